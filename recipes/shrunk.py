@@ -2,19 +2,24 @@
 
     python recipes/shrunk.py --model sbert --n 250 --out DIR
     python recipes/shrunk.py --model sbert --n 250 --out DIR --run reports/RUN --split dev
+    python recipes/shrunk.py --model sbert --n 250 --out DIR --skip 1181 --but SHEETS
 
-Without `--run` the checks are run on the embedded probes first. Of the run's triplets and crossed groups that the model
-gets wrong, `--n` are drawn by seed, one a source; left out are jumbled words, and checks whose near text changes the
-meaning too. Printed are the words before and after (of the three texts together), seconds an item with a warm model,
-and how many could not be shrunk and why. `--n` shrunk ones, no others, are written as sheets in the format of
+Without `--run` the checks are run on the embedded probes first. Of the run's triplets and crossed groups that the
+model gets wrong, `--n` are drawn by seed, one a source; left out are jumbled words, and checks whose near text changes
+the meaning too. Printed are the words before and after (of the three texts together), seconds an item with a warm
+model, how many could not be shrunk and why, and how many words stand outside all edits, which is the most that could
+go. For readings of other failures `--skip` leaves out so many of the order that was drawn, and `--but` what is on
+other sheets. `--n` shrunk ones, no others and no text twice, are written as sheets in the format of
 `judge_variants.py`, whose `read-triples` reads the answers.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import random
+import re
 import statistics
 import tempfile
 import time
@@ -27,9 +32,11 @@ import pyarrow.parquet as pq
 from judge_variants import SEED, write_sheets
 
 from encheck.api.checks import run
-from encheck.cli.shrinking import SHRUNK, run_settings, shrinker
+from encheck.cli.shrinking import run_settings, shrinker
 from encheck.options import Settings
+from encheck.running.shrinking import SHRUNK
 from encheck.shrinking.shrink import Shrunk
+from encheck.types import Triplet
 
 NOT_KEPT = ("antonym_is_farther_than_control", "jumble", "paraphrase_ranks", "rewrite_ranks")
 LONG = 45  # words of three texts
@@ -73,11 +80,25 @@ def figures(found: list[tuple[dict[str, Any], Shrunk | str, float]]) -> Iterator
             any_gone = sum(one.gone > 0 for one in some)
             yield f"{name}: {len(some)} items, words in the median {before:g} before, {after:g} after, {gone:.0%} gone"
             yield f"  shrunk at all: {any_gone} ({any_gone / len(some):.0%})"
+    if done:
+        outside = [_outside(one.whole.item) for one in done]
+        half = sum(share >= 0.5 for share in outside)
+        yield f"words outside all edits: {statistics.median(outside):.0%} in the median; half or more in {half} items"
+    for why, count in Counter(one.why for one in done if one.why).most_common():
+        yield f"nothing can go, {why}: {count} ({count / len(done):.0%})"
     if some := [one.gone for one in done if one.gone > 0]:
         yield f"of those that were shrunk: {statistics.median(some):.0%} gone in the median"
     seconds = sorted(took for *_, took in found)
     late = seconds[math.ceil(0.95 * len(seconds)) - 1]
     yield f"seconds an item: median {statistics.median(seconds):.2f}, 95% {late:.2f}, longest {seconds[-1]:.2f}"
+
+
+def _outside(item: Triplet) -> float:
+    """The share of the words of a triplet's texts that no edit touches."""
+    own = [*item.near_edits, *item.far_edits]
+    words = [(m.start(), m.end()) for m in re.finditer(r"\S+", item.source)]
+    kept = sum(not any(e.start < b and a < max(e.end, e.start + 1) for e in own) for a, b in words)
+    return 3 * kept / sum(len(text.split()) for text in (item.source, item.near, item.far))
 
 
 def _forms(some: list[Shrunk]) -> tuple[Iterator[Any], Iterator[Any]]:
@@ -100,20 +121,25 @@ def main() -> None:
     parser.add_argument("--run", type=Path)
     parser.add_argument("--split", default="")
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--but", type=Path)
     args = parser.parse_args()
     if args.run is None:
         args.run = Path(tempfile.mkdtemp(prefix="shrunk-"))
         run(args.model, data="probes", report_dir=args.run, full=True)
-    found, whole = [], 0
-    rows = failures(args.run, args.split, args.seed)
+    found, sheet = [], []
+    known = {one["source"] for one in json.loads((args.but / "key.json").read_text("utf-8"))} if args.but else set()
+    rows = failures(args.run, args.split, args.seed)[args.skip :]
     for row, one, took in shrunk(rows, args):
         found.append((row, one, took))
-        whole += isinstance(one, Shrunk) and one.gone > 0
-        if whole == args.n:
+        if isinstance(one, Shrunk) and one.gone > 0 and one.shortest.item.source not in known:
+            sheet.append(as_triple(row, one))
+            known.add(one.shortest.item.source)
+        if len(sheet) == args.n:
             break
     print("\n".join(figures(found[: args.n])))
     print("\n".join(["", "all that were tried:", *figures(found)]))
-    write_sheets([as_triple(row, one) for row, one, _ in found if isinstance(one, Shrunk) and one.gone > 0], args)
+    write_sheets(sheet, args)
 
 
 if __name__ == "__main__":

@@ -268,3 +268,12 @@ def test_pairs_of_one_score_have_no_order(tmp_path):
     path.write_text("first,second,score\na,b,3\nc,d,3\n", "utf-8")
     with pytest.raises(NothingToMeasure, match="all 2 pairs of pairs have the same score"):
         graded_pairs(load(f"pairs:{path}"), 1, Maker())
+
+
+def test_the_words_of_many_pairs_are_compared_by_a_drawn_part(tmp_path, monkeypatch):
+    monkeypatch.setattr("encheck.reporting.data.DRAWN", 3)
+    rows = [f"text {n},{'text' if n % 2 else 'other words'} {n},1\n" for n in range(8)]
+    (tmp_path / "many.csv").write_text("first,second,label\n" + "".join(rows), "utf-8")
+    said = list(describe(load(f"pairs:{tmp_path / 'many.csv'}", sample=None)))
+    assert "  divergence of the words (0: the same words, 1: none shared, 3 pairs of a label drawn by seed)" in said
+    assert said == list(describe(load(f"pairs:{tmp_path / 'many.csv'}", sample=None)))

@@ -1,10 +1,12 @@
 """`encheck report RUN --where`: the kinds of items that a run's models fail more often."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from test_reporting import results, row
 from typer.testing import CliRunner
 
 from encheck.cli import app
@@ -12,8 +14,8 @@ from encheck.ids import CaseId
 from encheck.language.lexicon.load import lexicon
 from encheck.language.parse import Parse
 from encheck.reporting import where as module
-from encheck.reporting.results import write_items
-from encheck.reporting.where import lines, where
+from encheck.reporting.results import write_items, write_results
+from encheck.reporting.where import blocks, lines, where
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.types import Edit
 
@@ -119,15 +121,27 @@ def encheck(tmp_path, monkeypatch):
     return lambda *args: CliRunner().invoke(app, list(args))
 
 
-def test_the_command_prints_it_and_writes_no_page(encheck, tmp_path, monkeypatch):
+def test_the_command_prints_it_and_writes_the_page(encheck, tmp_path, monkeypatch):
     run_of(tmp_path, frame(np.random.default_rng(0)))
+    write_results(tmp_path, results(row(id=f"{CHECK}/m-own-1/margin_rate", data="own")))
     monkeypatch.setattr(module, "where", lambda folder, _english: where(folder, Plain()))
     said = encheck("report", ".", "--where", "--store", "s.sqlite")
     assert said.exit_code == 0, said.output
     assert said.output.startswith("Where m fails: 1 of")
     assert ADVERB in said.output
     assert NOUN not in said.output
-    assert not (tmp_path / "report.html").exists()
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert 'id="where"' in page
+    assert ADVERB in page
+    assert "held equal" in page
+    assert encheck("report", ".").exit_code == 0
+    assert 'id="where"' not in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_the_page_says_in_a_sentence_that_nothing_was_confirmed(tmp_path):
+    found = where(run_of(tmp_path, frame(np.random.default_rng(0), fails=0.2)), Plain())
+    assert re.fullmatch(r"none of \d+ kinds of items .* \(240 items of 1 check\)", blocks(found)[0]["headline"])
+    assert blocks(found)[0]["findings"] == []
 
 
 def test_a_run_without_items_says_so(encheck, tmp_path):

@@ -4,14 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.cli import shrinking
 from encheck.datasets.dataset import Dataset
 from encheck.generators.phenomenon import phenomenon
 from encheck.ids import ItemId
 from encheck.items import contrast
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.shrinking.cut import cut_all, edits_between, pieces
+from encheck.reporting.shrunk import rows_shrunk
+from encheck.running.shrinking import claim_named, is_wanted, level_of, worst
+from encheck.shrinking.cut import cut_all, edits_between, edits_or_all, pieces
 from encheck.shrinking.remake import remaker
 from encheck.shrinking.shrink import shrink
 from encheck.shrinking.units import units
@@ -21,7 +22,7 @@ ENGLISH = English()
 
 
 def triplet(source, near, far, **more):
-    given_edits = {"near_edits": edits_between(source, near), "far_edits": edits_between(source, far)}
+    given_edits = {"near_edits": edits_or_all(source, near), "far_edits": edits_or_all(source, far)}
     return Triplet(
         ItemId("own/8f51134ccd0afd90/antonym/1/written/0"), source, near, far, "c", **{**given_edits, **more}
     )
@@ -112,6 +113,10 @@ def test_each_pass_is_one_call():
         ("This car is faster than the old one.", "than"),
         ("One of the boys left.", "of the boys"),
         ("The cook looks tired today.", "tired"),
+        ("She thanked Ann for the cake.", "for the cake"),
+        ("He was never seen before then, so we left.", "before then"),
+        ("They stayed ten weeks at the top.", "at the top"),
+        ("The fire burned the farm, charred the hills and killed two.", "and killed two"),
     ],
 )
 def test_what_a_sentence_may_need_stays(text, stays):
@@ -130,10 +135,37 @@ def test_what_a_sentence_may_need_stays(text, stays):
         ("She opened the door and left.", "She opened the door."),
         ("The meeting room is full.", "The room is full."),
         ("It rained. The match was cancelled.", "The match was cancelled."),
+        ("The tart was sweet, and we ate both.", "The tart was sweet."),
+        ("The tank feeds the pump through a hose.", "The tank feeds the pump."),
+        ("Police arrested two men, aiding the case.", "Police arrested two men."),
+        ("I'm glad that the train left.", "The train left."),
+        ("Ann met Tom. It was late. We left.", "Ann met Tom. It was late."),
     ],
 )
 def test_adjuncts_clauses_modifiers_and_sentences_go(text, shorter):
     assert shorter in removable(text)
+
+
+def test_what_stands_elsewhere_in_the_near_text_goes_from_there():
+    item = triplet(
+        "The extended warranty on your dishwasher includes labour.",
+        "Labour is included in the extended warranty on your dishwasher.",
+        "The extended warranty on your dishwasher excludes labour.",
+    )
+    short = shrink(item, always_wrong, ENGLISH).shortest.item
+    assert (short.source, short.near, short.far) == (
+        "The extended warranty includes labour.",
+        "Labour is included in the extended warranty.",
+        "The extended warranty excludes labour.",
+    )  # fmt: skip
+    assert apply_edits(short.source, short.near_edits) == short.near
+
+
+def test_a_phrase_that_says_something_else_in_the_far_text_stays():
+    item = triplet(
+        "She paid them before the trial.", "She gave them money before the trial.", "She paid them after the trial."
+    )
+    assert shrink(item, always_wrong, ENGLISH).shortest.item == item
 
 
 def test_numbers_stay_where_the_edits_count():
@@ -163,6 +195,60 @@ def test_generated_edits_are_made_again():
     assert short.id == item.id
 
 
+def test_edits_are_made_again_in_crossed_groups_and_under_other_seeds():
+    maker = Maker(0, ENGLISH)
+    text = "In a series of raids, the police arrested 31 suspects on Saturday."
+    claim = claim_named("number_is_seen_in_both_directions")
+    (made,) = claim.items(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), 1, maker).kept
+    item = next(one for one in made.triplets if one.source == text)
+    (short,) = remaker(claim.items, level=1, maker=maker)(item, ["The police arrested 31 suspects."])
+    assert (short.source, short.id) == ("The police arrested 31 suspects.", item.id)
+    assert short.near_why
+    assert short.far_why
+
+
+def test_noise_may_be_in_other_words():
+    maker = Maker(0, ENGLISH)
+    claim = claim_named("each_kind_of_typing_error_is_nearer_than_other_meaning")
+    text = "Kingston also finished with 67 after producing six birdies on the back nine."
+    level = claim.levels[0]
+    (item,) = claim.items(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), level, maker).kept
+    (short,) = remaker(claim.items, level=level, maker=maker)(item, ["Kingston also finished with 67."])
+    assert short.near != short.source
+    assert [short.source[e.start : e.end] for e in short.far_edits] == ["67"]
+
+
+def test_the_level_of_a_case_is_one_of_its_claims():
+    claim = claim_named("each_kind_of_typing_error_is_nearer_than_other_meaning")
+    assert {level_of(f"check/m-own-{level}", claim) for level in claim.levels} == set(claim.levels)
+    assert level_of("check/m-own-none", claim) is None
+
+
+@pytest.mark.parametrize(
+    ("row", "wanted"),
+    [
+        ({"verdict": "fail", "aim": 0.8, "high": 0.9}, True),
+        ({"verdict": "below_aim", "aim": 0.8, "high": 0.7}, True),
+        ({"verdict": "inconclusive", "aim": 0.8, "high": 0.7}, False),
+        ({"verdict": None, "aim": 0.8, "high": 0.7}, True),  # under a gate
+        ({"verdict": None, "aim": 0.8, "high": 0.9}, False),
+        ({"verdict": None, "aim": None, "high": 0.1}, False),
+    ],
+)
+def test_checks_that_failed_or_are_below_their_aim_are_wanted(row, wanted):
+    assert is_wanted(row) is wanted
+
+
+def test_it_says_why_nothing_can_go():
+    whole = shrink(triplet("A dog barked.", "A hound barked.", "A cat barked."), always_wrong, ENGLISH)
+    assert whole.shortest is whole.whole
+    assert whole.why == "the sentence has no part that it can do without"
+    assert shrink(GATES, always_wrong, ENGLISH).why == ""
+    short = triplet("At dawn the dog barked.", "At dawn the hound barked.", "At dawn the cat barked.")
+    errs = shrink(short, lambda pairs: [v for _, far in pairs[1::2] for v in (0.0, float("dawn" in far))], ENGLISH)
+    assert errs.why == "without any part of it the model errs by less than half of the margin"
+
+
 def test_it_says_why_an_item_is_not_shrunk():
     def why(**more):
         return shrink(triplet("A dog barked.", "A big dog barked.", "A cat barked.", **more), always_wrong, ENGLISH)
@@ -174,8 +260,8 @@ def test_it_says_why_an_item_is_not_shrunk():
 
 
 def test_the_lines_show_the_least_shrunk_form_beside_the_shortest():
-    row = {"item": "own/1", "kind": "triplet"}
-    printed = "\n".join(shrinking.lines([row], lambda _row: shrink(GATES, always_wrong, ENGLISH)))
+    row = {"item": "own/1", "kind": "triplet", "source": GATES.source}
+    printed = "\n".join(rows_shrunk([row], lambda _row: shrink(GATES, always_wrong, ENGLISH)))
     assert printed.index("least shrunk") < printed.index("shortest: 12 of 39 words")
     assert "{+quiet+}" in printed
 
@@ -185,14 +271,14 @@ def test_the_worst_items_of_a_case_are_those_that_are_lost_by_most_one_a_source(
         "item": ["a", "b", "c", "d"], "kind": ["triplet"] * 4, "source": ["x", "x", "y", "z"],
         "near_score": [0.1, 0.2, 0.4, 0.9], "far_score": [0.5, 0.5, 0.5, 0.5],
     }  # fmt: skip
-    assert [row["item"] for row in shrinking.worst("check/m-d-1", columns)] == ["a", "c"]
-    assert shrinking.worst("check/m-d-1", columns, count=1)[0]["case"] == "check/m-d-1"
-    assert shrinking.worst("check/m-d-1", {**columns, "kind": ["pair"] * 4}) == []
+    assert [row["item"] for row in worst("check/m-d-1", columns)] == ["a", "c"]
+    assert worst("check/m-d-1", columns, count=1)[0]["case"] == "check/m-d-1"
+    assert worst("check/m-d-1", {**columns, "kind": ["pair"] * 4}) == []
 
 
 def test_the_claim_of_a_packaged_check_is_found_by_its_name():
-    assert shrinking.claim_named("antonym_is_farther_than_paraphrase").declared.property == "antonym"
-    assert shrinking.claim_named("of_your_own") is None
+    assert claim_named("antonym_is_farther_than_paraphrase").declared.property == "antonym"
+    assert claim_named("of_your_own") is None
 
 
 WORDS = st.lists(st.sampled_from(["the", "dog", "barks", "a", "cat", "sleeps", ".", ",", "old"]), max_size=9)

@@ -82,6 +82,7 @@ def show(
             lines = list(describe(rows, scorer))
         if shrink:
             from encheck.cli import shrinking
+            from encheck.reporting.shrunk import rows_shrunk
 
-            lines += shrinking.lines(rows, shrinking.shrinker(asked, shrinking.run_settings(folder)))
+            lines += rows_shrunk(rows, shrinking.shrinker(asked, shrinking.run_settings(folder)))
         say(lines)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, StorePath, app, project, say, tell, told
+
+if TYPE_CHECKING:
+    from encheck.reporting.where import Search
 
 
 @app.command()
@@ -25,7 +28,7 @@ def report(
     model: Annotated[str | None, typer.Option(help="Model of the card or badge. Default: the first.")] = None,
     data: Annotated[str | None, typer.Option(help="Data set of the card or badge. Default: the first.")] = None,
     where: Annotated[
-        bool, typer.Option("--where", help="Print instead which kinds of items each model fails more often.")
+        bool, typer.Option("--where", help="Also say, here and on the page, which kinds of items are wrong more often.")
     ] = False,
     store: StorePath = None,
 ) -> None:
@@ -45,22 +48,26 @@ def report(
     with told():
         folder = run_folder or newest_run(Path("reports"))
         if where:
-            say(_where(folder, store))
+            from encheck.reporting.where import blocks, lines
+
+            found = _where(folder, store)
+            say(lines(found))
+            tell(f"report: {rebuild(folder, out or folder / 'report.html', where=blocks(found))}")
         elif card or badge:
             say(map(str, pictures(folder, card=card, badge=badge, model=model, data=data)))
         else:
             tell(rebuild(folder, out or folder / "report.html"))
 
 
-def _where(folder: Path, store: Path | None) -> list[str]:
+def _where(folder: Path, store: Path | None) -> list[Search]:
     from encheck.options import Settings
     from encheck.reporting.rebuild import as_written
-    from encheck.reporting.where import lines, where
+    from encheck.reporting.where import where
     from encheck.running.resources import open_store, resolve_english
 
     settings = Settings(store=store, project=project())
     with as_written(folder), closing(open_store(settings)) as opened:
-        return list(lines(where(folder, resolve_english(settings, opened))))
+        return where(folder, resolve_english(settings, opened))
 
 
 @app.command()

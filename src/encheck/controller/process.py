@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from encheck.system.terminal import LINES, visible
 if TYPE_CHECKING:
     from encheck.controller.session import Session
     from encheck.gating.baseline import Baseline
+    from encheck.running.subject import Subject
 
 DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # what xdist carries
 STORE, RUN = "encheck_store", "encheck_run"
@@ -80,6 +81,7 @@ class Controller:
         self.notes: list[str] = []
         self.problems: list[str] = []
         self.refusal = ""
+        self.subjects: Mapping[str, Subject] = {}  # the models of the run, where they are in this process
         self.results: dict[str, Any] = {}
         self.page: Path | None = None
         self.verdict: list[str] = []
@@ -129,10 +131,15 @@ class Controller:
         self.recorder.select(ids)
 
     def refuse_models(self, session: Session) -> None:
-        """Refuse what a gate cannot weigh, before anything is encoded."""
-        self._refuse_models(session.bench.subjects)
+        """Refuse what a gate cannot weigh, or what cannot be shrunk, before anything is encoded."""
+        self.subjects = session.bench.subjects
+        self._refuse_models(self.subjects)
 
     def _refuse_models(self, subjects: Any) -> None:
+        if self.config.option.encheck_shrink:
+            from encheck.controller.shrunk import refuse_remote
+
+            refuse_remote(subjects)
         if self._gates:
             from encheck.controller.gate import refuse_models
 
@@ -178,6 +185,7 @@ class Controller:
     def _conclude(self, session: pytest.Session) -> None:
         try:
             from encheck.controller.write import place_of
+            from encheck.reporting.markdown import ENDED
 
             settings = settings_of(self.config, self.store)
             place = place_of(settings, self.config.option.encheck_report_dir, started=self.recorder.started)
@@ -185,6 +193,8 @@ class Controller:
             session.exitstatus, self.problems = end.status, [*end.problems]
             self._note_properties(end)
             self._write(settings, end, place)
+            if settings.shrink and end.status in ENDED:
+                self._shrink(settings, end, place)
         except EncheckError as error:
             self.problems.append(str(error))
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
@@ -205,6 +215,15 @@ class Controller:
         )  # fmt: skip
         self.page = place / "report.html"
         self._tell_rest()
+        write(place, self.results, recorder.items, searched=end.searched, documents=recorder.documents)
+
+    def _shrink(self, settings: Settings, end: Conclusion, place: Path) -> None:
+        """Shrink the worst items and write the run again: it was written before, in case this is cut short."""
+        from encheck.controller.shrunk import shrunk
+        from encheck.controller.write import write
+
+        recorder = self.recorder
+        self.results = shrunk(self.results, recorder.items, settings, self.subjects)
         write(place, self.results, recorder.items, searched=end.searched, documents=recorder.documents)
 
     def _tell_rest(self) -> None:

@@ -158,6 +158,11 @@ class Settings:
         parse=lambda text: Path(text) if text else None,
         help="Directory for the results and the report.",
     )
+    shrink: bool = option(
+        "shrink", group="output", is_flag=True, default=False,
+        help="At the end, shorten the three worst items of each check that failed or is below its aim to the shortest "
+        "form that the model still gets wrong.",
+    )
 
     epsilon: float = option(
         "epsilon", group="research", metavar="E", kept=True, convert=float, parse=epsilon_of, default=0.0, usual="0",

@@ -17,6 +17,7 @@ from encheck.reporting.texts import describe_texts
 from encheck.types import SentencePair
 
 BINS, BAR, SAMPLES = 10, 30, 3
+DRAWN = 20_000  # pairs of a label whose words are compared
 
 
 def rows_of(module: ModuleType) -> str:
@@ -53,7 +54,7 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
         ("fingerprint", dataset.fingerprint),
     ]
     yield from table(facts)
-    yield from _histogram(dataset)
+    yield from _histogram(dataset, seed=seed)
     yield from _samples(dataset, random.Random(seed))  # noqa: S311 - no secret
 
 
@@ -73,20 +74,26 @@ def counts(found: Mapping[str, int]) -> str:
     return ", ".join(f"{name}: {found[name]}" for name in sorted(found))
 
 
-def _histogram(dataset: Dataset) -> Iterator[str]:
-    """Share of each label's pairs a bin of Jensen-Shannon divergence, as bars."""
+def _histogram(dataset: Dataset, *, seed: int) -> Iterator[str]:
+    """Share of each label's pairs a bin of Jensen-Shannon divergence, as bars; of many pairs, some drawn by seed."""
     from encheck.language.divergence import jsd
 
     by_label = {label: [p for p in dataset.pairs if p.label == label] for label in (1, 0)}
-    named = [(f"label {label}", pairs) for label, pairs in by_label.items() if pairs] or [("all", list(dataset.pairs))]
+    whole = [(f"label {label}", pairs) for label, pairs in by_label.items() if pairs] or [("all", list(dataset.pairs))]
+    named = [(name, _drawn(pairs, seed)) for name, pairs in whole]
     found = [(name, jsd([p.first for p in pairs], [p.second for p in pairs])) for name, pairs in named]
     shares = [np.histogram(values, BINS, (0, 1))[0] / len(values) for _, values in found]
     top = max(share.max() for share in shares)
     yield ""
-    yield "  divergence of the words (0: the same words, 1: none shared)"
+    of_some = f", {DRAWN:,} pairs of a label drawn by seed" if any(len(pairs) > DRAWN for _, pairs in whole) else ""
+    yield f"  divergence of the words (0: the same words, 1: none shared{of_some})"
     heads = [f"{name} (mean {values.mean():.2f})" for name, values in found]
     rows = [tuple(f"{share[i]:4.0%} {'#' * round(BAR * share[i] / top)}" for share in shares) for i in range(BINS)]
     yield from table([("", *heads), *((f"{i / BINS:.1f} to {(i + 1) / BINS:.1f}", *row) for i, row in enumerate(rows))])
+
+
+def _drawn(pairs: list[SentencePair], seed: int) -> list[SentencePair]:
+    return pairs if len(pairs) <= DRAWN else random.Random(seed).sample(pairs, DRAWN)  # noqa: S311 - no secret
 
 
 def _samples(dataset: Dataset, rng: random.Random) -> Iterator[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from encheck.errors import UsageError
 from encheck.reporting.html import page as html
@@ -12,14 +13,17 @@ from encheck.reporting.results import into, read_items, read_results, write_name
 from encheck.system.files import whole
 
 
-def rebuild(folder: Path, out: Path) -> Path:
-    """Write the report of a run to `out`; UsageError if the results are not what encheck writes."""
+def rebuild(folder: Path, out: Path, *, where: Sequence[Mapping[str, Any]] = ()) -> Path:
+    """Write the report of a run to `out`; UsageError if the results are not what encheck writes.
+
+    `where` is what `reporting.where.blocks` gives.
+    """
     results, items = read_results(folder), read_items(folder)
     with as_written(folder):
         if not items:
             note = "items.parquet is missing: no items and no histograms here"
             results["run"]["notes"] = [*results["run"]["notes"], note]
-        page = html.render(results, items, folder=folder)
+        page = html.render(results, items, folder=folder, where=where)
     write_named(out, page)
     return out
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from textwrap import wrap
 from typing import Any
 
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, cut_offs, reference, validity
+from encheck.reporting import contamination, cut_offs, reference, shrunk, validity
 from encheck.reporting.failures import rounded
 from encheck.reporting.gate import terminal as gate
 from encheck.reporting.lost import in_a_line
@@ -50,6 +50,7 @@ def lines(results: Mapping[str, Any], items: Items | None = None, *, verbose: bo
     """
     is_short = not verbose and "gate" not in results and len(ran(judged(results))) > FEW * len(matrix(results))
     found = _short(results, items or {}) if is_short else _lines(results, verbose=verbose)
+    found = chain(found, shrunk.of_run(results)) if verbose else found
     yield from (visible(line, keep=LINES) for line in found)
 
 
@@ -78,6 +79,7 @@ def _ended(results: Mapping[str, Any]) -> Iterator[str]:
     yield from cut_offs.lines(results)
     yield from (f"  {line}" for line in validity.lines(results))
     yield from contamination.lines(results.get("contamination", ()))
+    yield from (f"  {line}" for line in shrunk.headline(results))
 
 
 def _skipped(why: Sequence[str], *, most: int = 0) -> Iterator[str]:

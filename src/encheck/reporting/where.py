@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -171,10 +172,32 @@ def lines(found: Sequence[Search]) -> Iterator[str]:
     yield from NOTE
 
 
+def blocks(found: Sequence[Search]) -> list[dict[str, Any]]:
+    """The searches for the page: of each model a headline, and of each finding its check, kind and figures in words."""
+    return [
+        {"model": one.model, "headline": _headline(one), "findings": [_block(finding) for finding in one.findings]}
+        for one in found
+    ]
+
+
+def _block(one: Finding) -> dict[str, Any]:
+    cell, beside = one.cell, one.beside
+    said = [
+        ("it fails", _share(cell.confirmation)),
+        ("where it was found", _share(cell.search)),
+        ("the surface fails", f"{beside.inside:.0%} against {beside.outside:.0%} ({beside.scorer})"),
+        ("the difference", _held_equal(one)),
+        ("p", f"{cell.p:.2g}"),
+    ]
+    kind = ", ".join(value for _, value in cell.values)
+    return {"check": sentence(one.check), "on": f"{one.data}, level {one.level}", "kind": kind, "said": said}
+
+
 def _headline(one: Search) -> str:
+    count, checks = len(one.findings), "check" if one.checks == 1 else "checks"
     of = f"of {one.nominated} kinds of items found on one half of the clusters"
-    what = f"{len(one.findings)} {of} hold on the other" if one.findings else f"none {of} holds on the other"
-    return f"{what} ({one.items:,} items of {one.checks} checks)"
+    what = f"{count or 'none'} {of} {'hold' if count > 1 else 'holds'} on the other"
+    return f"{what} ({one.items:,} items of {one.checks} {checks})"
 
 
 def _finding_lines(one: Finding) -> Iterator[str]:

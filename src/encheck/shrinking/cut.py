@@ -14,6 +14,7 @@ from encheck.types import Edit, Triplet, apply_edits
 
 WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|\w|[^\w\s]")
 SIDES = ("source", "near", "far")
+NOISE = "other_meaning"  # of ids: the near text has noise, the far one another meaning
 
 
 def pieces(parse: Parse, unit: Unit) -> tuple[Edit, ...]:
@@ -75,12 +76,45 @@ def _moved(edits: Sequence[Edit], change: Sequence[Edit]) -> tuple[Edit, ...] | 
 
 
 def _touch(edit: Edit, other: Edit) -> bool:
-    """Whether two edits overlap, or meet where one of them has no letter at that end."""
+    """Whether two edits overlap, or what the first puts in meets what the second changes, or opens the text then."""
     if edit.start < other.end and other.start < edit.end:
         return True
-    if edit.start == edit.end or not edit.text:
-        return edit.start <= other.end and other.start <= edit.end
-    return False
+    changes = other.text or other.start == 0
+    return bool(edit.start == edit.end and changes and other.start <= edit.start <= other.end)
+
+
+def cut_each(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Triplet | None:
+    """The triplet with edits of its own made in each text (source, near, far); None where they do not fit.
+
+    Offsets are those of each text. Its edits are found anew by comparison.
+    """
+    before = [getattr(triplet, side) for side in SIDES]
+    after = [_opened(apply_edits(text, tuple(some)), text) for text, some in zip(before, changes, strict=True)]
+    if any(text is None or not is_mended(old, text) for text, old in zip(after, before, strict=True)):
+        return None
+    source, near, far = (text or "" for text in after)
+    if len(set(after)) < len(set(before)):
+        return None
+    near_edits, far_edits = edits_or_all(source, near), edits_or_all(source, far)
+    return replace(triplet, source=source, near=near, far=far, near_edits=near_edits, far_edits=far_edits)
+
+
+def gives_up_the_same(item: Triplet, made: Triplet) -> bool:
+    """Whether the same words give way in both texts; to what, may have been drawn anew.
+
+    Noise, as of typing, may be in other words: it says the same wherever it is.
+    """
+    known = item.id.known
+    is_noise = known is not None and known.relation == NOISE
+    return (is_noise or _given_up(item.source, item.near_edits) == _given_up(made.source, made.near_edits)) and (
+        _given_up(item.source, item.far_edits) == _given_up(made.source, made.far_edits)
+    )
+
+
+def _given_up(source: str, edits: Sequence[Edit]) -> list[str]:
+    """The words that edits replace, but for articles, which follow their words."""
+    words = [source[edit.start : edit.end].lower() for edit in edits]
+    return [word for word in words if word not in ("a", "an")]
 
 
 def mapped(offset: int, edits: Sequence[Edit]) -> int:
@@ -104,7 +138,7 @@ def reads_alike(before: Parse, after: Parse, gone: Sequence[Edit], own: Sequence
 
     `gone` are the edits of the source; `own` are those that make this text of the source.
     """
-    here = [(mapped(e.start, own), mapped(e.end, own), e.text) for e in gone]
+    here = [(mapped(e.start, own), mapped(e.end - 1, own) + 1, e.text) for e in gone]
     place: dict[int, int] = {}
     new, inside = -1, None
     for i in range(len(before)):
@@ -129,6 +163,11 @@ def _same(before: Parse, after: Parse, at: int, place: Mapping[int, int]) -> boo
     return place[before.heads[at]] == after.heads[new] and (
         before.bases[at] == after.bases[new] or before.heads[at] == at
     )
+
+
+def edits_or_all(source: str, text: str) -> tuple[Edit, ...]:
+    """The edits between two texts; the whole source gives way where no few words do."""
+    return edits_between(source, text) or (Edit(0, len(source), text),)
 
 
 def edits_between(source: str, text: str) -> tuple[Edit, ...]:

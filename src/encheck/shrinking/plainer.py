@@ -46,7 +46,10 @@ def _names(parse: Parse) -> Iterator[tuple[Edit, ...]]:
         once = all(parse.lowers.count(word) == 1 for word in name)
         titled = at > 0 and parse.pos[at - 1] == "PROPN"
         initial = any(not word.isalpha() for word in name)
-        if once and not titled and not initial and plain.lower() not in parse.lower_words:
+        of_a_thing = any(
+            parse.bases[i] == "compound" and parse.pos[parse.heads[i]] == "NOUN" for i in range(at, last + 1)
+        )
+        if once and not titled and not initial and not of_a_thing and plain.lower() not in parse.lower_words:
             yield (Edit(parse.starts[at], parse.ends[last], plain),)
 
 

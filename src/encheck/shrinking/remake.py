@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.items.builders import Builder
 from encheck.items.variants import Maker
-from encheck.types import Group, Triplet
+from encheck.shrinking.cut import gives_up_the_same
+from encheck.types import Crossed, Group, Triplet
+
+TRIES = 8  # seeds: on a shorter source the generator's draws fall differently
 
 
 def remaker(
@@ -17,16 +21,24 @@ def remaker(
 ) -> Callable[[Triplet, Sequence[str]], list[Triplet | None]]:
     """What makes a check's items of other sentences: the check's own builder, so that their certificates hold.
 
-    A sentence of which it makes no triplet gives None.
+    A sentence of which it makes no triplet in which the same words give way as in the item gives None. Which words a
+    generator takes is drawn, so several seeds are tried.
     """
 
     def remake(item: Triplet, sources: Sequence[str]) -> list[Triplet | None]:
-        groups = tuple(Group(str(i), text, text, item.cluster, split=item.split) for i, text in enumerate(sources))
-        try:
-            made = build(Dataset(item.id.partition("/")[0], (), groups, "", len(groups)), level, maker).kept
-        except NothingToMeasure:
-            return [None] * len(sources)
-        found = {one.source: one for one in made if isinstance(one, Triplet)}
-        return [replace(found[text], id=item.id) if text in found else None for text in sources]
+        found: dict[str, Triplet] = {}
+        for at in range(TRIES):
+            left = [text for text in dict.fromkeys(sources) if text not in found]
+            made = _built(build, item, left, level, replace(maker, seed=maker.seed + at)) if left else ()
+            found |= {one.source: replace(one, id=item.id) for one in made if gives_up_the_same(item, one)}
+        return [found.get(text) for text in sources]
 
     return remake
+
+
+def _built(build: Builder, item: Triplet, sources: Sequence[str], level: int | str, maker: Maker) -> Iterator[Triplet]:
+    groups = tuple(Group(str(i), text, text, item.cluster, split=item.split) for i, text in enumerate(sources))
+    with suppress(NothingToMeasure):
+        made = build(Dataset(item.id.partition("/")[0], (), groups, "", len(groups)), level, maker).kept
+        for one in made:
+            yield from one.triplets if isinstance(one, Crossed) else [one] if isinstance(one, Triplet) else ()

@@ -7,16 +7,24 @@ before is thrown away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from encheck.ids import ItemId
 from encheck.language.english import English, Waiting
 from encheck.language.parse import Parse
-from encheck.shrinking.cut import SIDES, cut_all, edits_between, mapped, pieces, reads_alike
+from encheck.shrinking.cut import (
+    SIDES,
+    cut_all,
+    cut_each,
+    edits_or_all,
+    gives_up_the_same,
+    mapped,
+    pieces,
+    reads_alike,
+)
 from encheck.shrinking.plainer import replacements
-from encheck.shrinking.units import AMOUNT, has_verb, is_whole, same_units, units
+from encheck.shrinking.units import AMOUNT, Unit, has_verb, is_whole, same_content, same_units, units
 from encheck.types import Edit, Triplet
 
 BUDGET = 600  # pairs that an item may have scored
@@ -25,15 +33,13 @@ PASSES = 24
 ROUNDS = 50
 WRITTEN = ("crossed", "mirrored")  # generators of ids: both sides written by hand, against another source
 NO_ENGLISH = ("jumble", "swap")  # of which nothing is parsed
+NO_PART = "the sentence has no part that it can do without"
+BOUND = "what the sentence can do without, the near or the far text cannot"
+OTHERWISE = "what would be left is parsed otherwise, or its edits cannot be made on it"
+LESS = "without any part of it the model errs by less than half of the margin"
 Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 Change = tuple[Edit, ...]
-
-
-class Remake(Protocol):
-    """Makes the texts of shorter sources again by the generators that made them; None where they make none."""
-
-    def __call__(self, item: Triplet, sources: Sequence[str]) -> list[Triplet | None]:
-        """A triplet of each source."""
+Remake = Callable[[Triplet, Sequence[str]], list[Triplet | None]]  # a triplet of each source by the item's generators
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,8 @@ class Form:
 class Shrunk:
     """An item as it was, its least shrunk form and its shortest; both are `whole` where nothing could go.
 
-    `scored` counts the pairs that were scored. `is_cut_short` says that the budget was used up.
+    `scored` counts the pairs that were scored. `is_cut_short` says that the budget was used up. `why` says why nothing
+    could go; empty where something did.
     """
 
     whole: Form
@@ -61,6 +68,7 @@ class Shrunk:
     shortest: Form
     scored: int
     is_cut_short: bool = False
+    why: str = ""
 
     @property
     def gone(self) -> float:
@@ -87,7 +95,7 @@ def with_edits(item: Triplet) -> Triplet:
     known = item.id.known if isinstance(item.id, ItemId) else None
     if known is None or known.generator not in WRITTEN or item.near_edits or item.far_edits:
         return item
-    near, far = (edits_between(item.source, text) for text in (item.near, item.far))
+    near, far = (edits_or_all(item.source, text) for text in (item.near, item.far))
     return replace(item, near_edits=near, far_edits=far)
 
 
@@ -105,7 +113,7 @@ def refusal(item: Triplet, remake: Remake | None) -> str:
 class _Search:
     def __init__(self, item: Triplet, score: Score, english: English, remake: Remake | None, budget: int) -> None:
         self.item, self.english, self.remake, self.budget = item, english, remake, budget
-        self._score, self.scored, self.is_cut_short = score, 0, False
+        self._score, self.scored, self.is_cut_short, self.why = score, 0, False, ""
 
     def run(self) -> Shrunk | str:
         (whole,) = self._forms([self.item])
@@ -121,7 +129,7 @@ class _Search:
                 if least is whole:
                     least = max(good, key=lambda form: form.words)
                 here = min(good, key=lambda form: form.words)  # the first of the shortest
-        return Shrunk(whole, least, here, self.scored, self.is_cut_short)
+        return Shrunk(whole, least, here, self.scored, self.is_cut_short, self.why if here is whole else "")
 
     def _forms(self, items: Sequence[Triplet]) -> list[Form]:
         """These items with their margins, all scored at once; nothing where the budget is used up."""
@@ -147,7 +155,40 @@ class _Search:
         counts = _counts(item)
         there = [unit for unit in units(self.english, parses[0]) if unit.kind != "number" or not counts]
         found = [pieces(parses[0], unit) for unit in there]
-        return self._made(item, parses, [c for c in found if known is None or _span(c) in known])
+        in_all = [c for c in found if known is None or _span(c) in known]
+        made = self._made(item, parses, in_all)
+        if known is not None:
+            made += self._elsewhere(item, parses, self._others(item, there, found, known))
+        self.why = self.why or (LESS if made else OTHERWISE if in_all else BOUND if there else NO_PART)
+        return made
+
+    @staticmethod
+    def _others(
+        item: Triplet, there: Sequence[Unit], found: Sequence[Change], known: Container[tuple[int, int]]
+    ) -> list[Unit]:
+        """The units that cannot go from all three texts at once."""
+        return [
+            unit
+            for unit, change in zip(there, found, strict=True)
+            if _span(change) not in known or cut_all(item, change) is None
+        ]
+
+    def _elsewhere(self, item: Triplet, parses: tuple[Parse, ...], found: Sequence[Unit]) -> list[Triplet]:
+        """The item without each of these units, which stands elsewhere, or in other words, in the near or far text."""
+        made = []
+        for unit in found:
+            near = same_content(self.english, parses[0], unit, parses[1], is_worded_alike=False)
+            far = same_content(self.english, parses[0], unit, parses[2], is_worded_alike=True)
+            if near and far:
+                changes = [pieces(parse, one) for parse, one in zip(parses, (unit, near, far), strict=True)]
+                if (form := cut_each(item, changes)) is not None:
+                    made.append((changes, form))
+        self.english.parse_all(getattr(form, side) for _, form in made for side in SIDES)
+        return [
+            form for changes, form in made
+            if self._stands(parses, after := self._parses(form))
+            and all(reads_alike(a, b, change) for a, b, change in zip(parses, after, changes, strict=True))
+        ]  # fmt: skip
 
     def _plainer(self, item: Triplet) -> list[Triplet]:
         """The item with each of its rare words and names replaced, in all three texts."""
@@ -163,23 +204,27 @@ class _Search:
             plain = [cut_all(_alone(item), change) for change in found]
             texts = [one.source for one in plain if one]
             again = dict(zip(texts, self.remake(item, texts), strict=True))
-            tried = [
-                (c, _same(item, again.get(one.source) if one else None)) for c, one in zip(found, plain, strict=True)
-            ]
+            tried = [(c, again.get(one.source) if one else None) for c, one in zip(found, plain, strict=True)]
+            tried = [(c, made) for c, made in tried if made and gives_up_the_same(item, made)]
         there = [(change, made) for change, made in tried if made is not None]
         self.english.parse_all(getattr(made, side) for _, made in there for side in SIDES)
         return [made for change, made in there if self._reads(item, made, parses, change)]
 
     def _reads(self, item: Triplet, made: Triplet, parses: tuple[Parse, ...], change: Change) -> bool:
         after = self._parses(made)
-        verbs = all(
-            has_verb(b) or not any(p in ("VERB", "AUX") for p in a.pos) for a, b in zip(parses, after, strict=True)
-        )
-        if not verbs or not all(map(is_whole, after)):
+        if not self._stands(parses, after):
             return False
         own: tuple[Change, ...] = ((), item.near_edits, item.far_edits)
         sides = range(3) if self.remake is None else range(1)
         return all(reads_alike(parses[i], after[i], change, own[i]) for i in sides)
+
+    @staticmethod
+    def _stands(before: tuple[Parse, ...], after: tuple[Parse, ...]) -> bool:
+        """Whether each text has a verb if it had one, and its signs come in pairs."""
+        verbs = all(
+            has_verb(b) or not any(p in ("VERB", "AUX") for p in a.pos) for a, b in zip(before, after, strict=True)
+        )
+        return verbs and all(map(is_whole, after))
 
 
 def _counts(item: Triplet) -> bool:
@@ -191,22 +236,6 @@ def _counts(item: Triplet) -> bool:
 def _alone(item: Triplet) -> Triplet:
     """The item's source by itself."""
     return replace(item, near=item.source, far=item.source, near_edits=(), far_edits=())
-
-
-def _same(item: Triplet, made: Triplet | None) -> Triplet | None:
-    """What was made again, where the same words give way in both texts; to what, may have been drawn anew."""
-    if made is None:
-        return None
-    for edits, again in ((item.near_edits, made.near_edits), (item.far_edits, made.far_edits)):
-        if _given_up(item.source, edits) != _given_up(made.source, again):
-            return None
-    return made
-
-
-def _given_up(source: str, edits: Sequence[Edit]) -> list[str]:
-    """The words that edits replace, but for articles, which follow their words."""
-    words = [source[edit.start : edit.end].lower() for edit in edits]
-    return [word for word in words if word not in ("a", "an")]
 
 
 def _span(change: Change) -> tuple[int, int]:

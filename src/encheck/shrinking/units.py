@@ -13,74 +13,41 @@ from itertools import pairwise
 from encheck.language.english import English
 from encheck.language.lexicon.protocol import Lexicon
 from encheck.language.parse import Parse
+from encheck.shrinking.words import (
+    ASIDE,
+    BACK,
+    BOUND_ADJECTIVES,
+    COMPARING,
+    FACTIVE,
+    FEELING,
+    LINKING,
+    MEANING,
+    NEEDS_ADJUNCT,
+    NEEDS_MODIFIER,
+    NEEDS_OBLIQUE,
+    NEEDS_RELATIVE,
+    NEGATIVE,
+    NEVER_IN_FRONT,
+    NEVER_WITHOUT_TIME,
+    NO_MODIFIER,
+    OF_A_NOUN,
+    OF_A_WHOLE_VERB,
+    OF_NOUNS,
+    OF_TIME,
+    PLACES_AND_TIMES,
+    SAYING,
+    STAYING,
+    SUBORDINATING,
+    SYMMETRIC,
+    TELLING_APART,
+    TIMES,
+)
 
 COMMON = 4.3  # Zipf: twenty times in a million words
 AMOUNT = re.compile(
     r"\d|%|\b(?:half|thirds?|quarters?|all|none|most|many|few|each|every|both|any|either|neither|no|one|two|three|four|five"
     r"|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|dozens?|hundreds?|thousands?|some|only|percent|twice|once)\b",
     re.IGNORECASE,
-)
-NEGATIVE = frozenset("not n't never no hardly scarcely barely nor neither without unless nothing nobody none".split())
-COMPARING = frozenset("than as so too more most less least enough such like unlike better best worse worst".split())
-ASKING = frozenset("how when where why what who which whose whom whether".split())
-STAYING = NEGATIVE | COMPARING | ASKING | frozenset("here there well badly away back up out off down in on".split())
-PLACES_AND_TIMES = frozenset(
-    """in on at during after before since until till near behind along across throughout within despite under inside
-    outside beside because amid""".split()
-)
-OF_A_NOUN = frozenset("by with from".split())
-NEEDS_ADJUNCT = frozenset(
-    """be live stay put place set lay lie stand sit last reside dwell behave act treat get go come head belong depend
-    rely consist refer lead differ result range weigh become seem look feel sound taste smell keep bring send turn
-    focus concentrate insist believe participate engage specialise specialize succeed invest arrive leave end begin
-    start hang stick fall rise run date account occur happen take make have hold base rank score total vary remain
-    drop base spend park store""".split()
-)
-NEEDS_MODIFIER = frozenset(
-    """time times way ways mood shape condition manner look kind sort type number amount level rate extent part side end
-    idea thing things one ones place terms basis luck deal bit lot majority minority hand case reason state position
-    quality role job move step day year week month hour minute morning evening afternoon night people man woman person
-    fan seat school house life death care voice eye eyes hair face chance point view word note scale size share school
-    figure act pace degree distance price speed temperature pressure height angle""".split()
-)
-NEEDS_RELATIVE = frozenset(
-    """thing things one ones place time times way ways day reason case kind sort type part side end idea point fact sign
-    person people degree extent""".split()
-)
-NO_MODIFIER = frozenset(
-    """same other another first second third next last only own different several certain particular various few many
-    much more most less least such former latter main whole entire half double very previous following total average
-    single sole full due able available key mere real fake false alleged so-called would-be no public""".split()
-)
-NEVER_WITHOUT_TIME = frozenset(
-    "be last date take happen occur fall become lie run total spend remain stay keep".split()
-)
-TIMES = frozenset(
-    """today yesterday tomorrow tonight morning evening afternoon night week weekend month year decade century hour
-    minute second monday tuesday wednesday thursday friday saturday sunday january february march april may june july
-    august september october november december spring summer autumn winter day dawn dusk noon midnight sat sun mon tue
-    wed thu fri season quarter""".split()
-)
-OF_TIME = frozenset("in on at during after before since until till within throughout for by over through".split())
-NEVER_IN_FRONT = frozenset("than as like unlike without instead rather except besides of".split())
-BOUND_ADJECTIVES = frozenset(
-    """interested involved good bad engaged based located available present rich poor lacking common popular active
-    fluent confident successful interested versed short high low big great due dependent keen happy sad angry level
-    similar different equal alike identical absent missing strong weak visible complicit covered""".split()
-)
-SAYING = frozenset(
-    """say tell report announce add note explain argue claim state write testify confirm warn insist believe think
-    suggest admit declare estimate predict stress""".split()
-)
-FACTIVE = SAYING - {"tell"} | frozenset("know find show mean learn hear hope see understand".split())
-TELLING_APART = ("modifier", "number", "clause")
-OF_NOUNS = ("amod", "compound", "nmod", "nummod", "acl")
-SUBORDINATING = frozenset("because although though while when whenever after before since until unless if once".split())
-SYMMETRIC = frozenset("meet mix combine compare exchange agree differ marry join connect merge share both".split())
-LINKING = frozenset("and or but".split())
-BACK = frozenset(
-    """he she it they him her them his hers its their theirs this that these those himself herself itself themselves
-    one ones such former latter so too also""".split()
 )
 PAIRED = {"(": ")", "[": "]", "“": "”"}
 
@@ -120,8 +87,31 @@ def same_units(parse: Parse, found: Iterable[tuple[Unit, tuple[int, int]]], like
         below = {i for top in tops for i in parse.subtree(top)}
         whole = all(first <= i <= last for i in below if parse.bases[i] != "punct")
         alike = [parse.bases[i] for i in tops] == [like.bases[i] for i in there] and len(tops) == 1
-        if whole and alike and unit.kind in ("adjunct", "modifier", "aside") and _is_borne(parse, tops[0]):
+        if whole and alike and (unit.kind in ("clause", "coordinate") or _is_borne(parse, tops[0])):
             yield unit
+
+
+def same_content(english: English, parse: Parse, unit: Unit, other: Parse, *, is_worded_alike: bool) -> Unit | None:
+    """The only unit of another text that says what this one says; None where there is none, or several.
+
+    It has the same words with a meaning of their own, and the same denials; all words but punctuation where the two are
+    to be worded alike.
+    """
+    wanted = _content(parse, unit, all_words=is_worded_alike)
+    if not _content(parse, unit, all_words=False):
+        return None
+    found = [one for one in units(english, other) if _content(other, one, all_words=is_worded_alike) == wanted]
+    return found[0] if len(found) == 1 else None
+
+
+def _content(parse: Parse, unit: Unit, *, all_words: bool) -> list[str]:
+    """The lemmas of a unit that have a meaning of their own, or all, sorted."""
+    inside = range(unit.first, unit.last + 1)
+    if all_words:
+        return sorted(parse.lowers[i] for i in inside if parse.bases[i] != "punct")
+    return sorted(
+        parse.lower_lemmas[i] for i in inside if parse.pos[i] in MEANING or parse.lowers[i] in NEGATIVE | COMPARING
+    )
 
 
 def _is_borne(parse: Parse, at: int) -> bool:
@@ -239,7 +229,8 @@ def _is_free_adverb(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     head = parse.heads[at]
     if not STAYING.isdisjoint(parse.lowers[span[0] : span[1] + 1]) or parse.tags[at] not in ("RB",):
         return False
-    if parse.lower_lemmas[head] in NEEDS_ADJUNCT and at > head:
+    after_preposition = at > 0 and parse.lowers[at - 1] in OF_TIME  # before then, by now
+    if (parse.lower_lemmas[head] in NEEDS_ADJUNCT and at > head) or after_preposition:
         return False
     return parse.lowers[at].endswith("ly") or parse.lowers[at] in (
         "very", "quite", "rather", "already", "also", "just", "still", "often", "always", "sometimes", "soon", "now",
@@ -259,10 +250,30 @@ def _is_free_oblique(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, i
         return True
     if parse.lowers[span[0]] == "according":
         return in_front or _is_between_commas(parse, span)
+    if is_main and _is_afterthought(parse, at, span):
+        return bool(cases) and cases.isdisjoint(NEVER_IN_FRONT)
     if _is_time(parse, at) and (not cases or (len(cases) == 1 and cases <= OF_TIME)):
         return lemma not in NEVER_WITHOUT_TIME and (parse.child(head, "cop") is None or parse.pos[head] == "ADJ")
-    if len(cases) != 1 or not cases <= PLACES_AND_TIMES:
+    return len(cases) == 1 and _is_free_by_case(lexicon, parse, at, next(iter(cases)))
+
+
+def _is_afterthought(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    """Whether a phrase stands behind a comma, at the end of a clause that has its subject."""
+    head = parse.heads[at]
+    last = _is_between_commas(parse, span) and _is_end(parse, span[1] + 1)
+    return at > head and last and _has_subject(parse, head)
+
+
+def _is_free_by_case(lexicon: Lexicon, parse: Parse, at: int, case: str) -> bool:
+    """Whether what the phrase hangs on needs none with this preposition."""
+    head = parse.heads[at]
+    lemma = parse.lower_lemmas[head]
+    if case in OF_A_WHOLE_VERB:
+        return at > head and lemma not in NEEDS_ADJUNCT | NEEDS_OBLIQUE and _is_transitive(lexicon, parse, head)
+    if case not in PLACES_AND_TIMES:
         return False
+    if (measured := parse.child(head, "obj")) is not None and _is_time(parse, measured):
+        return False  # ten weeks at the top
     if parse.pos[head] == "ADJ":
         return parse.child(head, "cop") is not None and lemma not in BOUND_ADJECTIVES and at > head
     if parse.pos[head] != "VERB" or (lemma in NEEDS_ADJUNCT and at > head):
@@ -291,6 +302,15 @@ def _is_intransitive(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
     return any(frame in (1, 2) for sense in senses for frame in sense.frames)
 
 
+def _is_transitive(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
+    """Whether the verb has its object and needs no more: frames 8 to 11 of WordNet, "Somebody ----s something"."""
+    if parse.pos[verb] != "VERB" or parse.child(verb, "xcomp", "ccomp", "compound:prt", "iobj") is not None:
+        return False
+    senses = lexicon.senses(parse.lower_lemmas[verb], "v")[:2]
+    has = parse.child(verb, "obj", "nsubj:pass") is not None
+    return has and any(8 <= frame <= 11 for sense in senses for frame in sense.frames)
+
+
 def _is_free_nominal(parse: Parse, at: int) -> bool:
     head, cases = parse.heads[at], _cases(parse, at)
     if parse.pos[head] != "NOUN" or parse.lower_lemmas[head] in NEEDS_MODIFIER or at < head:
@@ -306,6 +326,9 @@ def _has_no_negation(parse: Parse, at: int) -> bool:
 def _is_free_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     """A clause that a plain conjunction opens, or one with "as" behind a comma."""
     head, first = parse.heads[at], parse.lowers[span[0]]
+    if span[0] == at and parse.tags[at] in ("VBG", "VBN") and parse.child(at, "nsubj", "nsubj:pass") is None:
+        is_alone = (span[0] == 0 and _is_comma(parse, span[1] + 1)) or _is_between_commas(parse, span)
+        return is_alone and parse.pos[head] == "VERB" and _has_subject(parse, head) and _has_no_negation(parse, at)
     is_aside = first == "as" and (_is_between_commas(parse, span) or span[0] == 0) and _has_subject(parse, at)
     opens = (first in SUBORDINATING or is_aside) and parse.bases[span[0]] in ("mark", "advmod")
     if not opens or parse.child(at, "nsubj") is None or parse.pos[head] not in ("VERB", "ADJ", "NOUN"):
@@ -315,7 +338,7 @@ def _is_free_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
 
 def _says(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     """Whether this is who said the rest, behind a comma at the end: ", experts testified."."""
-    said = parse.lower_lemmas[at] in SAYING and parse.child(at, "nsubj") is not None
+    said = parse.lower_lemmas[at] in ASIDE and parse.child(at, "nsubj") is not None
     return said and at > parse.heads[at] and _is_between_commas(parse, span) and _is_end(parse, span[1] + 1)
 
 
@@ -331,14 +354,21 @@ def _is_free_relative(parse: Parse, at: int, span: tuple[int, int]) -> bool:
         return False
     if parse.deps[at] == "acl:relcl":
         opened = parse.lowers[span[0]] in ("who", "which", "that", "where", "whom", "whose")
-        return opened and not (parse.pos[head] == "PROPN" and not _is_between_commas(parse, span))
+        bare = (
+            (subject := parse.child(at, "nsubj")) is not None
+            and span[0] in parse.subtree(subject)
+            and parse.child(head, "det", "nmod:poss") is not None
+            and span[0] == parse.subtree(head)[-1] - (span[1] - span[0])
+        )
+        return (opened or bare) and not (parse.pos[head] == "PROPN" and not _is_between_commas(parse, span))
     return parse.tags[at] == "VBN" and span[0] == at and span[1] > at
 
 
 def _is_set_off(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     """An apposition between two commas, or a word to the reader before a comma; no clause with a subject of its own."""
     if parse.bases[at] == "appos":
-        return _is_between_commas(parse, span)
+        alone = [parse.bases[i] for i in parse.children[parse.heads[at]]].count("appos") == 1
+        return alone and _is_between_commas(parse, span)
     return (span[0] == 0 and _is_comma(parse, span[1] + 1)) or _is_between_commas(parse, span)
 
 
@@ -376,6 +406,8 @@ def _with_commas(parse: Parse, first: int, last: int, kind: str) -> Unit | None:
 def _coordinate(parse: Parse, at: int, span: tuple[int, int]) -> Unit | None:
     """The second of two coordinates with its conjunction, where the first can stand by itself."""
     head = parse.heads[at]
+    if _is_main_clause(parse, at, span):
+        return Unit(span[0] - 1, span[1], "coordinate")
     siblings = [i for i in parse.children[head] if parse.bases[i] == "conj"]
     links = [i for i in parse.children[at] if parse.bases[i] == "cc"]
     if siblings != [at] or len(links) != 1 or parse.lowers[links[0]] not in LINKING or links[0] != span[0]:
@@ -388,10 +420,22 @@ def _coordinate(parse: Parse, at: int, span: tuple[int, int]) -> Unit | None:
     return Unit(first, span[1], "coordinate") if _is_end(parse, span[1] + 1) else None
 
 
+def _is_main_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    """Whether this is the last main clause, with a subject of its own, behind a comma or semicolon."""
+    head = parse.heads[at]
+    marked = span[0] > 0 and parse.words[span[0] - 1] in (",", ";")
+    linked = parse.words[span[0] - 1] == ";" or parse.lowers[span[0]] in LINKING | {"so"} if marked else False
+    ends = _is_end(parse, span[1] + 1) and [i for i in parse.children[head] if parse.bases[i] == "conj"][-1] == at
+    whole = all(_has_subject(parse, i) and _is_finite(parse, i) for i in (head, at))
+    return marked and linked and ends and whole and parse.heads[head] == head
+
+
 def _parts(parse: Parse, head: int, at: int) -> bool:
     """Whether the two are predicates, or objects and the like: no subject, whose verb agrees with both."""
     if parse.pos[head] == "VERB":
-        return parse.bases[head] in ("ROOT", "root", "advcl", "ccomp") and parse.tags[head] == parse.tags[at]
+        opened = parse.bases[head] != "advcl" or parse.child(head, "mark") is not None
+        is_of = parse.bases[head] in ("ROOT", "root", "advcl", "ccomp") and opened
+        return is_of and parse.tags[head] == parse.tags[at]
     verb = parse.lower_lemmas[parse.heads[head]]
     return parse.bases[head] in ("obj", "obl") and verb not in SYMMETRIC and verb not in NEEDS_ADJUNCT
 
@@ -414,7 +458,8 @@ def _around(parse: Parse) -> Iterator[Unit]:
             or _points_back(parse, span[0] + marked, span[1])
         ):
             continue
-        if parse.bases[at] == "ccomp" and parse.lower_lemmas[root] in FACTIVE and _is_plain_frame(parse, root):
+        said = parse.lower_lemmas[root] in FACTIVE or (parse.lower_lemmas[root] in FEELING and parse.pos[root] == "ADJ")
+        if parse.bases[at] == "ccomp" and said and _is_plain_frame(parse, root):
             opened = parse.lowers[span[0]] == "that" and marked
             if opened or not marked:
                 yield Unit(0, span[0] - 1 + opened, "clause")
@@ -438,17 +483,19 @@ def _is_finite(parse: Parse, at: int) -> bool:
 def _is_plain_frame(parse: Parse, root: int) -> bool:
     """Whether who says or knows it does so: no denial, question or modal."""
     here = [i for i in parse.children[root] if parse.bases[i] in ("aux", "advmod", "mark", "det")]
+    if parse.pos[root] == "ADJ" and parse.child(root, "cop") is None:
+        return False
     return not here and _is_finite(parse, root) and parse.child(root, "nsubj", "csubj") is not None
 
 
 def _sentences(parse: Parse) -> Iterator[Unit]:
-    """Whole sentences of a text that has several, where no other one points back to them."""
+    """Whole sentences of a text that has several, where the next one does not point back to them."""
     ends = [i for i in range(len(parse)) if _closes(parse, i)]
     spans = [(0 if not k else ends[k - 1] + 1, end) for k, end in enumerate(ends)]
     if len(spans) < 2 or spans[-1][1] != len(parse) - 1:
         return
     for k, (first, last) in enumerate(spans):
-        behind = spans[k + 1 :]
+        behind = spans[k + 1 : k + 2]
         if last - first >= 2 and not any(_points_back(parse, a, b) for a, b in behind):
             yield Unit(first, last, "sentence")
 
@@ -462,7 +509,14 @@ def _closes(parse: Parse, at: int) -> bool:
 
 
 def _points_back(parse: Parse, first: int, last: int) -> bool:
-    return not BACK.isdisjoint(parse.lowers[first : last + 1])
+    return any(parse.lowers[i] in BACK and not _is_empty(parse, i) for i in range(first, last + 1))
+
+
+def _is_empty(parse: Parse, at: int) -> bool:
+    """Whether the word stands for nothing: "it" in "it rained", "that" before a clause."""
+    if parse.lowers[at] == "that":
+        return parse.tags[at] in ("IN", "WDT")
+    return parse.bases[at] == "expl"
 
 
 def has_verb(parse: Parse) -> bool:
@@ -476,4 +530,5 @@ def is_whole(parse: Parse) -> bool:
     if any(text.count(a) != text.count(b) for a, b in PAIRED.items()) or text.count('"') % 2:
         return False
     doubled = any(a in ",;:" and b in ",;:.!?" for a, b in pairwise(parse.words))
-    return bool(text) and not doubled and text[0] not in ",;:.!?"
+    cut = text.rstrip("\"'”’)").endswith("..") and not text.endswith("...")
+    return bool(text) and not doubled and not cut and text[0] not in ",;:.!?"

@@ -20,12 +20,13 @@ class Progress:
         self._bar: _Bar | _Lines | None = None
 
     @contextmanager
-    def task(self, title: str, total: int) -> Iterator[None]:
-        """Show a task of `total` steps while it lasts."""
+    def task(self, title: str, total: int, *, unit: str = "text") -> Iterator[None]:
+        """Show a task of `total` steps while it lasts; `unit` is what a step is."""
         if not total or self._quiet:
             yield
             return
-        self._bar = _Bar(self._stream, title, total) if self._stream.isatty() else _Lines(self._stream, title, total)
+        kind = _Bar if self._stream.isatty() else _Lines
+        self._bar = kind(self._stream, title, total, unit)
         try:
             yield
         finally:
@@ -39,10 +40,10 @@ class Progress:
 
 
 class _Bar:
-    def __init__(self, stream: TextIO, title: str, total: int) -> None:
+    def __init__(self, stream: TextIO, title: str, total: int, unit: str) -> None:
         from tqdm import tqdm
 
-        self._tqdm = tqdm(total=total, desc=title, unit="text", file=stream, leave=False, delay=0.5, dynamic_ncols=True)
+        self._tqdm = tqdm(total=total, desc=title, unit=unit, file=stream, leave=False, delay=0.5, dynamic_ncols=True)
 
     def update(self, steps: int) -> None:
         self._tqdm.update(steps)
@@ -52,8 +53,8 @@ class _Bar:
 
 
 class _Lines:
-    def __init__(self, stream: TextIO, title: str, total: int) -> None:
-        self._stream, self._title, self._total, self._done = stream, title, total, 0
+    def __init__(self, stream: TextIO, title: str, total: int, unit: str) -> None:
+        self._stream, self._title, self._total, self._unit, self._done = stream, title, total, unit, 0
         self._said = self._begun = time.monotonic()
 
     def update(self, steps: int) -> None:
@@ -63,7 +64,7 @@ class _Lines:
             self._said = now
             left = (self._total - self._done) * (now - self._begun) / self._done
             print(
-                f"{self._title}: {self._done} of {self._total} texts, about {left:.0f} s left",
+                f"{self._title}: {self._done} of {self._total} {self._unit}s, about {left:.0f} s left",
                 file=self._stream,
                 flush=True,
             )

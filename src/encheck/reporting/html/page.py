@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.datasets.probes import domains
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, decided, profile, reference, story, view
+from encheck.reporting import contamination, decided, profile, reference, shrunk, story, view
 from encheck.reporting.commands import commands
 from encheck.reporting.gate import words
 from encheck.reporting.gate.view import views
@@ -30,15 +30,22 @@ LONG = 40  # characters: longer words of a command may break
 REFERENCE = next(name for name, role in SHIPPED.items() if role == "reference")
 
 
-def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None = None) -> str:
+def render(
+    results: Mapping[str, Any],
+    items: view.Items,
+    *,
+    folder: Path | None = None,
+    where: Sequence[Mapping[str, Any]] = (),
+) -> str:
     """The whole page; every text in it is escaped, by the template or by being packed.
 
-    `folder` is where the run lies: the commands of the page name it.
+    `folder` is where the run lies: the commands of the page name it. `where` is what `reporting.where.blocks` gives.
     """
     frames = view.frames(results, items)
     found, to_type = sections(results, frames), commands(results, folder)
     pictures = {p.id: p.spec for s in found for p in s.pictures}
-    payload, shown = packed(frames, pictures, margins_asked(results), _domains(results))
+    forms = shrunk.entries(results)
+    payload, shown = packed(frames, pictures, margins_asked(results), _domains(results), forms)
     everything = sum(map(len, frames.values()))
     drawn = rows.blocks(results, found)
     return page(
@@ -72,6 +79,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         references=results.get("references", []),
         reference=reference,
         surface=view.surface,
+        where=where,
     )
 
 

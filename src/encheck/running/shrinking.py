@@ -1,0 +1,102 @@
+"""Shrinking the items of a run: which of them, by whose scores, with whose edits made again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from encheck.claims import Claim, claim_of
+from encheck.ids import ItemId
+from encheck.items.variants import Maker
+from encheck.language.english import English
+from encheck.running.asking import asker
+from encheck.running.subject import Subject
+from encheck.scoring.frame import edits_of
+from encheck.shrinking.remake import remaker
+from encheck.shrinking.shrink import Remake, Shrunk, shrink
+from encheck.store import Store
+from encheck.system.lock import Locks, no_locks
+from encheck.types import Triplet
+
+Row = Mapping[str, Any]
+Shrink = Callable[[Row], "Shrunk | str"]
+SHRUNK = ("triplet", "crossed")
+WANTED = ("fail", "below_aim", "known_failure")
+WORST = 3
+
+
+def shrinker(
+    subject: Subject, store: Store, *, english: English, seed: int, locks: Locks = no_locks, quiet: bool = False
+) -> Shrink:
+    """What shrinks a row of items.parquet for this model; `seed` is that of the run that made the row.
+
+    UsageError for a model that cannot take new texts.
+    """
+    ask, maker = asker(subject, store, locks=locks, quiet=quiet), Maker(seed, english)
+
+    def one(row: Row) -> Shrunk | str:
+        if row["kind"] not in SHRUNK or row.get("source_is_second"):
+            return f"items of the kind {row['kind']} are not shrunk, only {' and '.join(SHRUNK)} items"
+        return shrink(triplet_of(row), ask, english, remake=_remake(row, maker))
+
+    return one
+
+
+def triplet_of(row: Row) -> Triplet:
+    """The triplet that a row of items.parquet holds."""
+    return Triplet(
+        ItemId(row["item"]), row["source"], row["near"], row["far"], row["cluster"],
+        tuple(edits_of(row["near_edits"])), tuple(edits_of(row["far_edits"])), row["split"] or "",
+        row.get("near_why") or "", row.get("far_why") or "",
+    )  # fmt: skip
+
+
+def _remake(row: Row, maker: Maker) -> Remake | None:
+    """What makes the row's edits again, or None where no packaged check made it."""
+    claim = claim_named(row["case"].partition("/")[0])
+    level = None if claim is None else level_of(row["case"], claim)
+    return None if claim is None or level is None else remaker(claim.items, level=level, maker=maker)
+
+
+def claim_named(check: str) -> Claim | None:
+    """The claim of the packaged check of this name, which stands in the ids of cases; None where there is none."""
+    package = import_module("encheck.checks")
+    for found in iter_modules(package.__path__):
+        function = getattr(import_module(f"encheck.checks.{found.name}"), f"test_{check}", None)
+        if function is not None:
+            return claim_of(function)
+    return None
+
+
+def level_of(case: str, claim: Claim) -> int | str | None:
+    """Which of the claim's levels a case is of, by the end of its name.
+
+    The level in an item's id is its generator's, which may be another: kinds of noise all have level 1.
+    """
+    ends = sorted((level for level in claim.levels if case.endswith(f"-{level}")), key=lambda level: -len(str(level)))
+    return next(iter(ends), None)
+
+
+def is_wanted(row: Row) -> bool:
+    """Whether the check of this row of results.json failed or is below its aim.
+
+    Under a gate, where it has no verdict, the whole interval is below the aim.
+    """
+    if row["verdict"] is not None or row["aim"] is None:
+        return row["verdict"] in WANTED
+    return row["high"] is not None and bool(row["high"] < row["aim"])
+
+
+def worst(case: str, columns: Mapping[str, Sequence[Any]] | None, count: int = WORST) -> list[Row]:
+    """The rows of a case's worst items that are lost, the smallest margin first; one a source."""
+    if not columns or columns["kind"][0] not in SHRUNK:
+        return []
+    rows = [{**dict(zip(columns, values, strict=True)), "case": case} for values in zip(*columns.values(), strict=True)]
+    lost = sorted((row for row in rows if row["near_score"] <= row["far_score"]), key=_margin)
+    return list({row["source"]: row for row in reversed(lost)}.values())[::-1][:count]
+
+
+def _margin(row: Row) -> tuple[float, str]:
+    return row["near_score"] - row["far_score"], row["item"]
