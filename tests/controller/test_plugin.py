@@ -22,6 +22,7 @@ NO_QUERIES = {  # the probes have sentences alone
     "heading_finds_its_section",
     "logged_query_keeps_its_answers",
     "each_query_prefers_its_own_document",
+    "linear_classifier_on_vectors_tells_classes",  # nor do they have classes
 }
 CONFOUNDED = "the surface decides too much"  # of too few probes: no adjusted rate
 FEW = "independent clusters; a verdict needs"  # of every fourth probe
