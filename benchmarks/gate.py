@@ -31,7 +31,7 @@ from encheck.claims import FAMILIES
 from encheck.gating.decision import decide
 from encheck.gating.types import DEFAULT, Noise, Paired, Rule
 
-SHAPE = (5, 5, 5, 1, 3, 1)
+SHAPE = (5, 5, 5, 1, 3, 1, 0)  # rows of each family; downstream tasks are none
 NAMES = [(f"{family} {i}", family) for family, count in zip(FAMILIES, SHAPE, strict=True) for i in range(count)]
 ICC = 0.05
 

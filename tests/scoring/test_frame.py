@@ -23,6 +23,7 @@ from encheck.surface import Frequencies
 from encheck.types import (
     BothOrders,
     Chain,
+    Classified,
     Contrast,
     Crossed,
     Documents,
@@ -43,6 +44,7 @@ CASE = CaseId("a_is_b", "my-model", "d/1", "pivot=a")
 NEW = ("kind", "step", "source_is_second", "source_role", "text_role", "slice")
 EDITS = (Edit(2, 5, "blue"),)
 CHANGE = '[[2, 5, "blue"]]'
+YOUNGER = {"crossed", "contrast", "ranked", "logged", "classified"}  # than schema 1
 
 
 def name(relation="antonym", generator="written", number=0):
@@ -101,6 +103,10 @@ ITEMS = {
     ],
     "logged": [LoggedQuery(name("query", "logged", i), f"red {i}", DOCUMENTS, 1 + i, f"c{i}") for i in range(2)],
     "repeated": [Repeated(name("repeated", "again", i), f"text {i}", f"c{i}", "dev") for i in range(2)],
+    "classified": [
+        Classified(name("MRPC"), "a red car", "a blue car", "1", "c", "test"),
+        Classified(name("MR", number=1), "a dull film", "", "0", "c2"),
+    ],
 }  # fmt: skip
 
 
@@ -140,7 +146,7 @@ def test_a_frame_comes_back_from_its_columns(kind):
     assert (back.kind, back.case, back.ids) == (kind, CASE, tuple(columns["item"]))
 
 
-@pytest.mark.parametrize("kind", sorted({*KINDS} - {"crossed", "contrast", "ranked", "logged"}))  # which are younger
+@pytest.mark.parametrize("kind", sorted({*KINDS} - YOUNGER))
 def test_a_file_of_schema_1_gives_the_same_frame(kind):
     """Of chains the scores were of (member, source) with pivot b, and in continuations."""
     columns = frame(kind).to_columns()
