@@ -498,7 +498,7 @@ def test_a_full_disk_is_said_once_and_the_run_goes_on(store, caplog):
     pages = store._db.execute("PRAGMA page_count").fetchone()[0]
     store._db.execute(f"PRAGMA max_page_count = {pages + 2}")
     for number in range(3):
-        store.put("vector", f"more {number}", KEYS, VECTORS, name="more")
+        store.put("vector", f"more {number}", KEYS, np.tile(VECTORS, 10), name="more")
     assert [r.getMessage() for r in caplog.records] == [
         f"the store {store.path} cannot be written (database or disk is full); this run continues without saving"
     ]
