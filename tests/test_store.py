@@ -607,6 +607,201 @@ def test_the_size_is_that_of_the_files(store):
     assert store.size() == sum(p.stat().st_size for p in files)
 
 
+# how much a model has
+
+
+def of_an_earlier_encheck(path):
+    """As encheck 0.1 made the file: in pages of 4 kB, and without counts."""
+    db = sqlite3.connect(path, isolation_level=None)
+    for name in ("model_begins", "model_ends", "row_begins"):
+        db.execute(f"DROP TRIGGER {name}")
+    db.execute("DROP TABLE held")
+    db.execute("PRAGMA journal_mode = DELETE")
+    db.execute("PRAGMA page_size = 4096")
+    db.execute("VACUUM")
+    db.close()
+
+
+def counted(opened):
+    """What the store says of each model, and what there is."""
+    counts = "COUNT(key), COALESCE(SUM(LENGTH(data)), 0)"
+    rows = sql(opened.path, f"SELECT fingerprint, {counts} FROM model LEFT JOIN row ON model = id GROUP BY id")
+    return sorted((s.fingerprint, s.rows, s.bytes) for s in opened.contents()), sorted(rows)
+
+
+def test_a_store_of_an_earlier_encheck_is_read_and_counted(filled):
+    opened = Store(filled)
+    opened.put_blobs("parse", "p", {KEYS[0]: b"of one", KEYS[1]: b"another length"}, name="p")
+    opened.close()
+    of_an_earlier_encheck(filled)
+    opened = Store(filled)
+    assert holds(opened, "b")
+    said, there = counted(opened)
+    assert said == there == [(f, 300, 300 * 24 * 4) for f in "abc"] + [("p", 2, 20)]
+    opened.put("vector", "a", [text_key("new")], VECTORS[:1], name="a")
+    said, there = counted(opened)
+    assert said == there
+    opened.close()
+
+
+def test_the_counts_hold_while_an_earlier_encheck_writes_the_same_file(filled):
+    opened = Store(filled)
+    begin = "INSERT INTO model (kind, fingerprint, name, dim, used) VALUES ('vector', 'old', 'old', 2, 0)"
+    insert = "INSERT OR REPLACE INTO row SELECT id, ?, ?, 0 FROM model WHERE fingerprint = 'old'"
+    sql(filled, begin)
+    for key, data in [(KEYS[0], b"8 bytes."), (KEYS[1], b"8 bytes."), (KEYS[0], b"sixteen bytes ..")]:
+        sql(filled, insert, (key, data))
+    said, there = counted(opened)
+    assert said == there
+    assert ("old", 2, 24) in said
+    sql(filled, "DELETE FROM row WHERE model IN (SELECT id FROM model WHERE fingerprint = 'old')")
+    sql(filled, "DELETE FROM model WHERE fingerprint = 'old'")
+    opened.put("vector", "next", KEYS, VECTORS, name="next")  # has the number of the one that is gone
+    said, there = counted(opened)
+    assert said == there
+    opened.close()
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("put"), st.sampled_from("ab"), st.integers(0, 5), st.integers(1, 3)),
+            st.tuples(st.just("remove"), st.sampled_from("ab")),
+        ),
+        max_size=8,
+    )
+)
+@settings(deadline=None, max_examples=30)
+def test_the_counts_are_what_there_is_after_anything(steps):
+    with tempfile.TemporaryDirectory() as name:
+        opened = Store(Path(name) / "store.sqlite", dtype="float16")
+        for what, fingerprint, *more in steps:
+            if what == "remove":
+                opened.remove(fingerprint)
+            else:
+                start, count = more
+                opened.put("vector", fingerprint, KEYS[start : start + count], VECTORS[:count], name="x")
+            said, there = counted(opened)
+            assert said == there
+        opened.close()
+
+
+@pytest.mark.parametrize("junk", ["'text'", "NULL", "-5", "x'00'"])
+def test_counts_that_are_none_are_shown_as_numbers(filled, junk):
+    sql(filled, f"UPDATE held SET rows = {junk}, bytes = {junk}")
+    opened = Store(filled)
+    assert all(isinstance(n, int) for s in opened.contents() for n in (s.rows, s.bytes))
+    assert holds(opened)
+    opened.close()
+
+
+def test_a_key_that_is_asked_for_twice_is_given_twice(store):
+    store.put("vector", "f", KEYS[:2], VECTORS[:2], name="x")
+    got, there = store.get("vector", "f", [KEYS[1], KEYS[5], KEYS[1], KEYS[0]])
+    assert there.tolist() == [True, False, True, True]
+    assert (got[[0, 2, 3]] == VECTORS[[1, 1, 0]]).all()
+
+
+def test_more_rows_than_are_read_at_once_come_in_the_order_of_the_keys(store, monkeypatch):
+    monkeypatch.setattr("encheck.store.ROWS_AT_ONCE", 7)
+    store.put("vector", "f", KEYS[::-1], VECTORS[::-1], name="x")
+    assert holds(store, "f")
+
+
+# vectors in 16 bits
+
+NEITHER = np.array([[7e4, 1], [1e-7, 2e-7], [np.nan, 1], [np.inf, 0], [-1e30, 1e30]], np.float32)  # stays in 32 bits
+
+
+@pytest.fixture
+def half(path):
+    opened = Store(path, dtype="float16")
+    yield opened
+    opened.close()
+
+
+def test_with_16_bits_vectors_take_half_the_room_and_come_back_rounded(half):
+    half.put("vector", "f", KEYS, VECTORS, name="x")
+    got, there = half.get("vector", "f", KEYS)
+    assert there.all()
+    assert (got == VECTORS.astype(np.float16)).all()
+    assert (got == half.as_kept("vector", VECTORS)).all()
+    assert [(s.kind, s.rows, s.bytes) for s in half.contents()] == [("vector16", 300, 300 * 24 * 2)]
+
+
+def test_a_store_of_32_bits_never_gives_a_vector_of_16(half):
+    half.put("vector", "f", KEYS, VECTORS, name="x")
+    wide = Store(half.path)
+    assert missing(wide, "vector", "f", KEYS) == list(range(300))
+    wide.put("vector", "f", KEYS[:9], VECTORS[:9], name="x")
+    assert (wide.get("vector", "f", KEYS[:9])[0] == VECTORS[:9]).all()
+    wide.close()
+
+
+def test_with_16_bits_a_vector_kept_in_32_is_rounded_as_a_new_one_is(filled):
+    opened = Store(filled, dtype="float16")
+    opened.put("vector", "a", [text_key("new")], VECTORS[:1], name="a")
+    got, there = opened.get("vector", "a", [*KEYS, text_key("new"), text_key("none")])
+    assert there.tolist() == [True] * 301 + [False]
+    assert (got[:300] == VECTORS.astype(np.float16)).all()
+    assert (got[300] == got[0]).all()
+    opened.close()
+
+
+def test_what_16_bits_cannot_hold_stays_in_32_and_comes_back_bit_for_bit(half):
+    keys = KEYS[: len(NEITHER) + 1]
+    arrays = np.vstack([NEITHER, [[0.1, 1]]]).astype(np.float32)
+    half.put("vector", "f", keys, arrays, name="x")
+    got, there = half.get("vector", "f", keys)
+    assert there.all()
+    assert got[:-1].tobytes() == NEITHER.tobytes()
+    assert (got[-1] == arrays[-1].astype(np.float16)).all()
+    assert sorted((s.kind, s.rows) for s in half.contents()) == [("vector", len(NEITHER)), ("vector16", 1)]
+
+
+def test_scores_of_pairs_and_parses_are_the_same_with_16_bits(half):
+    half.put("pair", "f", KEYS, VECTORS[:, :1], name="x")
+    half.put_blobs("parse", "f", {KEYS[0]: b"parsed"}, name="x")
+    assert (half.get("pair", "f", KEYS)[0] == VECTORS[:, :1]).all()
+    assert half.blobs("parse", "f", KEYS) == {KEYS[0]: b"parsed"}
+    assert (half.as_kept("pair", VECTORS) == VECTORS).all()
+
+
+@settings(deadline=None)
+@given(
+    st.integers(1, 6).flatmap(
+        lambda n: st.tuples(npst.arrays(np.float32, (n, 3)), st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    )
+)
+def test_with_16_bits_what_is_stored_is_what_was_said_to_be_kept(pair):
+    arrays, names = pair
+    with tempfile.TemporaryDirectory() as name:
+        opened = Store(Path(name) / "store.sqlite", dtype="float16")
+        opened.put("vector", "f", [KEYS[i] for i in names], arrays, name="x")
+        last = {i: at for at, i in enumerate(names)}
+        got, there = opened.get("vector", "f", [KEYS[i] for i in last])
+        assert there.all()
+        assert got.tobytes() == opened.as_kept("vector", arrays[list(last.values())]).tobytes()
+        opened.close()
+
+
+def test_a_damaged_row_of_16_bits_is_missing_and_said_to_be(half, caplog):
+    half.put("vector", "f", KEYS, VECTORS, name="x")
+    sql(half.path, "UPDATE row SET data = ? WHERE key = ?", (VECTORS[8].astype(np.float16).tobytes(), KEYS[7]))
+    assert missing(half, "vector", "f", KEYS) == [7]
+    assert "1 rows of the store" in caplog.text
+
+
+def test_looking_up_16_bits_counts_as_use_and_forgetting_a_model_forgets_them(half):
+    for fingerprint in "ab":
+        half.put("vector", fingerprint, KEYS, VECTORS, name=fingerprint)
+    half.touch("vector", "a")
+    assert [s.fingerprint for s in half.contents()] == ["a", "b"]
+    half.remove("a")
+    assert [s.fingerprint for s in half.contents()] == ["b"]
+    assert sql(half.path, "SELECT COUNT(*) FROM row") == [(300,)]
+
+
 # hashes of files
 
 

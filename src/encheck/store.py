@@ -32,7 +32,6 @@ from encheck.system.half import halves, rounded_to_half
 
 Kind = Literal["vector", "token", "pair", "parse", "tags", "text"]
 Dtype = Literal["float32", "float16"]
-DTYPES: tuple[Dtype, ...] = ("float32", "float16")
 HALF = "vector16"  # the kind of vectors in 16 bits: no key of theirs is one of a vector in 32
 VERSION = 1
 DEFAULT_LIMIT = 2 * 1024**3
@@ -283,7 +282,7 @@ class Store:
         found, there = self._arrays(HALF, fingerprint, keys, "<f2")
         if there.all():
             return found, there
-        lacking = np.flatnonzero(~there)
+        lacking = np.flatnonzero(~there).tolist()
         long, has_long = self._arrays(kind, fingerprint, [keys[i] for i in lacking], "<f4")
         if has_long.any():
             found = found if found.shape[1] else np.zeros((len(keys), long.shape[1]), np.float32)

@@ -86,8 +86,8 @@ def test_a_baseline_keeps_what_changes_the_scores():
     assert described(Settings()) == {
         "models": ["sbert"], "model_args": [], "data": ["probes"], "sample": 2000, "seed": 0, "skip_bad_rows": False,
         "strict": False,
-        "device": "auto", "dtype": None, "epsilon": 0.0, "median_scope": "split", "generator_mode": "careful",
-        "experimental": False,
+        "device": "auto", "dtype": None, "store_dtype": "float32", "epsilon": 0.0, "median_scope": "split",
+        "generator_mode": "careful", "experimental": False,
         "lexicon": "embedded", "spacy_model": None, "queries": None, "passage_words": 150, "near_duplicates": "differ",
         "quick": False,
     }  # fmt: skip

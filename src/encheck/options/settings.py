@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from encheck.encoders.adapters import DTYPES
 from encheck.options.option import Option, option
@@ -147,6 +147,11 @@ class Settings:
         "store", group="machine", metavar="PATH", takes_path=True, parse=path_of,
         usual="$ENCHECK_STORE or the user's cache directory",
         help="File that caches embeddings between runs.",
+    )
+    store_dtype: Literal["float32", "float16"] = option(
+        "store-dtype", group="machine", choices=("float32", "float16"), kept=True, default="float32",
+        help="Precision of the stored vectors. With float16 the store takes half the space, and all checks see vectors "
+            "rounded to 16 bits.",
     )
     no_store: bool = option(
         "no-store", group="machine", is_flag=True, default=False,

@@ -170,7 +170,8 @@ class Encoding:
         saver = Saver(self.store, subject.kind, fingerprint, subject.label, verify=verify)
         try:
             with saver.keeping():
-                for positions, computed in batches:
+                for positions, fresh in batches:
+                    computed = self.store.as_kept(subject.kind, fresh)
                     if not arrays.shape[1]:
                         arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
                     _same_width(computed, arrays, fingerprint)

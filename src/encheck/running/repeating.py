@@ -35,7 +35,7 @@ def again(
     with looking(partial(store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
         if there.all():
             return arrays
-        computed = _compute(model, texts, role)
+        computed = store.as_kept(kind, _compute(model, texts, role))
         if isinstance(model, Verified):
             model.verify_fingerprint()
         store.put(kind, fingerprint, keys, computed, name=f"{name}, again")

@@ -134,4 +134,4 @@ def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks
 def open_store(settings: Settings) -> Store:
     """The store that the settings name, or the default one."""
     megabytes = settings.project.get("store-limit-mb", DEFAULT_LIMIT // 1024**2)
-    return Store(settings.store or default_path(), limit=int(megabytes) * 1024**2)
+    return Store(settings.store or default_path(), limit=int(megabytes) * 1024**2, dtype=settings.store_dtype)
