@@ -410,7 +410,7 @@ def _insertions(
     insert = "INSERT OR REPLACE INTO row SELECT id, ?, ?, ? FROM model WHERE kind = ? AND fingerprint = ?"
     seal = _seal(kind, fingerprint)
     yield begin, (kind, fingerprint, name, dim, time.time())
-    for key, blob in blobs.items():
+    for key, blob in sorted(blobs.items()):  # in the order of the index, of which each page is then changed once
         yield insert, (key, blob, seal(key, blob), kind, fingerprint)
 
 
