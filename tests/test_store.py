@@ -708,6 +708,18 @@ def test_more_rows_than_are_read_at_once_come_in_the_order_of_the_keys(store, mo
     assert holds(store, "f")
 
 
+def test_looking_up_never_reads_the_whole_index(store):
+    store.put("vector", "f", KEYS, VECTORS, name="x")
+    asked = []
+    store._db.set_trace_callback(asked.append)
+    store.get("vector", "f", KEYS[:3])
+    store._db.set_trace_callback(None)
+    plans = [store._db.execute(f"EXPLAIN QUERY PLAN {one}").fetchall()[0][3] for one in asked if " row " in one]
+    assert len(plans) == 2
+    assert "(model=? AND key=?)" in plans[0]
+    assert "INTEGER PRIMARY KEY (rowid=?)" in plans[1]
+
+
 # vectors in 16 bits
 
 NEITHER = np.array([[7e4, 1], [1e-7, 2e-7], [np.nan, 1], [np.inf, 0], [-1e30, 1e30]], np.float32)  # stays in 32 bits

@@ -324,11 +324,12 @@ class Store:
             )
 
     def _among(self, columns: str, column: str, model: int | None, values: Sequence[Any]) -> Iterator[Any]:
-        """These columns of the model's rows whose `column` is one of the values."""
+        """These columns of the model's rows whose `column`, key or rowid, is one of the values."""
+        of_model = "model" if column == "key" else "+model"  # with the plus SQLite does not use the index for it
         for start in range(0, len(values), self._most_values):
             some = values[start : start + self._most_values]
             marks = ",".join("?" * len(some))
-            sql = f"SELECT {columns} FROM row WHERE model = ? AND {column} IN ({marks})"  # noqa: S608 - marks only
+            sql = f"SELECT {columns} FROM row WHERE {of_model} = ? AND {column} IN ({marks})"  # noqa: S608 - marks only
             yield from self._read(sql, (model, *some))
 
     def touch(self, kind: Kind, fingerprint: str) -> None:

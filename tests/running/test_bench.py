@@ -146,6 +146,20 @@ def test_a_second_run_encodes_nothing(store):
     assert bench.subjects["tiny"].error is None
 
 
+def test_with_16_bits_runs_that_encode_or_read_have_the_same_vectors(store):
+    wide = prepared(store, Random()).subjects["tiny"]
+    reading = Store(store.path, dtype="float16")  # finds vectors in 32 bits
+    fresh = Store(store.path.with_name("half.sqlite"), dtype="float16")
+    read, encoded, again = (prepared(one, Random()).subjects["tiny"] for one in (reading, fresh, fresh))
+    assert [s.encoded for s in (read, encoded, again)] == [0, wide.encoded, 0]
+    assert (encoded.vectors == wide.vectors.astype(np.float16)).all()
+    assert (read.vectors == encoded.vectors).all()
+    assert (again.vectors == encoded.vectors).all()
+    assert (wide.vectors != encoded.vectors).any()
+    reading.close()
+    fresh.close()
+
+
 def test_a_second_run_that_needs_more_encodes_what_is_new(store):
     first, second = Counting(), Counting()
     prepared(store, first, requests=REQUESTS[:1])
