@@ -50,6 +50,8 @@ def run(
         EncheckError: the run stopped early.
         KeyboardInterrupt: the run was interrupted.
     """
+    if options.get("dry_run"):
+        raise UsageError("a dry run has no results to return. Remedy: encheck run --dry-run --json=FILE")
     arguments = [f"--encheck-model={as_option(one)}" for one in _several(model)]
     arguments += [f"--encheck-data={one}" for one in _several(data)]
     arguments += [*arguments_of(options), *(["-m", checks] if checks else [])]

@@ -74,13 +74,15 @@ def _only_weighed(args: Sequence[str]) -> list[str]:
 
 
 def _weigh(new: str, old: str, others: Sequence[str]) -> int:
-    """The exit code of the gate; OLD is run first where it is a model."""
+    """The exit code of the gate; OLD is run first where it is a model. A dry run is of both models at once."""
     if _is_baseline(Path(old)):
         return run_checks([f"--model={new}", f"--baseline={old}", *others])
     if (Path(old) / "results.json").exists():
         raise UsageError(
             f"--baseline={old} is the directory of a run, not of a baseline. Remedy: encheck run --save-baseline=DIR"
         )
+    if f"--{OPTIONS['dry_run'].name}" in others:
+        return run_checks([f"--model={new}", f"--model={old}", *_for_old(others)])
     with tempfile.TemporaryDirectory(prefix="encheck-") as folder:
         kept = Path(folder, "baselines", *labels([old]))
         tell(f"encheck gate: first {old}, then {new}", err=True)

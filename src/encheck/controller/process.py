@@ -21,6 +21,7 @@ from encheck.system.garbage import uncollected
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
+    from encheck.controller.first_profile import Check
     from encheck.controller.session import Session
     from encheck.gating.baseline import Baseline
     from encheck.running.subject import Subject
@@ -36,6 +37,7 @@ class Worker:
         self.config, self.output = config, config.workeroutput  # type: ignore[attr-defined]
         self.store: str | None = config.workerinput.get(STORE)  # type: ignore[attr-defined]
         self.run: str | None = config.workerinput.get(RUN)  # type: ignore[attr-defined]
+        self.is_junit = bool(getattr(config.option, "xmlpath", None))
 
     def start(self) -> None:
         """The controller has looked for faults already."""
@@ -60,6 +62,9 @@ class Worker:
         """Whatever cannot be prepared is the error of each check."""
         with suppress(EncheckError):
             yield
+
+    def estimate(self, session: Session, functions: Mapping[str, Check]) -> None:
+        """A dry run has no workers."""
 
     def finish(self, _session: pytest.Session, described: dict[str, Any] | None) -> None:
         """Send what this worker says of models, data and times."""
@@ -87,7 +92,17 @@ class Controller:
         self.verdict: list[str] = []
         self.store = self._temporary("store.sqlite") if config.option.encheck_no_store else None
         self.run: str | None = None
+        self.is_junit = bool(getattr(config.option, "xmlpath", None))
         config.pluginmanager.register(_Reports(self.recorder), "encheck.reports")
+        self._processes = self._alone() if config.option.encheck_dry_run else 1
+
+    def _alone(self) -> int:
+        """Have a dry run in this process, without a report for JUnit; how many processes the run is to have."""
+        option = self.config.option
+        count = len(getattr(option, "tx", None) or [""])
+        option.dist, option.tx = "no", []
+        self.is_junit, option.xmlpath = bool(getattr(option, "xmlpath", None)), None
+        return count
 
     def _temporary(self, name: str) -> str:
         folder = tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True)
@@ -156,6 +171,17 @@ class Controller:
         """What cannot be prepared ends the run with one message."""
         with usage_errors():
             yield
+
+    def estimate(self, session: Session, functions: Mapping[str, Check]) -> None:
+        """Say what the run would cost, as the last lines; write it where --json asks for it."""
+        from encheck.controller.dry_run import cost_of, stops_early, write_json
+        from encheck.reporting.dry_run import cost_lines
+
+        cost = cost_of(session, functions, spent=self.recorder.spent)
+        command = options.without_dry_run(sys.argv, full=stops_early(session, cost))
+        self.verdict += cost_lines(cost.as_dict(), processes=self._processes, command=command)
+        if session.settings.json_file:
+            write_json(session.settings.json_file, cost, command)
 
     def node_configured(self, node: Any) -> None:
         """Tell a worker which lock the run's workers share, and where the store of a run without a store is."""

@@ -13,6 +13,7 @@ from encheck.controller.process import Process, settings_of, usage_errors
 from encheck.system.terminal import visible
 
 if TYPE_CHECKING:
+    from encheck.controller.first_profile import Check
     from encheck.controller.session import Session
 
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
@@ -73,7 +74,7 @@ def _session_of(config: pytest.Config, process: Process, checks: list[pytest.Ite
     for item, problem in clashes([(item, item.nodeid, collection.case_of(item)) for item in checks]):
         item.stash[CLASH] = problem
     settings = settings_of(config, process.store)
-    mode = mode_of(settings, is_junit=bool(getattr(config.option, "xmlpath", None)))
+    mode = mode_of(settings, is_junit=process.is_junit)
     return Session(settings, list(map(collection.case_of, checks)), run=process.run, mode=mode)
 
 
@@ -89,19 +90,30 @@ def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) 
         return [visible(f"encheck: {roughly(found, resolve_data(settings_of(config, process.store)))}")]
 
 
-def prepare(session: pytest.Session, process: Process) -> None:
-    """Encode what the selected checks declared, before the first of them runs."""
+def prepare(session: pytest.Session, process: Process) -> bool | None:
+    """Encode what the selected checks declared, before the first of them runs; True where none is to run."""
     config = session.config
+    if config.option.encheck_dry_run:
+        if SESSION in config.stash and not session.testsfailed:
+            with process.preparing():
+                process.estimate(config.stash[SESSION], _functions(collection.checks_among(session.items)))
+        return True
     if SESSION in config.stash and not session.testsfailed:
         with process.preparing():
             _clear_report(config)
             config.stash[SESSION].prepare(lambda looked: _show(looked, collection.checks_among(session.items)))
+    return None
 
 
 def _show(session: Session, checks: list[pytest.Item]) -> None:
     from encheck.controller.first_profile import show
 
-    show(session, {str(collection.case_of(one).id): one.function for one in checks})  # type: ignore[attr-defined]
+    show(session, _functions(checks))
+
+
+def _functions(checks: list[pytest.Item]) -> dict[str, Check]:
+    """The checks by their cases' ids."""
+    return {str(collection.case_of(one).id): one.function for one in checks}  # type: ignore[attr-defined]
 
 
 def _clear_report(config: pytest.Config) -> None:

@@ -151,6 +151,13 @@ class Session:
         other.bench = look.bench if look else self.bench
         return other
 
+    def on(self, bench: Bench) -> Session:
+        """This session on another bench, with all of its cases."""
+        other = copy.copy(self)
+        other.decision, other._scored, other._in_look, other.parents = Decision(), None, None, {}
+        other.bench = other.whole = bench
+        return other
+
     def _stop(self, look: Look | None, decision: Decision, progress: Progress) -> None:
         """Leave this session at the first look, whose texts this process or another worker has encoded."""
         look = look or look_of(self.bench, self._requests, self.mode)

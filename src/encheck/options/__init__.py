@@ -1,6 +1,13 @@
 """The options of a run, declared once, and [tool.encheck] of pyproject.toml."""
 
-from encheck.options.arguments import PREFIX, add_options, given_after_a_blank, refuse_misspelt, without_quick
+from encheck.options.arguments import (
+    PREFIX,
+    add_options,
+    given_after_a_blank,
+    refuse_misspelt,
+    without_dry_run,
+    without_quick,
+)
 from encheck.options.check_names import refuse_unknown_checks
 from encheck.options.model_args import arguments_for, model_options
 from encheck.options.option import GROUPS, Option
@@ -35,5 +42,6 @@ __all__ = [
     "sample_of",
     "scope_of",
     "try_place",
+    "without_dry_run",
     "without_quick",
 ]

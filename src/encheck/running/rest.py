@@ -56,8 +56,8 @@ def rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Reque
     away = len(here) * (look.share - 1) * len(lacking) / max(len(others), 1)
     requests = [one for one in requests if one[0] == subject.label]
     amounts = [(len(left), _joined(left.values())), (away, _joined(lacking.values()))]
-    whole = (*_searches(subject, bench, requests), in_tasks(subject, bench, requests))
-    return _rest(subject, [one for one in (*amounts, *whole) if one[0]])
+    whole = (*in_searches(subject, bench, requests), in_tasks(subject, bench, requests))
+    return rest_from(subject, [one for one in (*amounts, *whole) if one[0]])
 
 
 def to_time(look: Look, subject: Subject, bench: Bench) -> list[Pair]:
@@ -74,7 +74,7 @@ def to_time(look: Look, subject: Subject, bench: Bench) -> list[Pair]:
     return list(islice(((text, text) for text in texts if text_key(text) in left), wanted))
 
 
-def _searches(subject: Subject, bench: Bench, requests: Iterable[Request]) -> Iterator[Amount]:
+def in_searches(subject: Subject, bench: Bench, requests: Iterable[Request]) -> Iterator[Amount]:
     """Queries and documents that the store lacks, told by some documents of each collection."""
     for name in dict.fromkeys(data for _, data, *_ in requests):
         found = bench.data[name].collection
@@ -94,7 +94,8 @@ def in_tasks(subject: Subject, bench: Bench, requests: Iterable[Request]) -> Amo
     return len(lacking), _joined(lacking.values())
 
 
-def _rest(subject: Subject, amounts: Sequence[Amount]) -> Rest:
+def rest_from(subject: Subject, amounts: Sequence[Amount]) -> Rest:
+    """What these amounts come to: characters and tokens are told by some of the texts of each."""
     texts = sum(count for count, _ in amounts)
     characters = sum(count * sum(map(len, some)) / len(some) for count, some in amounts)
     means = [tokens_a_text(subject, some) for _, some in amounts]
