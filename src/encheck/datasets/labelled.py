@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from encheck.datasets.clusters import clusters_of, sample_clusters
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.drawn import drawn
+from encheck.datasets.held import Held
+from encheck.datasets.links import Links
 from encheck.datasets.parts import TEST, VALIDATION
 from encheck.datasets.reader import Row
 from encheck.ids import ItemId
@@ -31,11 +34,30 @@ def from_rows(
     kept = list(zip(rows, clusters, strict=True))
     if sample is not None and len(set(clusters)) > sample:
         kept = _sampled(kept, sample, seed)
+    return _dataset(name, kept, licence, rows=len(rows), skipped=skipped)
+
+
+def from_held(
+    name: str,
+    held: Held,
+    links: Links,
+    *,
+    licence: str = "",
+    sample: int | None = None,
+    seed: int = 0,
+    skipped: Sequence[str] = (),
+) -> Dataset:
+    """The data set that `from_rows` makes of the same rows, none of which has a split: only those kept are made."""
+    kept = drawn(held, links, count=sample, seed=seed)
+    return _dataset(name, kept, licence, rows=held.rows, skipped=skipped)
+
+
+def _dataset(name: str, kept: Iterable[tuple[Row, str]], licence: str, *, rows: int, skipped: Sequence[str]) -> Dataset:
     pairs = tuple(_pairs(name, kept))
     groups = tuple(Group(p.id, p.first, p.second, p.cluster, split=p.split) for p in pairs if p.label == 1)
     universe = tuple(sorted({p.cluster for p in pairs}))
-    sampled = len(pairs) < len(rows)
-    return Dataset(name, pairs, groups, licence, len(rows), skipped=tuple(skipped), sampled=sampled, universe=universe)
+    sampled = len(pairs) < rows
+    return Dataset(name, pairs, groups, licence, rows, skipped=tuple(skipped), sampled=sampled, universe=universe)
 
 
 def _sampled(rows: Sequence[tuple[Row, str]], count: int, seed: int) -> list[tuple[Row, str]]:

@@ -20,7 +20,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.guessing import PASSAGES, taken_for
 from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.hub_folder import PREFIX
-from encheck.datasets.labelled import from_rows
+from encheck.datasets.labelled import from_held, from_rows
 from encheck.datasets.passages import PassageOptions
 from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows, Readings
@@ -193,10 +193,14 @@ def _rows(name: str, module: ModuleType, asked: _Asked) -> list[Any]:
     """All rows that lie at the path; DataError where there is none."""
     rows = list(_read(module, asked.path, asked.bad, asked.reading))
     if not rows:
-        left_out = asked.bad.skipped
-        first = f"valid row (the first problem of {len(left_out)}: {left_out[0]})" if left_out else "rows"
-        raise DataError(f"{name}: {asked.path} has no {first}; expected {module.FILES}")
+        raise _no_rows(name, module, asked)
     return rows
+
+
+def _no_rows(name: str, module: ModuleType, asked: _Asked) -> DataError:
+    left_out = asked.bad.skipped
+    first = f"valid row (the first problem of {len(left_out)}: {left_out[0]})" if left_out else "rows"
+    return DataError(f"{name}: {asked.path} has no {first}; expected {module.FILES}")
 
 
 def _tell_skipped(called: str, bad: BadRows) -> None:
@@ -238,6 +242,8 @@ def _with_tasks(name: str, module: ModuleType, asked: _Asked) -> Dataset:
 
 def _of_rows(name: str, module: ModuleType, asked: _Asked) -> Dataset:
     """The data of labelled pairs or of groups."""
+    if hasattr(module, "hold"):
+        return _of_held(name, module, asked)
     rows = _rows(name, module, asked)
     _tell_skipped(asked.called, asked.bad)
     skipped = tuple(asked.bad.skipped)
@@ -245,6 +251,18 @@ def _of_rows(name: str, module: ModuleType, asked: _Asked) -> Dataset:
         own: Dataset = module.dataset(rows)
         return replace(own, name=asked.called, skipped=skipped)
     return from_rows(asked.called, rows, licence=module.LICENCE, sample=asked.sample, seed=asked.seed, skipped=skipped)
+
+
+def _of_held(name: str, module: ModuleType, asked: _Asked) -> Dataset:
+    """The data of labelled pairs that are held in columns."""
+    found = module.hold(_place(asked.path), asked.bad)
+    if not found.held.rows:
+        raise _no_rows(name, module, asked)
+    _tell_skipped(asked.called, asked.bad)
+    return from_held(
+        asked.called, found.held, found.links, licence=module.LICENCE, sample=asked.sample, seed=asked.seed,
+        skipped=asked.bad.skipped,
+    )  # fmt: skip
 
 
 def _searched(name: str, module: ModuleType, asked: _Asked) -> Dataset:
