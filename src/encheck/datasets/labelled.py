@@ -73,6 +73,11 @@ def _pairs(name: str, rows: Iterable[tuple[Row, str]]) -> Iterable[SentencePair]
     seen: Counter[str] = Counter()
     for row, cluster in rows:
         key = content_hash(row.first, row.second)
-        item = ItemId.of(name, key, "pair", 1, "data", seen[key])
+        item = pair_id(name, key, seen[key])
         yield SentencePair(item, row.first, row.second, row.label, cluster, row.split, score=row.score, key=row.key)
         seen[key] += 1
+
+
+def pair_id(name: str, texts: str, occurrence: int) -> ItemId:
+    """The id of a pair of a data set, `texts` being the hash of both texts."""
+    return ItemId.of(name, texts, "pair", 1, "data", occurrence)

@@ -21,6 +21,7 @@ from encheck.datasets.guessing import PASSAGES, taken_for
 from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.hub_folder import PREFIX
 from encheck.datasets.labelled import from_held, from_rows
+from encheck.datasets.pairs_in_columns import HeldPairs
 from encheck.datasets.passages import PassageOptions
 from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows, Readings
@@ -115,6 +116,30 @@ def stream(spec: str, *, skip_bad_rows: bool = False) -> Iterator[Group] | None:
 def _told(called: str, module: ModuleType, path: str, reading: str, bad: BadRows) -> Iterator[Group]:
     yield from module.stream(called, path, bad, part=reading)
     _tell_skipped(called, bad)
+
+
+@dataclass(frozen=True)
+class InColumns:
+    """All labelled pairs of a file, not one of them made; `skipped` has what was said of malformed rows."""
+
+    name: str
+    pairs: HeldPairs
+    licence: str
+    skipped: tuple[str, ...]
+
+
+def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | None:
+    """The pairs of `pairs:FILE` as columns, in little memory; None of other data. DataError as for `load`."""
+    if is_path(spec) and not hasattr(names()[taken_for(Path(spec).expanduser(), has_log=False)], "hold"):
+        return None
+    label, spec = _named(None, spec, has_log=False)
+    name, _, path = spec.partition(":")
+    module = names().get(name)
+    if module is None or not path or not hasattr(module, "hold") or module.taken_for(_place(path)):
+        return None
+    asked = _Asked(label or name, path, "", None, 0, AS_USUAL, BadRows(skip=skip_bad_rows))
+    found = _held(name, module, asked)
+    return InColumns(asked.called, found, module.LICENCE, tuple(asked.bad.skipped))
 
 
 def stem(spec: str) -> str:
@@ -255,14 +280,19 @@ def _of_rows(name: str, module: ModuleType, asked: _Asked) -> Dataset:
 
 def _of_held(name: str, module: ModuleType, asked: _Asked) -> Dataset:
     """The data of labelled pairs that are held in columns."""
-    found = module.hold(_place(asked.path), asked.bad)
-    if not found.held.rows:
-        raise _no_rows(name, module, asked)
-    _tell_skipped(asked.called, asked.bad)
+    found = _held(name, module, asked)
     return from_held(
         asked.called, found.held, found.links, licence=module.LICENCE, sample=asked.sample, seed=asked.seed,
         skipped=asked.bad.skipped,
     )  # fmt: skip
+
+
+def _held(name: str, module: ModuleType, asked: _Asked) -> HeldPairs:
+    found: HeldPairs = module.hold(_place(asked.path), asked.bad)
+    if not found.held.rows:
+        raise _no_rows(name, module, asked)
+    _tell_skipped(asked.called, asked.bad)
+    return found
 
 
 def _searched(name: str, module: ModuleType, asked: _Asked) -> Dataset:
