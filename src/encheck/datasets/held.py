@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -36,25 +36,31 @@ class Held:
 
     def append(self, batch: Any) -> None:
         """Hold a record batch of the schema; DataError if the disk for temporary files is full."""
-        try:
-            self._writer.write_batch(batch)
-        except OSError as error:
-            raise DataError(
-                f"cannot hold the rows in {tempfile.gettempdir()}: {error.strerror or error}. "
-                "Set TMPDIR to a folder with more space"
-            ) from error
+        self._written(lambda: self._writer.write_batch(batch))
         self.rows += batch.num_rows
 
     def batches(self) -> Iterator[tuple[int, Any]]:
         """(number of its first row, record batch), in the order in which they were appended."""
         import pyarrow
 
-        self._writer.close()
+        if self._writer is not None:
+            self._written(self._writer.close)
+            self._writer = None
         self._file.seek(0)
         start = 0
         for batch in pyarrow.ipc.open_stream(pyarrow.PythonFile(self._file, mode="r")):
             yield start, batch
             start += batch.num_rows
+
+    @staticmethod
+    def _written(write: Callable[[], object]) -> None:
+        try:
+            write()
+        except OSError as error:
+            raise DataError(
+                f"cannot hold the rows in {tempfile.gettempdir()}: {error.strerror or error}. "
+                "Set TMPDIR to a folder with more space"
+            ) from error
 
 
 @cache

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from encheck.datasets.clusters import clusters_of, sample_clusters
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.drawn import drawn
-from encheck.datasets.held import Held
-from encheck.datasets.links import Links
+from encheck.datasets.kept import KeptPairs
 from encheck.datasets.parts import TEST, VALIDATION
 from encheck.datasets.reader import Row
 from encheck.ids import ItemId
@@ -37,19 +35,9 @@ def from_rows(
     return _dataset(name, kept, licence, rows=len(rows), skipped=skipped)
 
 
-def from_held(
-    name: str,
-    held: Held,
-    links: Links,
-    *,
-    licence: str = "",
-    sample: int | None = None,
-    seed: int = 0,
-    skipped: Sequence[str] = (),
-) -> Dataset:
-    """The data set that `from_rows` makes of the same rows, none of which has a split: only those kept are made."""
-    kept = drawn(held, links, count=sample, seed=seed)
-    return _dataset(name, kept, licence, rows=held.rows, skipped=skipped)
+def from_kept(name: str, kept: KeptPairs, *, licence: str = "") -> Dataset:
+    """The data set that `from_rows` makes of all rows, of those that were kept."""
+    return _dataset(name, kept.rows, licence, rows=kept.of, skipped=kept.skipped)
 
 
 def _dataset(name: str, kept: Iterable[tuple[Row, str]], licence: str, *, rows: int, skipped: Sequence[str]) -> Dataset:

@@ -17,10 +17,12 @@ from encheck.datasets.classes import Tasks, with_tasks
 from encheck.datasets.clusters import sample_clusters
 from encheck.datasets.collection import Collection
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.drawn import drawn
 from encheck.datasets.guessing import PASSAGES, taken_for
 from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.hub_folder import PREFIX
-from encheck.datasets.labelled import from_held, from_rows
+from encheck.datasets.kept import KeptPairs, shared_by
+from encheck.datasets.labelled import from_kept, from_rows
 from encheck.datasets.pairs_in_columns import HeldPairs
 from encheck.datasets.passages import PassageOptions
 from encheck.datasets.probes import FRESH
@@ -49,6 +51,7 @@ class _Asked:
     seed: int
     passages: PassageOptions
     bad: BadRows
+    shared: str | None = None
 
 
 @cache
@@ -71,6 +74,7 @@ def load(
     skip_bad_rows: bool = False,
     quick: bool = False,
     passages: PassageOptions = AS_USUAL,
+    shared: str | None = None,
 ) -> Dataset:
     """The data set `NAME`, `NAME:PATH` or `NAME@SPLIT:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
@@ -79,12 +83,14 @@ def load(
     (`probes:fresh=SEED`). `label` names it in results where two of the same name are loaded. A path without a name is
     taken for what it looks like; `passages` says how articles are read that have no labels. SPLIT is one that the data
     set's module names in READINGS. With `quick` it is the fixed part of the embedded probes, of other data at most 100
-    clusters.
+    clusters. `shared` is what the names of files begin with in which the processes of one run keep what they read.
     """
     label, spec = _named(label, spec, has_log=passages.queries is not None)
     if quick:
         few = min(sample or QUICK_CLUSTERS, QUICK_CLUSTERS)
-        whole = load(spec, label=label, sample=few, seed=seed, skip_bad_rows=skip_bad_rows, passages=passages)
+        whole = load(
+            spec, label=label, sample=few, seed=seed, skip_bad_rows=skip_bad_rows, passages=passages, shared=shared
+        )
         return whole.quick_part()
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
@@ -95,7 +101,7 @@ def load(
         return replace(_embedded(name, module, reading), name=label or stem(full))
     if made := _made(module, path):
         return replace(made, name=label or stem(spec).replace(":", "-"))
-    asked = _Asked(label or full, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows))
+    asked = _Asked(label or full, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
     return _lying_there(name, _taken_for(module, path, asked.called), asked)
 
 
@@ -139,6 +145,8 @@ def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | No
         return None
     asked = _Asked(label or name, path, "", None, 0, AS_USUAL, BadRows(skip=skip_bad_rows))
     found = _held(name, module, asked)
+    for line in (*found.said, *_said_of_skipped(asked.called, asked.bad)):
+        log.warning("%s", line)
     return InColumns(asked.called, found, module.LICENCE, tuple(asked.bad.skipped))
 
 
@@ -229,8 +237,13 @@ def _no_rows(name: str, module: ModuleType, asked: _Asked) -> DataError:
 
 
 def _tell_skipped(called: str, bad: BadRows) -> None:
-    if left_out := bad.skipped:
-        log.warning("%s: %d malformed rows excluded; the first: %s", called, len(left_out), left_out[0])
+    for line in _said_of_skipped(called, bad):
+        log.warning("%s", line)
+
+
+def _said_of_skipped(called: str, bad: BadRows) -> list[str]:
+    left_out = bad.skipped
+    return [f"{called}: {len(left_out)} malformed rows excluded; the first: {one}" for one in left_out[:1]]
 
 
 def _lying_there(name: str, module: ModuleType, asked: _Asked) -> Dataset:
@@ -279,19 +292,29 @@ def _of_rows(name: str, module: ModuleType, asked: _Asked) -> Dataset:
 
 
 def _of_held(name: str, module: ModuleType, asked: _Asked) -> Dataset:
-    """The data of labelled pairs that are held in columns."""
+    """The data of labelled pairs that are held in columns, or of those that another process of the run has kept."""
+    with shared_by(asked.shared, (asked.called, asked.path, asked.sample, asked.seed, asked.bad.skip)) as file:
+        kept = file.read() if file else None
+        if kept is None:
+            kept = _kept(name, module, asked)
+            if file:
+                file.write(kept)
+    for line in kept.said:
+        log.warning("%s", line)
+    return from_kept(asked.called, kept, licence=module.LICENCE)
+
+
+def _kept(name: str, module: ModuleType, asked: _Asked) -> KeptPairs:
     found = _held(name, module, asked)
-    return from_held(
-        asked.called, found.held, found.links, licence=module.LICENCE, sample=asked.sample, seed=asked.seed,
-        skipped=asked.bad.skipped,
-    )  # fmt: skip
+    rows = list(drawn(found.held, found.links, count=asked.sample, seed=asked.seed))
+    said = (*found.said, *_said_of_skipped(asked.called, asked.bad))
+    return KeptPairs(rows, found.held.rows, said, tuple(asked.bad.skipped))
 
 
 def _held(name: str, module: ModuleType, asked: _Asked) -> HeldPairs:
     found: HeldPairs = module.hold(_place(asked.path), asked.bad)
     if not found.held.rows:
         raise _no_rows(name, module, asked)
-    _tell_skipped(asked.called, asked.bad)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 from encheck.datasets.reader import Row, checked_text, label_of
 from encheck.errors import DataError
 
-log = logging.getLogger("encheck")
 NAMES = {
     "first": ("first", "sentence1", "sentence_1", "text1", "question1", "sentence_a", "anchor", "premise"),
     "second": ("second", "sentence2", "sentence_2", "text2", "question2", "sentence_b", "candidate", "hypothesis"),
@@ -88,14 +86,12 @@ def is_missing(value: object) -> bool:
     return value is None or value != value or value in ([], {}) or not str(value).strip()
 
 
-def tell_repeats(path: Path, again: int, rows: int) -> None:
-    """Say how many of the rows repeat an earlier one."""
-    if again:
-        log.warning("%s: %d of %d rows repeat an earlier pair word for word, and each counts", path.name, again, rows)
+def said_of_repeats(path: Path, again: int, rows: int) -> list[str]:
+    """What is to be told of rows that repeat an earlier one."""
+    return [f"{path.name}: {again} of {rows} rows repeat an earlier pair word for word, and each counts"] * bool(again)
 
 
-def tell_scores(path: Path, count: int, low: float, high: float) -> None:
-    """Say how many pairs have a score, and from what to what."""
-    if count:
-        said = "%s: %d pairs have a score, from %g to %g: `sts` ranks pairs by it, higher means more similar"
-        log.warning(said, path.name, count, low, high)
+def said_of_scores(path: Path, count: int, low: float, high: float) -> list[str]:
+    """What is to be told of the scores of so many pairs."""
+    ranks = "`sts` ranks pairs by it, higher means more similar"
+    return [f"{path.name}: {count} pairs have a score, from {low:g} to {high:g}: {ranks}"] * bool(count)

@@ -7,6 +7,7 @@ public data sets use for these columns are understood too.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,13 +15,14 @@ from pathlib import Path
 
 from encheck.datasets import pairs_in_columns
 from encheck.datasets.contrast import is_of_contrasts
-from encheck.datasets.pair_columns import NAMES, NEEDED, columns_of, is_missing, row_of, tell_repeats, tell_scores
+from encheck.datasets.pair_columns import NAMES, NEEDED, columns_of, is_missing, row_of, said_of_repeats, said_of_scores
 from encheck.datasets.pairs_in_columns import HeldPairs
 from encheck.datasets.query_rows import is_of_queries
 from encheck.datasets.reader import BadRows, Row, json_rows
 from encheck.datasets.records import Format, Named, delimited, parquet, records
 from encheck.errors import DataError, unknown
 
+log = logging.getLogger("encheck")
 LICENCE = "yours"
 FILES = "a .csv, .tsv, .jsonl or .parquet file with columns first, second, label or score (and cluster)"
 
@@ -97,7 +99,8 @@ def _repeats_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
         count += 1
         known.add((row.first, row.second))
         yield row
-    tell_repeats(path, count - len(known), count)
+    for line in said_of_repeats(path, count - len(known), count):
+        log.warning("%s", line)
 
 
 def _scores_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
@@ -107,7 +110,8 @@ def _scores_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
         if row.score is not None:
             low, high, count = min(low, row.score), max(high, row.score), count + 1
         yield row
-    tell_scores(path, count, low, high)
+    for line in said_of_scores(path, count, low, high):
+        log.warning("%s", line)
 
 
 def _made(path: Path, rows: Named, chosen: Mapping[str, str | None], bad: BadRows) -> Iterator[Row]:

@@ -18,7 +18,15 @@ import numpy as np
 
 from encheck.datasets.held import ROWS_AT_ONCE, Held, schema, spans, text_array
 from encheck.datasets.links import Linker, Links
-from encheck.datasets.pair_columns import NEEDED, columns_of, is_missing, row_of, score_of, tell_repeats, tell_scores
+from encheck.datasets.pair_columns import (
+    NEEDED,
+    columns_of,
+    is_missing,
+    row_of,
+    said_of_repeats,
+    said_of_scores,
+    score_of,
+)
 from encheck.datasets.reader import HALF, BadRows, Row, binary_label, full_rows, header_of, json_rows
 from encheck.datasets.records import parquet_batches
 from encheck.errors import DataError
@@ -29,10 +37,11 @@ FIRST_PRINTED, LAST_PRINTED = 0x21, 0x7E  # ASCII characters that are no white s
 
 @dataclass(frozen=True)
 class HeldPairs:
-    """Labelled pairs in columns, and what they have in common."""
+    """Labelled pairs in columns, what they have in common, and what is to be told of them."""
 
     held: Held
     links: Links
+    said: tuple[str, ...] = ()
 
 
 class _Batch(NamedTuple):
@@ -87,8 +96,7 @@ class _Noted(BadRows):
 def hold(path: Path, bad: BadRows, strictly: Callable[[], Iterable[Row]]) -> HeldPairs:
     """The pairs of a file that is there, and of a format that `pairs` reads.
 
-    `strictly` reads the same row by row: it is asked where something is wrong, for the error. Says how many rows repeat
-    an earlier one, and the range of the scores.
+    `strictly` reads the same row by row: it is asked where something is wrong, for the error.
     """
     try:
         found = _read(path, bad)
@@ -97,9 +105,8 @@ def hold(path: Path, bad: BadRows, strictly: Callable[[], Iterable[Row]]) -> Hel
             pass
         raise
     links = found.linker.links(found.held)
-    tell_repeats(path, links.again, found.held.rows)
-    tell_scores(path, *found.scores)
-    return HeldPairs(found.held, links)
+    said = [*said_of_repeats(path, links.again, found.held.rows), *said_of_scores(path, *found.scores)]
+    return HeldPairs(found.held, links, tuple(said))
 
 
 def _read(path: Path, bad: BadRows) -> _Gathered:
