@@ -196,6 +196,17 @@ def test_every_kind_of_text_in_a_parquet_file_is_read(tmp_path, kind):
         assert load(f"pairs:{path}", sample=None) == by_rows(path)
 
 
+def test_a_parquet_file_whose_texts_are_not_utf_8_is_refused(tmp_path):
+    texts = pyarrow.array([b"ok", b"a\xffb"]).view(pyarrow.string())
+    path = tmp_path / "own.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"first": texts, "second": ["x", "y"], "label": [1, 0]}), path)
+    with pytest.raises(DataError) as strict:
+        by_rows(path)
+    with pytest.raises(DataError) as caught:
+        load(f"pairs:{path}")
+    assert str(caught.value) == str(strict.value)
+
+
 def test_a_disk_that_is_full_is_named(tmp_path, monkeypatch):
     path = written(tmp_path / "own.jsonl", some_rows(0))
 

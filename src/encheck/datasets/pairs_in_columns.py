@@ -54,7 +54,7 @@ class _Batch(NamedTuple):
 class _Range(NamedTuple):
     """How many scores there are, and their range."""
 
-    count: int = 0
+    scored: int = 0
     low: float = math.inf
     high: float = -math.inf
 
@@ -62,7 +62,7 @@ class _Range(NamedTuple):
         found = scores.drop_null().to_numpy()
         if not len(found):
             return self
-        return _Range(self.count + len(found), min(self.low, float(found.min())), max(self.high, float(found.max())))
+        return _Range(self.scored + len(found), min(self.low, float(found.min())), max(self.high, float(found.max())))
 
 
 class _Gathered(NamedTuple):
@@ -100,7 +100,7 @@ def hold(path: Path, bad: BadRows, strictly: Callable[[], Iterable[Row]]) -> Hel
     """
     try:
         found = _read(path, bad)
-    except DataError:
+    except (DataError, UnicodeDecodeError):
         for _ in strictly():
             pass
         raise
@@ -243,7 +243,7 @@ def _record_batch(first: Any, second: Any, *others: Sequence[Any]) -> Any:
 
 
 def _is_clean(column: Any) -> bool:
-    """Whether a pyarrow column has only texts, and none of them is missing, empty or in white space."""
+    """Whether a pyarrow column has only texts in UTF-8, and none of them is missing, empty or in white space."""
     import pyarrow
 
     if not pyarrow.types.is_string(column.type) or column.null_count or not len(column):
@@ -252,7 +252,15 @@ def _is_clean(column: Any) -> bool:
     if not (ends[1:] > ends[:-1]).all():
         return False
     edges = data[np.concatenate([ends[:-1], ends[1:] - 1])]
-    return bool(edges.min() >= FIRST_PRINTED and edges.max() <= LAST_PRINTED)
+    return bool(edges.min() >= FIRST_PRINTED and edges.max() <= LAST_PRINTED) and _is_unicode(data.tobytes())
+
+
+def _is_unicode(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _texts(values: Any) -> Any:
