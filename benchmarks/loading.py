@@ -1,10 +1,11 @@
 """Seconds and memory of loading large data, on files that this script makes; the words are made up.
 
-    python benchmarks/loading.py [--rounds 5] [--only qqp | corpus.jsonl | corpus.parquet | pairs.parquet | pairs.csv | pairs.jsonl]
+    python benchmarks/loading.py [--rounds 5] [--only NAME]
 
 qqp: Quora Question Pairs in full, 404,290 rows with 537,933 distinct questions, as in the published file, of 11 words
-in the middle. corpus: 1,000,000 documents of 18 words with 1,000 queries, in the layout of BEIR. pairs: 1,000,000 labelled pairs of 9 words a text in the middle. Each round is a
-process of its own; "load" is from the path to a sampled data set with its clusters, imports apart.
+in the middle. corpus: 1,000,000 documents of 18 words with 1,000 queries, in the layout of BEIR.
+pairs: 1,000,000 labelled pairs of 9 words a text in the middle. Each round is a process of its own; "load" is from the
+path to a sampled data set with its clusters, imports apart.
 """
 
 from __future__ import annotations
