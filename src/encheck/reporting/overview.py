@@ -115,7 +115,7 @@ def _places_of(labels: Labels, label: int) -> NDArray[np.int64]:
 
 def _drawn(places: NDArray[np.int64], most: int, seed: int) -> list[int]:
     if len(places) <= most:
-        return places.tolist()
+        return list(map(int, places))
     return [int(places[at]) for at in random.Random(seed).sample(range(len(places)), most)]  # noqa: S311 - no secret
 
 
