@@ -55,9 +55,9 @@ def show(
     With --against, compare its text with that of another data set at equal sizes: overlap within pairs, repetition,
     vocabulary and length.
     """
-    from encheck.datasets.load import is_unlabelled, load, names
+    from encheck.datasets.load import is_unlabelled, load, load_in_columns, names
     from encheck.datasets.passages import PassageOptions
-    from encheck.reporting.data import describe, rows_of
+    from encheck.reporting.data import describe, describe_columns, rows_of
 
     with told():
         if spec is None and (against or json_file):
@@ -76,9 +76,12 @@ def show(
         if against is not None:
             _compare(spec, against, texts, json_file, skip_bad_rows=skip_bad_rows)
             return
-        how = PassageOptions(queries, passage_words)
-        loaded = load(spec, sample=None, skip_bad_rows=skip_bad_rows, passages=how)
-    say(describe(loaded))
+        if queries is None and (columns := load_in_columns(spec, skip_bad_rows=skip_bad_rows)):
+            lines = describe_columns(columns)
+        else:
+            how = PassageOptions(queries, passage_words)
+            lines = describe(load(spec, sample=None, skip_bad_rows=skip_bad_rows, passages=how))
+    say(lines)
 
 
 def _compare(spec: str, against: str, texts: int, json_file: Path | None, *, skip_bad_rows: bool) -> None:

@@ -138,7 +138,8 @@ class Controller:
             with store_notes() as self.notes:
                 subjects = resolve_models(settings, open_store(settings))
             self._refuse_models(subjects)
-            resolve_data(settings)
+            self.run = self._temporary("run.lock")
+            resolve_data(settings, shared=self.run)
         refuse_unknown_checks(self.config, settings, subjects, {})
 
     def selected(self, ids: Iterable[str]) -> None:

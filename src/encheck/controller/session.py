@@ -96,7 +96,8 @@ class Session:
         locked = VariantLock.read(settings.lock) if settings.lock else None
         writers = resolve_writers(settings, self.store, locks=self.locks.encoding)
         maker = Maker(settings.seed, self.english, locked, writers)
-        self.bench = self.whole = Bench(subjects, resolve_data(settings), self.store, maker=maker, clock=self.clock)
+        data = resolve_data(settings, shared=run)
+        self.bench = self.whole = Bench(subjects, data, self.store, maker=maker, clock=self.clock)
 
     def prepare(self, show: Show = no_show) -> None:
         """Encode everything that the cases need, or what a first look needs that the run stops after.

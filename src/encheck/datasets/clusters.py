@@ -19,8 +19,8 @@ def clusters_of(rows: Sequence[Row]) -> list[str]:
     Sentences of the same words in another order count as shared (PAWS makes its pairs by swapping words). A
     component is named by the hash of its first text in alphabetical order, so that no order of rows matters.
     """
-    first = np.fromiter((_bag(row.first) for row in rows), np.int64, len(rows))
-    second = np.fromiter((_bag(row.second) for row in rows), np.int64, len(rows))
+    first = np.fromiter((bag_of(row.first) for row in rows), np.int64, len(rows))
+    second = np.fromiter((bag_of(row.second) for row in rows), np.int64, len(rows))
     roots = components(first, second)
     least: dict[int, str] = {}
     for root, row in zip(roots, rows, strict=True):
@@ -34,7 +34,7 @@ def clusters_of(rows: Sequence[Row]) -> list[str]:
     return [row.cluster or hashed[root] for root, row in zip(roots, rows, strict=True)]
 
 
-def _bag(text: str) -> int:
+def bag_of(text: str) -> int:
     """A number for the words of a text in any order: 64 bits, since a million texts are held by it at once."""
     words = text.lower().split()
     words.sort()
@@ -49,7 +49,9 @@ def sample_clusters(clusters: Iterable[str], count: int, *, seed: int) -> set[st
 def in_seeded_order(clusters: Iterable[str], *, seed: int) -> list[str]:
     """The clusters, each once, by the hash of seed and name."""
 
-    def rank(cluster: str) -> bytes:
-        return hashlib.sha256(f"{seed}/{cluster}".encode()).digest()
+    return sorted(set(clusters), key=lambda cluster: rank(cluster, seed))
 
-    return sorted(set(clusters), key=rank)
+
+def rank(cluster: str, seed: int) -> bytes:
+    """What samples order clusters by: the hash of seed and name."""
+    return hashlib.sha256(f"{seed}/{cluster}".encode()).digest()

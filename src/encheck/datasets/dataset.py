@@ -51,7 +51,7 @@ class Dataset:
         """Changes when any text, label, score or judgement changes."""
         if self.collection is not None:
             return self.collection.fingerprint
-        pairs = (f"{p.id}{p.label}{'' if p.score is None else p.score}" for p in self.pairs)
+        pairs = (fingerprint_of(p.id, p.label, p.score) for p in self.pairs)
         variants = (f"{g.id}{v.relation}{v.level}{v.text}" for g in self.groups for v in g.variants)
         contrasts = (f"{one.id}{one.cluster}" for one in self.contrasts)
         texts = (f"{g.id}{g.cluster}" for g in self.groups if not self.pairs and not g.variants)
@@ -107,6 +107,11 @@ class Dataset:
                 if len(found) == count:
                     break
         return tuple(found.values())
+
+
+def fingerprint_of(item: str, label: int | None, score: float | None) -> str:
+    """What the fingerprint of a data set has of a pair."""
+    return f"{item}{label}{'' if score is None else score}"
 
 
 def _apart(first: str, second: str) -> bool:

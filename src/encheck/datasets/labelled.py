@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from encheck.datasets.clusters import clusters_of, sample_clusters
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.kept import KeptPairs
 from encheck.datasets.parts import TEST, VALIDATION
 from encheck.datasets.reader import Row
 from encheck.ids import ItemId
@@ -31,11 +32,20 @@ def from_rows(
     kept = list(zip(rows, clusters, strict=True))
     if sample is not None and len(set(clusters)) > sample:
         kept = _sampled(kept, sample, seed)
+    return _dataset(name, kept, licence, rows=len(rows), skipped=skipped)
+
+
+def from_kept(name: str, kept: KeptPairs, *, licence: str = "") -> Dataset:
+    """The data set that `from_rows` makes of all rows, of those that were kept."""
+    return _dataset(name, kept.rows, licence, rows=kept.of, skipped=kept.skipped)
+
+
+def _dataset(name: str, kept: Iterable[tuple[Row, str]], licence: str, *, rows: int, skipped: Sequence[str]) -> Dataset:
     pairs = tuple(_pairs(name, kept))
     groups = tuple(Group(p.id, p.first, p.second, p.cluster, split=p.split) for p in pairs if p.label == 1)
     universe = tuple(sorted({p.cluster for p in pairs}))
-    sampled = len(pairs) < len(rows)
-    return Dataset(name, pairs, groups, licence, len(rows), skipped=tuple(skipped), sampled=sampled, universe=universe)
+    sampled = len(pairs) < rows
+    return Dataset(name, pairs, groups, licence, rows, skipped=tuple(skipped), sampled=sampled, universe=universe)
 
 
 def _sampled(rows: Sequence[tuple[Row, str]], count: int, seed: int) -> list[tuple[Row, str]]:
@@ -51,6 +61,11 @@ def _pairs(name: str, rows: Iterable[tuple[Row, str]]) -> Iterable[SentencePair]
     seen: Counter[str] = Counter()
     for row, cluster in rows:
         key = content_hash(row.first, row.second)
-        item = ItemId.of(name, key, "pair", 1, "data", seen[key])
+        item = pair_id(name, key, seen[key])
         yield SentencePair(item, row.first, row.second, row.label, cluster, row.split, score=row.score, key=row.key)
         seen[key] += 1
+
+
+def pair_id(name: str, texts: str, occurrence: int) -> ItemId:
+    """The id of a pair of a data set, `texts` being the hash of both texts."""
+    return ItemId.of(name, texts, "pair", 1, "data", occurrence)

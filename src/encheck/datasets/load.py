@@ -17,10 +17,13 @@ from encheck.datasets.classes import Tasks, with_tasks
 from encheck.datasets.clusters import sample_clusters
 from encheck.datasets.collection import Collection
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.drawn import drawn
 from encheck.datasets.guessing import PASSAGES, taken_for
 from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.hub_folder import PREFIX
-from encheck.datasets.labelled import from_rows
+from encheck.datasets.kept import KeptPairs, shared_by
+from encheck.datasets.labelled import from_kept, from_rows
+from encheck.datasets.pairs_in_columns import HeldPairs
 from encheck.datasets.passages import PassageOptions
 from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows, Readings
@@ -48,6 +51,7 @@ class _Asked:
     seed: int
     passages: PassageOptions
     bad: BadRows
+    shared: str | None = None
 
 
 @cache
@@ -70,6 +74,7 @@ def load(
     skip_bad_rows: bool = False,
     quick: bool = False,
     passages: PassageOptions = AS_USUAL,
+    shared: str | None = None,
 ) -> Dataset:
     """The data set `NAME`, `NAME:PATH` or `NAME@SPLIT:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
@@ -78,12 +83,14 @@ def load(
     (`probes:fresh=SEED`). `label` names it in results where two of the same name are loaded. A path without a name is
     taken for what it looks like; `passages` says how articles are read that have no labels. SPLIT is one that the data
     set's module names in READINGS. With `quick` it is the fixed part of the embedded probes, of other data at most 100
-    clusters.
+    clusters. `shared` is what the names of files begin with in which the processes of one run keep what they read.
     """
     label, spec = _named(label, spec, has_log=passages.queries is not None)
     if quick:
         few = min(sample or QUICK_CLUSTERS, QUICK_CLUSTERS)
-        whole = load(spec, label=label, sample=few, seed=seed, skip_bad_rows=skip_bad_rows, passages=passages)
+        whole = load(
+            spec, label=label, sample=few, seed=seed, skip_bad_rows=skip_bad_rows, passages=passages, shared=shared
+        )
         return whole.quick_part()
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
@@ -94,7 +101,7 @@ def load(
         return replace(_embedded(name, module, reading), name=label or stem(full))
     if made := _made(module, path):
         return replace(made, name=label or stem(spec).replace(":", "-"))
-    asked = _Asked(label or full, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows))
+    asked = _Asked(label or full, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
     return _lying_there(name, _taken_for(module, path, asked.called), asked)
 
 
@@ -115,6 +122,32 @@ def stream(spec: str, *, skip_bad_rows: bool = False) -> Iterator[Group] | None:
 def _told(called: str, module: ModuleType, path: str, reading: str, bad: BadRows) -> Iterator[Group]:
     yield from module.stream(called, path, bad, part=reading)
     _tell_skipped(called, bad)
+
+
+@dataclass(frozen=True)
+class InColumns:
+    """All labelled pairs of a file, not one of them made; `skipped` has what was said of malformed rows."""
+
+    name: str
+    pairs: HeldPairs
+    licence: str
+    skipped: tuple[str, ...]
+
+
+def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | None:
+    """The pairs of `pairs:FILE` as columns, in little memory; None of other data. DataError as for `load`."""
+    if is_path(spec) and not hasattr(names()[taken_for(Path(spec).expanduser(), has_log=False)], "hold"):
+        return None
+    label, spec = _named(None, spec, has_log=False)
+    name, _, path = spec.partition(":")
+    module = names().get(name)
+    if module is None or not path or not hasattr(module, "hold") or module.taken_for(_place(path)):
+        return None
+    asked = _Asked(label or name, path, "", None, 0, AS_USUAL, BadRows(skip=skip_bad_rows))
+    found = _held(name, module, asked)
+    for line in (*found.said, *_said_of_skipped(asked.called, asked.bad)):
+        log.warning("%s", line)
+    return InColumns(asked.called, found, module.LICENCE, tuple(asked.bad.skipped))
 
 
 def stem(spec: str) -> str:
@@ -193,15 +226,24 @@ def _rows(name: str, module: ModuleType, asked: _Asked) -> list[Any]:
     """All rows that lie at the path; DataError where there is none."""
     rows = list(_read(module, asked.path, asked.bad, asked.reading))
     if not rows:
-        left_out = asked.bad.skipped
-        first = f"valid row (the first problem of {len(left_out)}: {left_out[0]})" if left_out else "rows"
-        raise DataError(f"{name}: {asked.path} has no {first}; expected {module.FILES}")
+        raise _no_rows(name, module, asked)
     return rows
 
 
+def _no_rows(name: str, module: ModuleType, asked: _Asked) -> DataError:
+    left_out = asked.bad.skipped
+    first = f"valid row (the first problem of {len(left_out)}: {left_out[0]})" if left_out else "rows"
+    return DataError(f"{name}: {asked.path} has no {first}; expected {module.FILES}")
+
+
 def _tell_skipped(called: str, bad: BadRows) -> None:
-    if left_out := bad.skipped:
-        log.warning("%s: %d malformed rows excluded; the first: %s", called, len(left_out), left_out[0])
+    for line in _said_of_skipped(called, bad):
+        log.warning("%s", line)
+
+
+def _said_of_skipped(called: str, bad: BadRows) -> list[str]:
+    left_out = bad.skipped
+    return [f"{called}: {len(left_out)} malformed rows excluded; the first: {one}" for one in left_out[:1]]
 
 
 def _lying_there(name: str, module: ModuleType, asked: _Asked) -> Dataset:
@@ -238,6 +280,8 @@ def _with_tasks(name: str, module: ModuleType, asked: _Asked) -> Dataset:
 
 def _of_rows(name: str, module: ModuleType, asked: _Asked) -> Dataset:
     """The data of labelled pairs or of groups."""
+    if hasattr(module, "hold"):
+        return _of_held(name, module, asked)
     rows = _rows(name, module, asked)
     _tell_skipped(asked.called, asked.bad)
     skipped = tuple(asked.bad.skipped)
@@ -245,6 +289,33 @@ def _of_rows(name: str, module: ModuleType, asked: _Asked) -> Dataset:
         own: Dataset = module.dataset(rows)
         return replace(own, name=asked.called, skipped=skipped)
     return from_rows(asked.called, rows, licence=module.LICENCE, sample=asked.sample, seed=asked.seed, skipped=skipped)
+
+
+def _of_held(name: str, module: ModuleType, asked: _Asked) -> Dataset:
+    """The data of labelled pairs that are held in columns, or of those that another process of the run has kept."""
+    with shared_by(asked.shared, (asked.called, asked.path, asked.sample, asked.seed, asked.bad.skip)) as file:
+        kept = file.read() if file else None
+        if kept is None:
+            kept = _kept(name, module, asked)
+            if file:
+                file.write(kept)
+    for line in kept.said:
+        log.warning("%s", line)
+    return from_kept(asked.called, kept, licence=module.LICENCE)
+
+
+def _kept(name: str, module: ModuleType, asked: _Asked) -> KeptPairs:
+    found = _held(name, module, asked)
+    rows = list(drawn(found.held, found.links, count=asked.sample, seed=asked.seed))
+    said = (*found.said, *_said_of_skipped(asked.called, asked.bad))
+    return KeptPairs(rows, found.held.rows, said, tuple(asked.bad.skipped))
+
+
+def _held(name: str, module: ModuleType, asked: _Asked) -> HeldPairs:
+    found: HeldPairs = module.hold(_place(asked.path), asked.bad)
+    if not found.held.rows:
+        raise _no_rows(name, module, asked)
+    return found
 
 
 def _searched(name: str, module: ModuleType, asked: _Asked) -> Dataset:

@@ -138,7 +138,7 @@ def _delimiter_hint(line: str) -> str:
 def named_rows(path: Path, *, delimiter: str, bad: BadRows) -> Iterator[tuple[int, dict[str, str]]]:
     """(line number, fields by name) of a CSV or TSV file with a header and standard quoting."""
     names = header_of(path, delimiter=delimiter)
-    return ((line, dict(zip(names, fields, strict=True))) for line, fields in _full_rows(path, delimiter, bad))
+    return ((line, dict(zip(names, fields, strict=True))) for line, fields in full_rows(path, delimiter, bad))
 
 
 def column_rows(
@@ -147,10 +147,10 @@ def column_rows(
     """(line number, the fields of these two or more columns) of such a file, where the header has them."""
     names = header_of(path, delimiter=delimiter)
     chosen = itemgetter(*map(names.index, columns))
-    return ((line, chosen(fields)) for line, fields in _full_rows(path, delimiter, bad))
+    return ((line, chosen(fields)) for line, fields in full_rows(path, delimiter, bad))
 
 
-def _full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
+def full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
     """(line number, fields) of the rows under the header that have as many fields as it, blank lines left out."""
     rows = _quoted_rows(path, delimiter)
     width = len(next(rows, (1, []))[1])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from encheck.datasets.reader import BadRows, header_of, json_rows, named_rows
 from encheck.errors import DataError, unknown
-from encheck.system.parquet import opened, rows_of
+from encheck.system.parquet import batches_of, opened, rows_of
 
 Named = Iterator[tuple[int, Mapping[str, Any]]]
 Format = Callable[[Path, BadRows], tuple[list[str], Named]]
@@ -57,11 +57,28 @@ def delimited(delimiter: str) -> Format:
 
 def parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
     """The columns and rows of a Parquet file; DataError if it is not one."""
+    file = _opened(path)
+    return list(file.schema_arrow.names), _numbered(path, rows_of(file, size=path.stat().st_size))
+
+
+def parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Any]]]:
+    """The columns of a Parquet file, and what reads some of them as record batches; DataError if it is not one."""
+    file = _opened(path)
+
+    def batches(columns: Sequence[str]) -> Iterator[Any]:
+        try:
+            yield from batches_of(file, size=path.stat().st_size, columns=columns)
+        except (ValueError, OSError) as error:
+            raise _no_parquet(path, error) from error
+
+    return list(file.schema_arrow.names), batches
+
+
+def _opened(path: Path) -> Any:
     try:
-        file, size = opened(path), path.stat().st_size
+        return opened(path)
     except (ValueError, OSError) as error:
         raise _no_parquet(path, error) from error
-    return list(file.schema_arrow.names), _numbered(path, rows_of(file, size=size))
 
 
 def _numbered(path: Path, rows: Iterator[dict[str, Any]]) -> Named:

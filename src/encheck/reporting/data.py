@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.load import InColumns
 from encheck.reporting.collection import describe_collection
 from encheck.reporting.contrasts import describe_contrasts
+from encheck.reporting.overview import Overview, of_columns, of_dataset
 from encheck.reporting.text import table
 from encheck.reporting.texts import describe_texts
 from encheck.types import SentencePair
@@ -38,29 +39,39 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     if not dataset.pairs:
         yield from describe_texts(dataset, seed=seed)
         return
+    yield from _lines(of_dataset(dataset, most=DRAWN, samples=SAMPLES, seed=seed))
+
+
+def describe_columns(found: InColumns, *, seed: int = 0) -> Iterator[str]:
+    """The lines of `describe` for all pairs of a file, in the memory of their columns."""
+    yield from _lines(of_columns(found, most=DRAWN, samples=SAMPLES, seed=seed))
+
+
+def _lines(found: Overview) -> Iterator[str]:
     facts = [
-        (dataset.name, ""),
-        *([("version", dataset.version)] if dataset.version else []),
-        ("rows", f"{dataset.rows:,}"),
-        ("malformed rows excluded", str(len(dataset.skipped))),
-        ("pairs by label", counts(dataset.labels)),
-        *_scores(dataset),
-        ("pairs by split", counts(Counter(p.split or "-" for p in dataset.pairs))),
-        ("sentences with a paraphrase", f"{sum(not g.is_contrast for g in dataset.groups):,}"),
-        ("written contrasts without one", f"{sum(g.is_contrast for g in dataset.groups):,}"),
-        ("independent clusters", f"{len(dataset.universe):,}"),
-        ("written variants", counts(dataset.written) or "none"),
-        ("licence", dataset.licence),
-        ("fingerprint", dataset.fingerprint),
+        (found.name, ""),
+        *([("version", found.version)] if found.version else []),
+        ("rows", f"{found.rows:,}"),
+        ("malformed rows excluded", str(found.skipped)),
+        ("pairs by label", counts(found.labels)),
+        *_scores(found.scores),
+        ("pairs by split", counts(found.splits)),
+        ("sentences with a paraphrase", f"{found.paraphrases:,}"),
+        ("written contrasts without one", f"{found.contrasts:,}"),
+        ("independent clusters", f"{found.clusters:,}"),
+        ("written variants", counts(found.written) or "none"),
+        ("licence", found.licence),
+        ("fingerprint", found.fingerprint),
     ]
     yield from table(facts)
-    yield from _histogram(dataset, seed=seed)
-    yield from _samples(dataset, random.Random(seed))  # noqa: S311 - no secret
+    yield from _histogram(found)
+    yield from _samples(found.samples)
 
 
-def _scores(dataset: Dataset) -> Iterator[tuple[str, str]]:
+def _scores(scores: NDArray[np.float64]) -> Iterator[tuple[str, str]]:
     """How many pairs have a graded similarity, and its range."""
-    if found := sorted(p.score for p in dataset.pairs if p.score is not None):
+    if len(scores):
+        found = np.sort(scores)
         middle = found[len(found) // 2]
         yield "pairs with a score", f"{len(found):,}: {found[0]:g} to {found[-1]:g}, {middle:g} in the middle"
 
@@ -74,30 +85,22 @@ def counts(found: Mapping[str, int]) -> str:
     return ", ".join(f"{name}: {found[name]}" for name in sorted(found))
 
 
-def _histogram(dataset: Dataset, *, seed: int) -> Iterator[str]:
+def _histogram(overview: Overview) -> Iterator[str]:
     """Share of each label's pairs a bin of Jensen-Shannon divergence, as bars; of many pairs, some drawn by seed."""
     from encheck.language.divergence import jsd
 
-    by_label = {label: [p for p in dataset.pairs if p.label == label] for label in (1, 0)}
-    whole = [(f"label {label}", pairs) for label, pairs in by_label.items() if pairs] or [("all", list(dataset.pairs))]
-    named = [(name, _drawn(pairs, seed)) for name, pairs in whole]
-    found = [(name, jsd([p.first for p in pairs], [p.second for p in pairs])) for name, pairs in named]
+    found = [(name, jsd([p.first for p in pairs], [p.second for p in pairs])) for name, pairs in overview.drawn.items()]
     shares = [np.histogram(values, BINS, (0, 1))[0] / len(values) for _, values in found]
     top = max(share.max() for share in shares)
     yield ""
-    of_some = f", {DRAWN:,} pairs of a label drawn by seed" if any(len(pairs) > DRAWN for _, pairs in whole) else ""
+    of_some = f", {DRAWN:,} pairs of a label drawn by seed" if overview.is_drawn else ""
     yield f"  divergence of the words (0: the same words, 1: none shared{of_some})"
     heads = [f"{name} (mean {values.mean():.2f})" for name, values in found]
     rows = [tuple(f"{share[i]:4.0%} {'#' * round(BAR * share[i] / top)}" for share in shares) for i in range(BINS)]
     yield from table([("", *heads), *((f"{i / BINS:.1f} to {(i + 1) / BINS:.1f}", *row) for i, row in enumerate(rows))])
 
 
-def _drawn(pairs: list[SentencePair], seed: int) -> list[SentencePair]:
-    return pairs if len(pairs) <= DRAWN else random.Random(seed).sample(pairs, DRAWN)  # noqa: S311 - no secret
-
-
-def _samples(dataset: Dataset, rng: random.Random) -> Iterator[str]:
-    chosen = rng.sample(dataset.pairs, min(SAMPLES, len(dataset.pairs)))
+def _samples(chosen: Sequence[SentencePair]) -> Iterator[str]:
     yield ""
     for pair in chosen:
         yield f"  {_said(pair)}  {pair.id}"

@@ -73,10 +73,14 @@ def _refuse_unknown_labels(given: Sequence[str], known: Mapping[str, ModelConfig
             raise UsageError(f"--model-arg {text}: {unknown('model', model, known)}")
 
 
-def resolve_data(settings: Settings) -> dict[str, Dataset]:
-    """The data of a run, loaded and named; UsageError says what is wrong with a file."""
+def resolve_data(settings: Settings, *, shared: str | None = None) -> dict[str, Dataset]:
+    """The data of a run, loaded and named; UsageError says what is wrong with a file.
+
+    `shared` is what the names of files begin with in which the processes of one run keep what they read.
+    """
     how: dict[str, Any] = {
         "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows,
+        "shared": shared,
     }  # fmt: skip
     labelled = data_labels(settings.data)
     _refuse_stray_queries(settings)

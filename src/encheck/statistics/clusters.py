@@ -12,11 +12,17 @@ def components(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]
     >>> components(np.array([7, 8, 9]), np.array([9, 8, 5]))
     [0, 1, 0]
     """
+    numbers: list[int] = component_numbers(first, second).tolist()
+    return numbers
+
+
+def component_numbers(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The numbers that `components` lists, as an array."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     nodes, places = np.unique(np.stack([first, second]), return_inverse=True)
     ends = places.reshape(2, -1).astype(np.int32)
     edges = coo_array((np.ones(len(first), bool), tuple(ends)), shape=(len(nodes), len(nodes)))
-    numbers: list[int] = connected_components(edges, directed=False)[1][ends[0]].tolist()
+    numbers: NDArray[np.int32] = connected_components(edges, directed=False)[1][ends[0]]
     return numbers

@@ -52,15 +52,21 @@ def table_of(source: Path | IO[bytes], *, columns: Sequence[str], also: Sequence
 
 def rows_of(file: Any, *, size: int) -> Iterator[dict[str, Any]]:
     """The rows of an opened file of `size` bytes, some at a time; ValueError if it is damaged or unpacks too far."""
+    for batch in batches_of(file, size=size):
+        yield from batch.to_pylist()
+
+
+def batches_of(file: Any, *, size: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """The record batches of these columns (None: of all) of an opened file; ValueError as for `rows_of`."""
     import pyarrow
 
     unpacked = 0
     try:
-        for batch in file.iter_batches(ROWS_AT_ONCE):
+        for batch in file.iter_batches(ROWS_AT_ONCE, columns=columns):
             unpacked += batch.nbytes
             if unpacked > max(FREE_BYTES, MOST_TIMES * size):
                 raise ValueError(f"has {size:,} bytes and unpacks to more than {MOST_TIMES} times that. {REMEDY}")
-            yield from batch.to_pylist()
+            yield batch
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(_first_line(error)) from error
 
