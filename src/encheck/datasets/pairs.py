@@ -42,7 +42,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
     columns, rows = FORMATS[path.suffix.lower()](path, bad)
     if not columns:
         raise DataError(f"pairs: {path} has no rows; expected {FILES}")
-    chosen = _columns(path, columns)
+    chosen = columns_of(path, columns)
     return _scores_told(path, _repeats_told(path, _made(path, rows, chosen, bad)))
 
 
@@ -54,7 +54,7 @@ def production(path: Path, bad: BadRows) -> Iterator[tuple[Row, dict[str, str]]]
     columns, rows = records(path, bad)
     if not columns:
         raise DataError(f"pairs: {path} has no rows; expected {FILES}")
-    chosen = _columns(path, columns, needed=NEEDED)
+    chosen = columns_of(path, columns, needed=NEEDED)
     more = [column for column in columns if column not in chosen.values()]
     for line, row in rows:
         fields = {role: row.get(column) if column else None for role, column in chosen.items()}
@@ -112,7 +112,7 @@ def _scores_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
         log.warning(said, path.name, count, low, high)
 
 
-def _columns(path: Path, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
+def columns_of(path: Path | str, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
     """The column of each role, None if there is none; DataError if one is missing that is needed.
 
     Without `needed` these are both texts, and a label or a score.
@@ -129,7 +129,7 @@ def _columns(path: Path, columns: list[str], needed: Sequence[str] = ()) -> dict
     return chosen
 
 
-def _column(path: Path, role: str, columns: list[str]) -> str | None:
+def _column(path: Path | str, role: str, columns: list[str]) -> str | None:
     alike: dict[str, list[str]] = {}
     for column in columns:
         alike.setdefault(column.strip().lower(), []).append(column)
