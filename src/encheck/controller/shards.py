@@ -46,7 +46,7 @@ def engine_of(settings: Settings) -> Engine:
 def shown(items: ColumnPairs, scores: Scores, *, seed: int) -> tuple[tuple[Any, ...], Scores]:
     """The items that the report holds, with their scores: the worst, a random sample, and all that are in memory."""
     assert isinstance(scores, PairScores | BothOrdersScores)
-    chosen = np.union1d(scores.worst()[:WORST], _drawn(len(items), seed)).astype(np.intp)
+    chosen = np.union1d(scores.worst()[:WORST], _drawn(len(items.positions), seed)).astype(np.intp)
     tail = np.arange(len(items.positions), len(items))
     chosen = np.union1d(chosen, tail).astype(np.intp)
     listed = items.listed(chosen)
