@@ -132,6 +132,7 @@ class Controller:
 
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:
+            from encheck.controller.shards import large_of
             from encheck.running.notes import store_notes
             from encheck.running.resources import open_store, resolve_data, resolve_models
 
@@ -139,7 +140,7 @@ class Controller:
                 subjects = resolve_models(settings, open_store(settings))
             self._refuse_models(subjects)
             self.run = self._temporary("run.lock")
-            resolve_data(settings, shared=self.run)
+            resolve_data(settings, shared=self.run, in_shards=large_of(settings, quiet=True).load)
         refuse_unknown_checks(self.config, settings, subjects, {})
 
     def selected(self, ids: Iterable[str]) -> None:

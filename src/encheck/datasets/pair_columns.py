@@ -20,7 +20,7 @@ NAMES = {
 NEEDED = ("first", "second")
 
 
-def columns_of(path: Path, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
+def columns_of(path: Path | str, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
     """The column of each role, None if there is none; DataError if one is missing that is needed.
 
     Without `needed` these are both texts, and a label or a score.
@@ -37,7 +37,7 @@ def columns_of(path: Path, columns: list[str], needed: Sequence[str] = ()) -> di
     return chosen
 
 
-def _column(path: Path, role: str, columns: list[str]) -> str | None:
+def _column(path: Path | str, role: str, columns: list[str]) -> str | None:
     alike: dict[str, list[str]] = {}
     for column in columns:
         alike.setdefault(column.strip().lower(), []).append(column)

@@ -1,7 +1,8 @@
 """The units of a large run: shards of the data, what is done with each, and who does it.
 
-A shard is some row groups of one Parquet file, small enough to hold. Work on a shard ends in one file of a folder, which
-appears whole or not at all; so a run that was cut off goes on with the shards that lack one, and nothing counts twice.
+A shard is some row groups of one Parquet file, small enough to hold. Work on a shard ends in one file of a folder,
+which appears whole or not at all; so a run that was cut off goes on with the shards that lack one, and nothing counts
+twice.
 """
 
 from __future__ import annotations
@@ -59,6 +60,10 @@ class Work(Protocol):
     @property
     def key(self) -> str:
         """A hash of everything that the result depends on: model, settings, version, the data's fingerprint."""
+        ...
+
+    def found(self, shard: Shard) -> Done | None:
+        """What came of this shard before, by its file; None if it is still to be done. Loads no model."""
         ...
 
     def begin(self) -> Callable[[Shard], Done]:

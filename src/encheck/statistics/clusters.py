@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,8 +18,8 @@ def components(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]
     return numbers
 
 
-def component_numbers(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int32]:
-    """The numbers that `components` lists, as an array."""
+def component_numbers(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int32]:
+    """The numbers that `components` lists, as an array; nodes are numbers of any type of 64 bits."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
