@@ -32,7 +32,14 @@ from encheck.running.first_look import Look
 from encheck.running.labels import labels
 from encheck.running.notes import Notes
 from encheck.running.parents import Parent, known_parent
-from encheck.running.resources import open_store, resolve_data, resolve_english, resolve_models, resolve_writers
+from encheck.running.resources import (
+    open_store,
+    resolve_data,
+    resolve_english,
+    resolve_index,
+    resolve_models,
+    resolve_writers,
+)
 from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
 from encheck.scoring.answers import Answers
@@ -96,7 +103,9 @@ class Session:
         locked = VariantLock.read(settings.lock) if settings.lock else None
         writers = resolve_writers(settings, self.store, locks=self.locks.encoding)
         maker = Maker(settings.seed, self.english, locked, writers)
-        self.bench = self.whole = Bench(subjects, resolve_data(settings), self.store, maker=maker, clock=self.clock)
+        data = resolve_data(settings)
+        index = resolve_index(settings, subjects.values(), data.values())
+        self.bench = self.whole = Bench(subjects, data, self.store, maker=maker, clock=self.clock, index=index)
 
     def prepare(self, show: Show = no_show) -> None:
         """Encode everything that the cases need, or what a first look needs that the run stops after.

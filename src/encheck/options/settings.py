@@ -19,6 +19,7 @@ from encheck.options.values import (
     path_of,
     sample_of,
     scope_of,
+    search_index_of,
     seed_of,
     words_of,
 )
@@ -151,6 +152,12 @@ class Settings:
     no_store: bool = option(
         "no-store", group="machine", is_flag=True, default=False,
         help="Do not keep embeddings after the run.",
+    )
+
+    search_index: str = option(
+        "search-index", group="machine", metavar="INDEX", kept=True, parse=search_index_of, default="exact",
+        help="How queries search documents: `exact`, or approximately with `faiss`, for millions of documents. "
+            "`faiss:nprobe=128` looks into more of the index. What the index misses is measured and reported.",
     )
 
     report_dir: Path | None = option(

@@ -20,6 +20,7 @@ from encheck.running.plan import Plan
 from encheck.running.roles import Texts, texts_of
 from encheck.running.scorer import Scorer
 from encheck.running.subject import Pair, Subject
+from encheck.scoring.inverted import IndexSize
 from encheck.scoring.scores import Scale, Scores
 from encheck.store import Store
 from encheck.system.garbage import seldom_collected
@@ -32,7 +33,10 @@ Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
 
 class Bench:
-    """Models, data and store of one run; times are by its `clock`."""
+    """Models, data and store of one run; times are by its `clock`.
+
+    Documents are searched with an `index`, or exactly where it is None.
+    """
 
     def __init__(
         self,
@@ -42,11 +46,12 @@ class Bench:
         *,
         maker: Maker,
         clock: WorkClock | None = None,
+        index: IndexSize | None = None,
     ) -> None:
         self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
         self.seed = maker.seed
         self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
-        self.scorer = Scorer(subjects, data, seed=maker.seed)
+        self.scorer = Scorer(subjects, data, seed=maker.seed, index=index)
         self.clock = clock or WorkClock()
         self.encoding = Encoding(subjects, store, clock=self.clock)
         self._generating = 0.0
