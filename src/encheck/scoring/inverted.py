@@ -74,8 +74,14 @@ class InvertedLists:
     def __init__(self, documents: Vectors, *, similarity: str, size: IndexSize, seed: int = 0) -> None:
         self.documents, self.similarity, self.size = documents, similarity, size.of(len(documents))
         self._index = self._trained(seed)
+        self._index.nprobe = self.size.probes
         for start in range(0, len(documents), AT_ONCE):
             self._index.add(self._prepared(documents[start : start + AT_ONCE]))
+
+    def look_into(self, probes: int) -> None:
+        """Look into so many lists from now on; 0 chooses by itself."""
+        self.size = IndexSize(self.size.lists, probes).of(len(self.documents))
+        self._index.nprobe = self.size.probes
 
     def _prepared(self, vectors: Vectors) -> Vectors:
         """Vectors as the index compares them: at length 1 for cosines."""
@@ -98,7 +104,6 @@ class InvertedLists:
         bits = faiss.ScalarQuantizer.QT_8bit
         index = faiss.IndexIVFScalarQuantizer(means.index, width, lists, bits, metric, False)
         index.train(self._drawn(rng, min(count, RANGES)))
-        index.nprobe = self.size.probes
         self._centres = means.index, np.asarray(means.centroids)  # the index refers to the first
         return index
 
@@ -109,9 +114,12 @@ class InvertedLists:
     def nearest(self, queries: Vectors, *, count: int, fewest: int = 1) -> Iterator[Found]:
         """(rows, scores) of the `count` nearest documents of each query [n, d] among those looked at, nearest first.
 
-        A query whose lists hold fewer than `fewest` documents is searched exactly. Scores and the order of ties are
-        those of `encheck.scoring.nearest`.
+        A query whose lists hold fewer than `fewest` documents is searched exactly, and so are all where they look into
+        all lists. Scores and the order of ties are those of `encheck.scoring.nearest`, up to the rounding of fp32.
         """
+        if self.size.probes == self.size.lists:
+            yield from nearest(queries, self.documents, similarity=self.similarity, count=count)
+            return
         wanted, kept = min(fewest, len(self.documents)), count + max(100, count // 4)
         for query, rows in zip(queries, self._candidates(queries, min(kept, len(self.documents))), strict=True):
             if len(rows) < wanted:
