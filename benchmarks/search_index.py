@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from encheck.metrics.search import _share_found
+from encheck.metrics.search import share_found
 from encheck.scoring.inverted import SAMPLE, IndexSize, InvertedLists, compared
 from encheck.scoring.nearest import nearest
 
@@ -129,7 +129,7 @@ def searched(index: InvertedLists, queries: Vectors, counts: list[int], probes: 
                 pass
     stage = compared(index, queries[:SAMPLE], [frozenset()] * SAMPLE, count=DEPTH, fewest=10)
     for depth, values in zip(stage.depths, stage.found.T, strict=True):
-        found = _share_found(depth, values)
+        found = share_found(depth, values)
         print(f"  {found.value:.2%} [{found.low:.2%}, {found.high:.2%}] of the {depth} nearest")
 
 

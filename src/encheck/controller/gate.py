@@ -44,8 +44,8 @@ INTERRUPTED = 2
 def read_baselines(settings: Settings) -> list[Baseline]:
     """The baseline of a run, then its anchor; BaselineError where one is broken, or another could not be saved.
 
-    Before anything is encoded; also where too few seed replicates are named, or documents were searched otherwise. UsageError where the judgements of its
-    queries cannot be read.
+    Before anything is encoded; also where too few seed replicates are named, or where the baseline's documents were
+    searched with another index. UsageError where the judgements of its queries cannot be read.
     """
     if settings.queries:
         judgements.read(judgements.place_of(settings.queries))

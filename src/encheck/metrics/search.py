@@ -148,17 +148,17 @@ def first_stage(scores: RankedScores | LoggedScores) -> list[Estimate]:
     size = {"documents": stage.documents, "lists": stage.size.lists, "probes": stage.size.probes}
     judged = {"right": stage.right, "right_lost": stage.lost, "right_raised": stage.raised} if stage.right else {}
     return [
-        replace(_share_found(depth, values), params={**size, **judged})
+        replace(share_found(depth, values), params={**size, **judged})
         for depth, values in zip(stage.depths, stage.found.T, strict=True)
     ]
 
 
-def _share_found(depth: int, values: Floats) -> Estimate:
+def share_found(depth: int, values: Floats) -> Estimate:
     """The mean over queries, shape [n]; near 1 the interval is no narrower than Clopper-Pearson's over queries."""
     n, value = len(values), float(values.mean())
     resampler = Resampler([str(i) for i in range(n)])
     low, high = map(float, interval(resampler.totals(values[:, None] - value)[:, 0] / n + value))
-    low, high = widened(value, max(low, 0.0), min(high, 1.0), n=n * depth, clusters=n)
+    low, high = widened(value, max(low, 0.0), min(high, 1.0), n=n * depth, clusters=n) if n > 1 else (0.0, 1.0)
     return Estimate(f"{FIRST_STAGE_RECALL}_{depth}", value, low, high, n, n)
 
 

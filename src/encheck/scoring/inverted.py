@@ -186,7 +186,7 @@ def compared(
 
 
 def _moved(right: frozenset[int], exact: Found, other: Found) -> tuple[int, int, int]:
-    """How many right documents are among the first ten exact answers, how many the other lost, and how many it raised."""
+    """How many right documents are among the first ten exact answers, how many the other lost, how many it raised."""
     first, then = (
         {row: place for place, row in enumerate(found[0][: DEPTHS[0]].tolist()) if row in right}
         for found in (exact, other)
