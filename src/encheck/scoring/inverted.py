@@ -31,6 +31,7 @@ ROUNDS = 10  # of k-means
 RANGES = 100_000  # documents that the ranges of the 8-bit numbers are learned from
 AT_ONCE = 1 << 16  # documents
 MISSING = -1  # Faiss's row of an answer that is not there
+SEEDS = 1 << 31  # that Faiss takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class InvertedLists:
         rng, (count, width), lists = np.random.default_rng([seed, 0xFA155]), self.documents.shape, self.size.lists
         by_direction = self.similarity != "euclidean"  # also for dot products: long vectors would draw all centres
         means = faiss.Kmeans(
-            width, lists, niter=ROUNDS, seed=seed + 1, spherical=by_direction,
+            width, lists, niter=ROUNDS, seed=seed % SEEDS, spherical=by_direction,
             min_points_per_centroid=1, max_points_per_centroid=POINTS,
         )  # fmt: skip
         sample = self._drawn(rng, min(count, POINTS * lists))
