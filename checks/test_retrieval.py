@@ -9,7 +9,7 @@ from encheck.items import headings, logged_queries, queries, ranked_queries, tit
 from encheck.items.known import PROXY
 from encheck.metrics import mean_margin
 from encheck.metrics.health import recall_at_1
-from encheck.metrics.search import agreement_with_bm25, figures, ndcg_at_10
+from encheck.metrics.search import agreement_with_bm25, figures, first_stage, ndcg_at_10
 
 
 @claim(
@@ -59,8 +59,9 @@ def test_query_finds_its_documents(scores, judge, report):
     unjudged="without labels, only a gate can judge: it goes by how many answers change",
     source="docs/search.md",
 )
-def test_logged_query_keeps_its_answers(scores, judge):
+def test_logged_query_keeps_its_answers(scores, judge, report):
     """How often the first answer to a logged query is the one of BM25. A gate sees which answers change."""
+    report(*first_stage(scores))
     judge(agreement_with_bm25(scores))
 
 

@@ -86,6 +86,33 @@ def test_the_same_model_passes_without_a_label(run, baseline, tmp_path):
     assert list(disagreements(tmp_path / "r")) == []
 
 
+def test_an_index_is_compared_with_the_same_index_alone(run, baseline, tmp_path):
+    pytest.importorskip("faiss")
+    how, own = ["--encheck-search-index=faiss:nlist=12,nprobe=6", "-k", "logged"], tmp_path / "own"
+    outcome = run("bag", *how, f"--encheck-baseline={baseline}")
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(
+        ["*has searches with --search-index=exact, but this run has --search-index=faiss:nlist=12,nprobe=6: what an *"]
+    )
+    assert run("bag", *how, f"--encheck-save-baseline={own}").ret == 0
+    assert (
+        json.loads((own / "baseline.json").read_text("utf-8"))["settings"]["search_index"] == how[0].partition("=")[2]
+    )
+    assert run("bag", "-k", "logged", f"--encheck-baseline={own}").ret == 4
+    outcome = run("bag", *how, f"--encheck-baseline={own}", f"--encheck-report-dir={tmp_path / 'r'}")
+    assert outcome.ret == 0
+    outcome.stdout.fnmatch_lines(
+        ["gate against own: PASSED", "*--search-index=faiss:nlist=12,nprobe=6 * --save-baseline=*"]
+    )
+    results = json.loads((tmp_path / "r/results.json").read_text("utf-8"))
+    jsonschema.validate(results, schema())
+    (row,) = (row for row in results["checks"] if row["metric"] == "first_stage_recall_at_10")
+    assert (row["n"], row["params"]["probes"], row["verdict"]) == (240, 6, None)
+    assert sum("with an index: 6 of 12 lists" in note for note in results["run"]["notes"]) == 1
+    for page in ("report.html", "summary.md"):
+        assert "with an index: 6 of 12 lists" in html.unescape((tmp_path / "r" / page).read_text("utf-8"))
+
+
 def test_other_answers_cannot_be_told_yet_and_are_kept_for_judging(run, baseline, tmp_path):
     folder = tmp_path / "r"
     outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}", "-k", "logged")

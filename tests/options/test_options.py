@@ -13,6 +13,7 @@ import encheck
 from encheck import short_options
 from encheck.errors import UsageError
 from encheck.options import GROUPS, OPTIONS, Settings, described, reference, refuse_wrong
+from encheck.options.values import search_index_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDED = """    colour: str = option(
@@ -89,6 +90,7 @@ def test_a_baseline_keeps_what_changes_the_scores():
         "device": "auto", "dtype": None, "store_dtype": "float32", "epsilon": 0.0, "median_scope": "split",
         "generator_mode": "careful", "experimental": False,
         "lexicon": "embedded", "spacy_model": None, "queries": None, "passage_words": 150, "near_duplicates": "differ",
+        "search_index": "exact",
         "quick": False,
     }  # fmt: skip
 
@@ -112,3 +114,11 @@ def test_strict_beside_a_baseline_is_refused():
     given = {one.dest: one.default for one in OPTIONS.values()} | {"encheck_strict": True, "encheck_baseline": "base"}
     with pytest.raises(UsageError, match="--strict is for a run without --baseline"):
         refuse_wrong(SimpleNamespace(**given))
+
+
+@pytest.mark.parametrize(
+    "text", ["hnsw", "faiss:", "faiss:nprobe", "faiss:nprobe=0", "faiss:m=3", "faiss,nprobe=3", ""]
+)
+def test_another_search_index_is_refused(text):
+    with pytest.raises(UsageError, match=r"--search-index is .* faiss:nprobe=64,nlist=1000"):
+        search_index_of(text)

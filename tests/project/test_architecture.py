@@ -17,6 +17,7 @@ from encheck.options.project_schema import keys
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path(encheck.__file__).parent
 HEAVY = {
+    "faiss",
     "fsspec",
     "gensim",
     "hypothesis",

@@ -25,6 +25,7 @@ from encheck.gating.weighing import (
     Side,
     Weighed,
     refuse_other_kind,
+    refuse_other_search,
     side_of,
     side_of_baseline,
     weigh,
@@ -43,8 +44,8 @@ INTERRUPTED = 2
 def read_baselines(settings: Settings) -> list[Baseline]:
     """The baseline of a run, then its anchor; BaselineError where one is broken, or another could not be saved.
 
-    Before anything is encoded; also where too few seed replicates are named. UsageError where the judgements of its
-    queries cannot be read.
+    Before anything is encoded; also where too few seed replicates are named, or where the baseline's documents were
+    searched with another index. UsageError where the judgements of its queries cannot be read.
     """
     if settings.queries:
         judgements.read(judgements.place_of(settings.queries))
@@ -58,7 +59,10 @@ def read_baselines(settings: Settings) -> list[Baseline]:
         )
     if settings.save_baseline:
         refuse_place(settings.save_baseline)
-    return [read(folder) for folder in folders]
+    baselines = [read(folder) for folder in folders]
+    for baseline in baselines:
+        refuse_other_search(baseline, settings.search_index)
+    return baselines
 
 
 def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]) -> None:

@@ -34,7 +34,14 @@ from encheck.running.first_look import Look
 from encheck.running.labels import labels
 from encheck.running.notes import Notes
 from encheck.running.parents import Parent, known_parent
-from encheck.running.resources import open_store, resolve_data, resolve_english, resolve_models, resolve_writers
+from encheck.running.resources import (
+    open_store,
+    resolve_data,
+    resolve_english,
+    resolve_index,
+    resolve_models,
+    resolve_writers,
+)
 from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
 from encheck.scoring.answers import Answers
@@ -100,8 +107,9 @@ class Session:
         maker = Maker(settings.seed, self.english, locked, writers)
         large = large_of(settings, quiet=quiet)
         data = resolve_data(settings, shared=run, in_shards=large.load)
+        index = resolve_index(settings, subjects.values(), data.values())
         self.bench = self.whole = Bench(
-            subjects, data, self.store, maker=maker, clock=self.clock, score_shards=large.score
+            subjects, data, self.store, maker=maker, clock=self.clock, score_shards=large.score, index=index
         )
 
     def prepare(self, show: Show = no_show) -> None:

@@ -64,7 +64,10 @@ WEIGHT = "weight"  # the column that only queries of a log have
 _FIELDS = {ANSWERS: "answers", WEIGHT: "weights"}
 COLUMNS = ("case", "key", "near", "far")
 ENCODINGS = {"key": "DELTA_BINARY_PACKED", "near": "BYTE_STREAM_SPLIT", "far": "BYTE_STREAM_SPLIT"}
-SETTINGS = ("epsilon", "sample", "seed", "dtype", "store_dtype", "generator_mode", "passage_words", "near_duplicates")
+SETTINGS = (
+    "epsilon", "sample", "seed", "dtype", "store_dtype", "generator_mode", "passage_words", "near_duplicates",
+    "search_index",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses n
 NOT_THREE = (
     f"it was not measured on {FEWEST_REPLICATES} seed replicates or more. Make the baseline again with that many --twin"
 )
+EXACT = "exact"  # how documents were searched where a baseline does not say
 NEW = "new, not compared: the baseline has searches alone of these data"
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -385,6 +386,17 @@ def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
         raise BaselineError(
             f"{baseline.folder} is of {baseline.model['label']!r}, which gives {gives[baseline.model['kind']]}, but "
             f"{model!r} gives {gives[kind]}: make a baseline from a model of the same kind"
+        )
+
+
+def refuse_other_search(baseline: Baseline, index: str) -> None:
+    """BaselineError where the baseline's documents were searched with another index than `index`, or exactly."""
+    then = baseline.summary["settings"].get("search_index", EXACT)
+    if then != index and any(any(kept.answers) for kept in baseline.cases.values()):
+        raise BaselineError(
+            f"{baseline.folder} has searches with --search-index={then}, but this run has --search-index={index}: what "
+            f"an index misses would be taken for a change of the model. Run with --search-index={then}, or make the "
+            "baseline again with --save-baseline"
         )
 
 

@@ -18,13 +18,14 @@ from encheck.scoring.answers import Answers, Ranks
 from encheck.scoring.ranked import BM25
 from encheck.scoring.scores import LoggedScores, RankedScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import widened
+from encheck.statistics.bootstrap import Resampler, interval, widened
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
 CUT = 10
 ONE_METRIC = "a gate tests one rank metric of the same queries, its primary endpoint"
 DELTA = 0.02
+FIRST_STAGE_RECALL = "first_stage_recall_at"
 
 
 def ndcg(answers: Sequence[Answers], *, cut: int = CUT) -> Floats:
@@ -133,7 +134,32 @@ def figures(scores: RankedScores) -> list[Estimate]:
     """All that is reported beside nDCG@10."""
     found = [mrr_at_10, document_recall_at_1, document_recall_at_10, document_recall_at_100, mean_average_precision]
     has_negatives = any(one.duels for one in scores.answers)
-    return [one(scores) for one in [*found, *[hard_negative_accuracy] * has_negatives]]
+    return [*(one(scores) for one in [*found, *[hard_negative_accuracy] * has_negatives]), *first_stage(scores)]
+
+
+def first_stage(scores: RankedScores | LoggedScores) -> list[Estimate]:
+    """The share of an exact search's first 10, 100 and 1,000 answers that the index found; nothing of an exact one.
+
+    It is a mean over the sampled queries, each of which counts as a cluster.
+    """
+    stage = scores.first_stage
+    if stage is None:
+        return []
+    size = {"documents": stage.documents, "lists": stage.size.lists, "probes": stage.size.probes}
+    judged = {"right": stage.right, "right_lost": stage.lost, "right_raised": stage.raised} if stage.right else {}
+    return [
+        replace(share_found(depth, values), params={**size, **judged})
+        for depth, values in zip(stage.depths, stage.found.T, strict=True)
+    ]
+
+
+def share_found(depth: int, values: Floats) -> Estimate:
+    """The mean over queries, shape [n]; near 1 the interval is no narrower than Clopper-Pearson's over queries."""
+    n, value = len(values), float(values.mean())
+    resampler = Resampler([str(i) for i in range(n)])
+    low, high = map(float, interval(resampler.totals(values[:, None] - value)[:, 0] / n + value))
+    low, high = widened(value, max(low, 0.0), min(high, 1.0), n=n * depth, clusters=n) if n > 1 else (0.0, 1.0)
+    return Estimate(f"{FIRST_STAGE_RECALL}_{depth}", value, low, high, n, n)
 
 
 def _mean(name: str, scores: RankedScores, values: Floats) -> Estimate:

@@ -20,6 +20,7 @@ from encheck.options.values import (
     path_of,
     sample_of,
     scope_of,
+    search_index_of,
     seed_of,
     words_of,
 )
@@ -172,6 +173,12 @@ class Settings:
     shards_dir: str | None = option(
         "shards-dir", group="machine", metavar="DIR", takes_path=True, usual="beside the store",
         help="Directory or URL for the numbers of finished shards, from which a run that was cut off goes on.",
+    )
+
+    search_index: str = option(
+        "search-index", group="machine", metavar="INDEX", kept=True, parse=search_index_of, default="exact",
+        help="How queries search documents: `exact`, or approximately with `faiss`, for millions of documents. "
+            "`faiss:nprobe=128` looks into more of the index. What the index misses is measured and reported.",
     )
 
     report_dir: Path | None = option(

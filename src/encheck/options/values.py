@@ -10,6 +10,7 @@ from encheck.errors import UsageError, unknown
 
 MODES = ("careful", "paper")
 ENGINES = ("local", "ray")
+INDEX_SIZES = ("nprobe", "nlist")  # as Faiss calls them: lists that a query looks into, and all of them
 
 
 def each_once(*default: str) -> Callable[[Sequence[str] | None], tuple[str, ...]]:
@@ -79,6 +80,35 @@ def words_of(count: int) -> int:
     if count < 10:
         raise UsageError(f"--passage-words is {count}, but should be 10 or more")
     return count
+
+
+def search_index_of(text: str) -> str:
+    """`exact`, or `faiss` with its sizes: `faiss:nprobe=64,nlist=1000`; UsageError for anything else.
+
+    >>> search_index_of("faiss:nprobe=64"), index_sizes("faiss:nprobe=64")
+    ('faiss:nprobe=64', {'nprobe': 64})
+    """
+    index_sizes(text)
+    return text
+
+
+def index_sizes(text: str) -> dict[str, int] | None:
+    """The sizes that --search-index names, in lists; None where searches are exact; UsageError for anything else."""
+    if text == "exact":
+        return None
+    kind, colon, rest = text.partition(":")
+    pairs = [part.partition("=")[::2] for part in rest.split(",")] if colon else []
+    named = {name: int(number) for name, number in pairs if name in INDEX_SIZES and _is_count(number)}
+    if kind != "faiss" or len(named) < len(pairs):
+        raise UsageError(
+            f"--search-index is {text!r}, but should be exact, faiss, or faiss with numbers of lists: "
+            "faiss:nprobe=64,nlist=1000"
+        )
+    return named
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0
 
 
 def cutoff_of(cutoff: float | None) -> float | None:

@@ -22,6 +22,7 @@ from encheck.running.roles import Texts, texts_of
 from encheck.running.scorer import Scorer
 from encheck.running.shards import ShardScorer, no_shards, refuse_whole
 from encheck.running.subject import Pair, Subject
+from encheck.scoring.inverted import IndexSize
 from encheck.scoring.scores import Scale, Scores
 from encheck.store import Store
 from encheck.system.garbage import seldom_collected
@@ -34,7 +35,10 @@ Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
 
 class Bench:
-    """Models, data and store of one run; times are by its `clock`, and `score_shards` scores what lies in shards."""
+    """Models, data and store of one run; times are by its `clock`, and `score_shards` scores what lies in shards.
+
+    Documents are searched with an `index`, or exactly where it is None.
+    """
 
     def __init__(
         self,
@@ -45,12 +49,13 @@ class Bench:
         maker: Maker,
         clock: WorkClock | None = None,
         score_shards: ShardScorer = no_shards,
+        index: IndexSize | None = None,
     ) -> None:
         self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
         self._score_shards = score_shards
         self.seed = maker.seed
         self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
-        self.scorer = Scorer(subjects, data, seed=maker.seed)
+        self.scorer = Scorer(subjects, data, seed=maker.seed, index=index)
         self.clock = clock or WorkClock()
         self.encoding = Encoding(subjects, store, clock=self.clock)
         self._generating = 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
 from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import known_models, with_args
-from encheck.encoders.protocol import ParsingEncoder
+from encheck.encoders.protocol import Encoder, ParsingEncoder
 from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UsageError, unknown
 from encheck.ids import check_and_rest
@@ -24,8 +24,10 @@ from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.pipeline.load import Pipeline
 from encheck.options import Settings, arguments_for
+from encheck.options.values import index_sizes
 from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
+from encheck.scoring.inverted import IndexSize, refuse_missing, refuse_unserved
 from encheck.store import DEFAULT_LIMIT, Store, default_path
 from encheck.system.lock import Lock, Locks, no_locks
 
@@ -102,6 +104,21 @@ def resolve_data(
         if len(same) > 1:
             log.warning("%s", "; ".join(f"{label} is --data={spec}" for label, spec in same.items()))
     return {label: in_shards(label, spec) or load_data(spec, label=label, **how) for label, spec in labelled.items()}
+
+
+def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterable[Dataset]) -> IndexSize | None:
+    """The index that documents are searched with; None where searches are exact.
+
+    UsageError if Faiss is missing, or cannot search by what a model compares by and the data have documents.
+    """
+    if (sizes := index_sizes(settings.search_index)) is None:
+        return None
+    refuse_missing()
+    if any(one.collection for one in data):
+        for subject in subjects:
+            if isinstance(subject.model, Encoder):
+                refuse_unserved(subject.label, subject.model.similarity)
+    return IndexSize(sizes.get("nlist", 0), sizes.get("nprobe", 0))
 
 
 def _near_duplicates(settings: Settings) -> Literal["differ", "same"]:

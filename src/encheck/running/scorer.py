@@ -13,10 +13,12 @@ from encheck.datasets.columns import ColumnPairs
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, NothingToMeasure
+from encheck.running.first_stage import FirstStages, checked, fewest_of
 from encheck.running.repeating import same
 from encheck.running.shards import ShardScores, refuse_whole
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.classified import ClassifiedScores, of_vectors, surface_classifiers
+from encheck.scoring.inverted import IndexSize, InvertedLists
 from encheck.scoring.learned import Learned
 from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import Measure, SurfaceScorer
@@ -47,8 +49,16 @@ UNCALIBRATED = Scale(0.0)
 class Scorer:
     """Hands out scores under the models of a run, of texts that are encoded; draws and calibrates once a data set."""
 
-    def __init__(self, subjects: Mapping[str, Subject], data: Mapping[str, Dataset], *, seed: int) -> None:
+    def __init__(
+        self,
+        subjects: Mapping[str, Subject],
+        data: Mapping[str, Dataset],
+        *,
+        seed: int,
+        index: IndexSize | None = None,
+    ) -> None:
         self.subjects, self.data, self.seed = subjects, data, seed
+        self._first_stages = FirstStages(index, seed) if index else None
         self._resamplers: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Resampler] = {}
         self._scales: dict[tuple[str, str], Scale] = {}
         self._surface_scales: dict[tuple[str, str], Scale] = {}
@@ -87,6 +97,7 @@ class Scorer:
     def beside(self, subjects: Mapping[str, Subject]) -> Scorer:
         """A scorer of other models, with the same draws and the same random pairs."""
         other = Scorer(subjects, self.data, seed=self.seed)
+        other._first_stages = self._first_stages
         other._resamplers, other._references = self._resamplers, self._references
         return other
 
@@ -139,7 +150,16 @@ class Scorer:
 
         rivals = {name: self._rival(name, data, index) for name in kind.surface_scorers}
         surface = {name: measured(by) for name, by in rivals.items()}
-        return replace(measured(_Measured(self.subjects[model], index)), surface=surface)  # type: ignore[arg-type]
+        lists = self._lists(model, items.kept)
+        found = replace(measured(_Measured(self.subjects[model], index, lists)), surface=surface)  # type: ignore[arg-type]
+        return checked(found, items.kept, self.subjects[model], lists, data=data) if lists else found
+
+    def _lists(self, model: str, items: Sequence[Item]) -> InvertedLists | None:
+        """The index that these queries search; None for exact searches, and for a model that scores pairs."""
+        subject = self.subjects[model]
+        if not self._first_stages or not isinstance(items[0], SearchingQuery) or not isinstance(subject.model, Encoder):
+            return None
+        return self._first_stages.over(subject, items[0].documents)
 
     def _rival(self, name: str, data: str, index: Lexical | None = None) -> SurfaceScorer:
         """A surface scorer; of one that weighs words, with the counts of this data or the index that has them."""
@@ -249,10 +269,14 @@ def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
 
 @dataclass(frozen=True)
 class _Measured:
-    """A model of the run as scores ask it; one that scores pairs reranks what `index` puts first in a search."""
+    """A model of the run as scores ask it; one that scores pairs reranks what `index` puts first in a search.
+
+    An encoder searches all documents, or what `lists` finds of them.
+    """
 
     subject: Subject
     index: Lexical | None = None
+    lists: InvertedLists | None = None
 
     @property
     def decision(self) -> float | None:
@@ -290,7 +314,10 @@ class _Measured:
                 yield reranked(rows, self.asked([q.source] * len(rows), documents))
             return
         first, second = self.subject.roles["query"], self.subject.roles["document"]
-        most = max(count, 1 + max(len(q.right) for q in queries))
+        most = max(count, fewest_of(queries))
+        if self.lists:
+            yield from self.lists.nearest(first.of(texts), count=most, fewest=fewest_of(queries))
+            return
         vectors, similarity = second.of(queries[0].documents.texts), self.subject.model.similarity
         yield from nearest(first.of(texts), vectors, similarity=similarity, count=most)
 

@@ -12,6 +12,7 @@ from encheck.ids import CaseId
 from encheck.scoring.answers import KEPT, Answers
 from encheck.scoring.example import Line, beside
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.inverted import FirstStage
 from encheck.scoring.measure import Measure
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.ranked import BM25
@@ -22,13 +23,17 @@ from encheck.types import Documents, LoggedQuery
 
 @dataclass(frozen=True)
 class LoggedScores(PairScores):
-    """The score of each query's first answer, shape [n]; `answers` has the rows of the first ten, `found` the first."""
+    """The score of each query's first answer, shape [n]; `answers` has the rows of the first ten, `found` the first.
+
+    `first_stage` says what an approximate search missed, None for an exact one.
+    """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (BM25,)
     calibrates: ClassVar[bool] = False
     answers: tuple[Answers, ...] = ()
     found: tuple[str, ...] = ()
     weights: tuple[int, ...] = ()
+    first_stage: FirstStage | None = None
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:

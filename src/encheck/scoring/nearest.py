@@ -25,7 +25,7 @@ def nearest(queries: Vectors, documents: Vectors, *, similarity: str, count: int
     `queries` [n, d] and `documents` [m, d] are fp32; `similarity` is one of `SIMILARITIES`, larger is nearer. What
     differs by no more than fp32 rounds is a tie.
     """
-    grid = _grid(similarity, queries)
+    grid = grid_of(similarity, queries)
     best: list[Found] = [(np.zeros(0, np.intp), np.zeros(0))] * len(queries)
     step = max(1, SCORES_AT_ONCE // max(len(queries), 1))
     for start in range(0, len(documents), step):
@@ -56,16 +56,21 @@ def _of_best(scores: Row, count: int) -> NDArray[np.intp]:
 
 def settled(rows: NDArray[np.intp], values: NDArray[np.float64]) -> Found:
     """The same with what is a tie in fp32 in the order of its rows."""
-    step = 10.0**-DECIMALS * max(1.0, float(np.abs(values).max(initial=0)))
+    step = rounding(values)
     order = np.lexsort((rows, -np.round(values / step)))
     return rows[order], values[order]
 
 
-def _grid(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:
-    """What scores a block of documents, shape [n, block]."""
+def rounding(values: NDArray[np.float64]) -> float:
+    """How far apart two of these scores may lie and still be a tie in fp32."""
+    return float(10.0**-DECIMALS * max(1.0, float(np.abs(values).max(initial=0))))
+
+
+def grid_of(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:
+    """What scores a block of documents [block, d] for queries [n, d]: a function that gives shape [n, block]."""
     if similarity == "cosine":
-        directions = _directions(queries)
-        return lambda block: directions @ _directions(block).T
+        directions = directions_of(queries)
+        return lambda block: directions @ directions_of(block).T
     if similarity == "dot":
         return lambda block: queries @ block.T
     from scipy.spatial.distance import cdist
@@ -74,7 +79,8 @@ def _grid(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:
     return lambda block: -cdist(queries, block, name)
 
 
-def _directions(vectors: Vectors) -> Vectors:
+def directions_of(vectors: Vectors) -> Vectors:
+    """The vectors [n, d] at length 1; a vector of zeros stays one."""
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     found: Vectors = (vectors / np.maximum(norms, 1e-60)[:, None]).astype(np.float32)
     return found

@@ -12,6 +12,7 @@ import numpy as np
 from encheck.ids import CaseId
 from encheck.scoring.answers import KEPT, NOT_FOUND, Answers
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.inverted import FirstStage
 from encheck.scoring.measure import Measure
 from encheck.scoring.nearest import Found
 from encheck.scoring.scale import DECIMALS, Floats, Scale
@@ -27,13 +28,15 @@ BM25 = "bm25"
 class RankedScores(SearchScores):
     """The answers to each query; near is the score of its first right document, far that of the best other one.
 
-    The first right document is of the highest grade, of several the one whose id is last.
+    The first right document is of the highest grade, of several the one whose id is last. `first_stage` says what an
+    approximate search missed, None for an exact one.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (BM25,)
     searches: ClassVar[bool] = False
     calibrates: ClassVar[bool] = False
     answers: tuple[Answers, ...] = ()
+    first_stage: FirstStage | None = None
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:

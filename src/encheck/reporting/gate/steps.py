@@ -44,6 +44,8 @@ def commands(run: Mapping[str, Any]) -> Commands:
     asked = model_options(models[0], models[0], settings.get("model_args", ()))
     on = "".join(f" --data={shlex.quote(one)}" for one in settings.get("data", ()) if one != "probes")
     on += f" --queries={shlex.quote(settings['queries'])}" if settings.get("queries") else ""
+    if (index := settings.get("search_index", "exact")) != "exact":
+        on += f" --search-index={shlex.quote(index)}"
     on += _selection(run.get("command", ""))
     return Commands(run.get("command", ""), f"encheck run {asked}{on} --save-baseline=reports/baselines/new")
 
