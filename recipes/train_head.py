@@ -98,6 +98,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     add("--batch", type=int, default=Choices.batch)
     add("--patience", type=int, default=Choices.patience, help="evaluations without a better one before it stops")
     add("--threads", type=int, help="threads of torch (default: its own choice)")
+    add("--bf16", action="store_true", help="multiply in bfloat16 in training steps: faster where the processor can")
     add("--no-model", action="store_true", help="keep results.json alone, and no checkpoint")
     return parser.parse_args(argv)
 
@@ -118,8 +119,9 @@ def main(argv: Sequence[str] | None = None) -> list[Results]:
             for seed in range(told.seeds):
                 parts = whole.sampled(told.pairs, seed=seed) if told.pairs else whole
                 choices = Choices(
-                    epochs=told.epochs, batch=told.batch, rate=told.rate, patience=told.patience, seed=seed
-                )
+                    epochs=told.epochs, batch=told.batch, rate=told.rate, patience=told.patience, seed=seed,
+                    bf16=told.bf16,
+                )  # fmt: skip
                 folder = told.out / parts.name.replace("/", "-") / f"{slug(features)}-{seed}"
                 one = train_one(
                     parts, model=told.model, features=features, choices=choices, folder=folder,

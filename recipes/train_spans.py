@@ -180,6 +180,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     add("--batch", type=int, default=Choices.batch)
     add("--patience", type=int, default=Choices.patience, help="evaluations without a better one before it stops")
     add("--threads", type=int, help="threads of torch (default: its own choice)")
+    add("--bf16", action="store_true", help="multiply in bfloat16 in training steps: faster where the processor can")
     add("--no-model", action="store_true", help="keep the figures alone, and no checkpoint")
     return parser.parse_args(argv)
 
@@ -208,7 +209,9 @@ def trainings(told: argparse.Namespace, source: SpanSource) -> Sequence[Training
         parts = parts_of(load(spec, sample=None))
         for seed in range(told.seeds):
             some = parts.sampled(told.pairs, seed=seed) if told.pairs else parts
-            choices = Choices(epochs=told.epochs, batch=told.batch, rate=told.rate, patience=told.patience, seed=seed)
+            choices = Choices(
+                epochs=told.epochs, batch=told.batch, rate=told.rate, patience=told.patience, seed=seed, bf16=told.bf16
+            )
             found += [
                 Training(some, pooling, told.model, share, told.longest, choices, source, whole=not told.pairs)
                 for pooling in told.pooling or KINDS
