@@ -299,7 +299,9 @@ def parameters(_root: Path, model: str) -> Iterator[Measured]:
     )
     labels = {f"{name}, ours": Label((name,)) for name in ("PAS only", "PAS+SBERT", "Self-Explain")}
     labels |= {shown(model): Label(("SBERT",), ANOTHER_MODEL)}
-    yield Measured("002", "parameters", model, "python recipes/papers.py 002 --data DIR --only parameters", made, labels)
+    yield Measured(
+        "002", "parameters", model, "python recipes/papers.py 002 --data DIR --only parameters", made, labels
+    )
 
 
 # --- 003 ---

@@ -318,7 +318,8 @@ def _settings(choices: Choices, pairs: int) -> dict[str, Any]:
     return {
         "num_train_epochs": choices.epochs, "per_device_train_batch_size": choices.batch,
         "learning_rate": choices.rate, "warmup_steps": choices.warmup, "lr_scheduler_type": "linear",
-        "seed": choices.seed, "data_seed": choices.seed, "bf16": choices.bf16, "eval_strategy": "steps", "eval_steps": every,
+        "seed": choices.seed, "data_seed": choices.seed, "bf16": choices.bf16,
+        "eval_strategy": "steps", "eval_steps": every,
         "save_strategy": "steps", "save_steps": every, "save_total_limit": 1, "save_only_model": True,
         "load_best_model_at_end": True, "metric_for_best_model": METRIC, "greater_is_better": True,
         "use_cpu": not torch.cuda.is_available(), "report_to": [], "disable_tqdm": True, "logging_steps": every,
