@@ -281,6 +281,29 @@ def flips(root: Path, model: str) -> Iterator[Measured]:
     yield Measured("002", "flips", model, command, tuple(made), {}, versions(found))
 
 
+def parameters(_root: Path, model: str) -> Iterator[Measured]:
+    """Table 3: weights of the encoder, and what spans add at the paper's 768 dimensions, with a head on both."""
+    from encheck.training import PairHead, SpanPooling
+    from encheck.training.fit import encoder_to_train
+
+    size, parts = 768, ("|u-v|", "u*v")
+    both, alone = SpanPooling(size), SpanPooling(size, sentence_mean=False)
+    ends = SpanPooling(size, spans="all", vectors="ends", sentence_mean=False)
+    heads = [PairHead(d, features=parts).count_parameters() for d in (size, both.get_embedding_dimension())]
+    weights = sum(weight.numel() for weight in encoder_to_train(model).parameters())
+    made = (
+        Figure("T3", shown(model), "parameters", weights),
+        Figure("T3", "PAS only, ours", "extra parameters", alone.count_parameters()),
+        Figure("T3", "PAS+SBERT, ours", "extra parameters", both.count_parameters() + heads[1] - heads[0]),
+        Figure("S5", "Self-Explain, ours", "extra parameters", ends.count_parameters()),
+    )
+    labels = {f"{name}, ours": Label((name,)) for name in ("PAS only", "PAS+SBERT", "Self-Explain")}
+    labels |= {shown(model): Label(("SBERT",), ANOTHER_MODEL)}
+    yield Measured(
+        "002", "parameters", model, "python recipes/papers.py 002 --data DIR --only parameters", made, labels
+    )
+
+
 # --- 003 ---
 
 
@@ -408,7 +431,7 @@ Measure = Callable[[Path, str], Iterator[Measured]]
 MEASURES: Mapping[str, tuple[Measure, ...]] = {
     "000": (paws_sizes, chains, scored_chains),
     "001": (rise_sizes, human_text, graded, decided),
-    "002": (paraphrase_sizes, flips),
+    "002": (paraphrase_sizes, parameters, flips),
     "003": (criteria,),
     "004": (cells, systems),
 }

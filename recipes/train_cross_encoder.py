@@ -19,16 +19,17 @@ folder of transformers, or an id on the hub.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from training_options import add_options, choices_of, set_threads
+
 from encheck.datasets.load import load
 from encheck.errors import EncheckError, UsageError
-from encheck.training.fit import Choices, CrossEncoder, fit_once
+from encheck.training.fit import CrossEncoder, fit_once
 from encheck.training.parts import Parts, joined, parts_of
 
 EPOCHS = 3
@@ -79,31 +80,20 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     add("--data", action="append", required=True, help="labelled pairs, NAME:PATH; repeatable")
     add("--dev", help="the data set whose development part chooses the checkpoint (default: the first)")
     add("--model", required=True, help="the weights to begin with: a folder of transformers, or an id on the hub")
-    add("--out", type=Path, required=True, help="folder of the trainings")
-    add("--seeds", type=int, default=5, help="seeds 0, 1, ... (default: 5)")
-    add("--pairs", type=int, help="train on so many pairs of all (default: all)")
-    add("--epochs", type=float, default=EPOCHS)
-    add("--rate", type=float, default=Choices.rate)
-    add("--batch", type=int, default=Choices.batch)
-    add("--threads", type=int, help="threads of torch (default: its own choice)")
+    add_options(parser, pairs="train on so many pairs of all (default: all)", epochs=EPOCHS)
     return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> list[Results]:
     """Train what is not finished; print the table and the best one."""
     told = arguments(argv)
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    if told.threads:
-        import torch
-
-        torch.set_num_threads(told.threads)
+    set_threads(told)
     parts, named = training_parts(told.data, dev=told.dev, pairs=told.pairs)
     runs = []
     for seed in range(told.seeds):
-        choices = Choices(epochs=told.epochs, batch=told.batch, rate=told.rate, seed=seed)
         run = fit_once(
             told.out / folder_of(seed), partial(CrossEncoder.of, told.model, max_length=MAX_LENGTH), parts,
-            choices=choices,
+            choices=choices_of(told, seed=seed),
             settings={"model": told.model, "max_length": MAX_LENGTH}, also={n: one.test for n, one in named.items()},
         )  # fmt: skip
         runs.append(run)

@@ -12,12 +12,13 @@ its standard error over the seeds, and the share of predictions that change when
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from training_options import add_options, choices_of, set_threads
 
 from encheck.datasets.load import load
 from encheck.encoders.checkpoints.pair_head import SBERT, checked_features
@@ -89,27 +90,16 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     add = parser.add_argument
     add("--data", action="append", required=True, help="labelled pairs, NAME:PATH or NAME@SPLIT:PATH; repeatable")
     add("--features", action="append", help='what the head reads, "|u-v|,u*v"; repeatable (default: "u,v,|u-v|")')
-    add("--seeds", type=int, default=5, help="seeds 0, 1, ... (default: 5)")
     add("--model", default="sbert", help="the encoder to begin with: a name, a folder, a hub id (default: sbert)")
-    add("--out", type=Path, required=True, help="folder of the trainings")
-    add("--pairs", type=int, help="train on so many pairs, drawn by the seed (default: all)")
-    add("--rate", type=float, default=Choices.rate, help="learning rate (the paper tunes over 2e-5, 3e-5, 5e-5)")
-    add("--epochs", type=float, default=Choices.epochs)
-    add("--batch", type=int, default=Choices.batch)
-    add("--patience", type=int, default=Choices.patience, help="evaluations without a better one before it stops")
-    add("--threads", type=int, help="threads of torch (default: its own choice)")
     add("--no-model", action="store_true", help="keep results.json alone, and no checkpoint")
+    add_options(parser, pairs="train on so many pairs, drawn by the seed (default: all)")
     return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> list[Results]:
     """Train what is not finished; print each result and the table."""
     told = arguments(argv)
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    if told.threads:
-        import torch
-
-        torch.set_num_threads(told.threads)
+    set_threads(told)
     combinations = [checked_features([p.strip() for p in one.split(",")]) for one in told.features or [",".join(SBERT)]]
     found: list[Results] = []
     for spec in told.data:
@@ -117,12 +107,9 @@ def main(argv: Sequence[str] | None = None) -> list[Results]:
         for features in combinations:
             for seed in range(told.seeds):
                 parts = whole.sampled(told.pairs, seed=seed) if told.pairs else whole
-                choices = Choices(
-                    epochs=told.epochs, batch=told.batch, rate=told.rate, patience=told.patience, seed=seed
-                )
                 folder = told.out / parts.name.replace("/", "-") / f"{slug(features)}-{seed}"
                 one = train_one(
-                    parts, model=told.model, features=features, choices=choices, folder=folder,
+                    parts, model=told.model, features=features, choices=choices_of(told, seed=seed), folder=folder,
                     keep_model=not told.no_model,
                 )  # fmt: skip
                 found.append(one)

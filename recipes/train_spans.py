@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import train_head
+from training_options import add_options, choices_of, set_threads
 
 from encheck.datasets.load import load
 from encheck.errors import EncheckError, UsageError
@@ -168,19 +168,12 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     add("--data", action="append", required=True, help="labelled pairs, NAME:PATH or NAME@SPLIT:PATH; repeatable")
     add("--pooling", action="append", choices=KINDS, help="repeatable (default: all of them)")
     add("--share", action="append", type=_share, help="of the training pairs; repeatable (default: 1)")
-    add("--seeds", type=int, default=5, help="seeds 0, 1, ... (default: 5)")
-    add("--pairs", type=int, help="train on so many pairs, drawn by the seed (default: all)")
     add("--model", default="sbert", help="the encoder to begin with: a name, a folder, a hub id (default: sbert)")
     add("--frames", type=Path, help="a file of frames in place of the parse (docs/training.md says its format)")
     add("--missing", choices=("refuse", "parse"), default="refuse", help="texts without frames in that file")
     add("--longest", type=int, default=10, help="words of a span, for --pooling all (default: 10)")
-    add("--out", type=Path, required=True, help="folder of the trainings")
-    add("--rate", type=float, default=Choices.rate, help="learning rate (the paper tunes over 2e-5, 3e-5, 5e-5)")
-    add("--epochs", type=float, default=Choices.epochs)
-    add("--batch", type=int, default=Choices.batch)
-    add("--patience", type=int, default=Choices.patience, help="evaluations without a better one before it stops")
-    add("--threads", type=int, help="threads of torch (default: its own choice)")
     add("--no-model", action="store_true", help="keep the figures alone, and no checkpoint")
+    add_options(parser, pairs="train on so many pairs, drawn by the seed (default: all)")
     return parser.parse_args(argv)
 
 
@@ -208,7 +201,7 @@ def trainings(told: argparse.Namespace, source: SpanSource) -> Sequence[Training
         parts = parts_of(load(spec, sample=None))
         for seed in range(told.seeds):
             some = parts.sampled(told.pairs, seed=seed) if told.pairs else parts
-            choices = Choices(epochs=told.epochs, batch=told.batch, rate=told.rate, patience=told.patience, seed=seed)
+            choices = choices_of(told, seed=seed)
             found += [
                 Training(some, pooling, told.model, share, told.longest, choices, source, whole=not told.pairs)
                 for pooling in told.pooling or KINDS
@@ -220,11 +213,7 @@ def trainings(told: argparse.Namespace, source: SpanSource) -> Sequence[Training
 def main(argv: Sequence[str] | None = None, *, say: Callable[[str], None] = print) -> list[Results]:
     """Train what is not finished; print each result and the table."""
     told = arguments(argv)
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    if told.threads:
-        import torch
-
-        torch.set_num_threads(told.threads)
+    set_threads(told)
     command = shlex.join(["python", "recipes/train_spans.py", *(sys.argv[1:] if argv is None else argv)])
     found: dict[tuple[str, str, float], list[Results]] = {}
     for one in trainings(told, span_source(told)):

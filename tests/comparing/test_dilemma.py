@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.comparing.comparison import compare
-from encheck.comparing.dilemma import Dilemma, Figure, Point
+from encheck.comparing.dilemma import Dilemma, Point
 from encheck.comparing.page import render
 from encheck.comparing.scatter import HEIGHT, LETTER, LINE, RADIUS, WIDTH, scatter
 from encheck.comparing.terminal import lines
+from encheck.statistics.figures import Figure
 
 CHECK = "linear_classifier_on_vectors_tells_classes"
 DECLARED = {"property": "downstream", "family": "downstream", "metric": "task_accuracy", "says": "", "title": "",

@@ -17,6 +17,7 @@ from encheck.gating.baseline import case_of
 from encheck.metrics.downstream import task_accuracy
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler, interval
+from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
 Row = Mapping[str, Any]
@@ -28,15 +29,6 @@ BENCHMARKS = (  # the metric that a check is judged by, its family where that ma
 )
 BALANCED, SENSITIVITY = "balanced score", "sensitivity to meaning and order"
 FEWEST_TO_DRAW, FEWEST_TO_CORRELATE = 2, 5  # models
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure with the ends of its 95% interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)

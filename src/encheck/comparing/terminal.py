@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from encheck.comparing.comparison import Comparison
-from encheck.comparing.dilemma import Dilemma, Figure
+from encheck.comparing.dilemma import Dilemma
 from encheck.comparing.matrix import Cell, Said, tallies
 from encheck.comparing.runs import Difference, flips_count
 from encheck.metrics import named
 from encheck.reporting import contamination
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
+from encheck.statistics.figures import Figure
 from encheck.verdict import MIN_CLUSTERS
 
 SIGNS: Mapping[Said, str] = {"better": "+", "worse": "-", "cannot tell": "~", "not compared": " "}

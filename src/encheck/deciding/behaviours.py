@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.load import load
-from encheck.deciding.rates import Rate
 from encheck.statistics.bootstrap import Resampler, interval, widened
+from encheck.statistics.figures import Figure
 from encheck.types import Group, keeps_meaning
 
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ class Behaviour:
     kind: str
     name: str
     kept: bool
-    accepted: Rate
+    accepted: Figure
     n: int
     clusters: int
 
@@ -78,4 +78,4 @@ def _of(kind: str, items: NDArray[np.intp], accepted: NDArray[np.bool_], resampl
     share = float(values.mean())
     ends = widened(share, float(low), float(high), n=len(items), clusters=mine.clusters)
     name = WORDS.get(kind, kind.replace("_", " "))
-    return Behaviour(str(kind), name, keeps_meaning(kind), Rate(share, *ends), len(items), mine.clusters)
+    return Behaviour(str(kind), name, keeps_meaning(kind), Figure(share, *ends), len(items), mine.clusters)

@@ -15,12 +15,13 @@ from encheck.deciding.behaviours import Behaviour, by_kind, probes
 from encheck.deciding.matching import NAMED, Match, matched
 from encheck.deciding.pairs import NEGATIVE, POSITIVE, RIVALS, UNKNOWN, Pairs, load_pairs, model_scores, rival_scores
 from encheck.deciding.promise import BOUNDS, MIN_ACCEPTED, Bound, Promise, naive_cutoff, promise, step_of
-from encheck.deciding.rates import BASES, Base, Point, Population, Rate
+from encheck.deciding.rates import BASES, Base, Point, Population
 from encheck.encoders.stored import StoredVectors
 from encheck.errors import DataError, EncoderError, UsageError
 from encheck.options import Settings
 from encheck.running.resources import open_store, resolve_models
 from encheck.running.subject import Subject
+from encheck.statistics.figures import Figure
 from encheck.store import Store
 from encheck.system.progress import Progress
 
@@ -82,7 +83,7 @@ class Rival:
     """
 
     name: str
-    false_accepts: Rate | None
+    false_accepts: Figure | None
     kept: Point | None
     curve: tuple[Point, ...]
 

@@ -8,9 +8,10 @@ from encheck.deciding.behaviours import UNRELATED, Behaviour
 from encheck.deciding.cutoff import CutoffReport, Described, Rival
 from encheck.deciding.matching import NAMED, Match
 from encheck.deciding.promise import MIN_ACCEPTED, Promise
-from encheck.deciding.rates import Point, Rate
+from encheck.deciding.rates import Point
 from encheck.reporting.text import table
 from encheck.statistics.bounds import units_needed
+from encheck.statistics.figures import Figure
 
 ROWS, MOST_KINDS = 12, 5
 HEAD = ("cut-off", "accepted", "hits", "false accepts", "recall", "precision")
@@ -26,10 +27,10 @@ def percent(share: float) -> str:
     return f"{share:.{digits}%}"
 
 
-def rate(found: Rate | None) -> str:
+def rate(found: Figure | None) -> str:
     """A rate with its interval; a dash if there is none.
 
-    >>> rate(Rate(0.047, 0.031, 0.069))
+    >>> rate(Figure(0.047, 0.031, 0.069))
     '4.7% [3.1, 6.9]'
     """
     if found is None:
@@ -99,10 +100,10 @@ def of_match(found: CutoffReport, match: Match, point: Point | None) -> str:
     return f"{head}: {ends}{f': {does}{moved}' if does else ''}"
 
 
-def points(change: Rate) -> str:
+def points(change: Figure) -> str:
     """A difference of two rates.
 
-    >>> points(Rate(-0.012, -0.03, 0.001))
+    >>> points(Figure(-0.012, -0.03, 0.001))
     '-1.2 points [-3.0, +0.1]'
     """
     return f"{100 * change.value:+.1f} points [{100 * change.low:+.1f}, {100 * change.high:+.1f}]"

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.deciding.promise import MIN_ACCEPTED
-from encheck.deciding.rates import BASES, Base, Part, Population, Rate, precision
+from encheck.deciding.rates import BASES, Base, Part, Population, precision
 from encheck.statistics.bootstrap import interval
+from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -34,9 +35,9 @@ class Match:
 
     way: Base
     accepted: int
-    cutoff: Rate | None
-    does: dict[str, Rate]
-    change: dict[str, Rate]
+    cutoff: Figure | None
+    does: dict[str, Figure]
+    change: dict[str, Figure]
     refused: str = ""
 
 
@@ -65,9 +66,9 @@ def matched(
                  {base: rates[len(names) + k] for k, base in enumerate(both.bases) if base != way})  # fmt: skip
 
 
-def _rate(value: float, replicates: Floats) -> Rate:
+def _rate(value: float, replicates: Floats) -> Figure:
     low, high = interval(replicates)
-    return Rate(value, float(low), float(high))
+    return Figure(value, float(low), float(high))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from encheck.deciding.pairs import NEGATIVE, POSITIVE, UNKNOWN, Pairs
 from encheck.deciding.promise import Negatives
 from encheck.errors import DataError, UsageError
 from encheck.statistics.bootstrap import bootstrap_weights, interval, widened
+from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -22,24 +23,15 @@ BASES: tuple[Base, ...] = ("hits", "false_accepts", "recall")
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
-    """A figure with its 95% interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Point:
     """What one cut-off does; `accepted` pairs of those that hits are counted on. None: the data cannot say."""
 
     cutoff: float
     accepted: int
-    hits: Rate
-    false_accepts: Rate | None
-    recall: Rate | None
-    precision: Rate | None
+    hits: Figure
+    false_accepts: Figure | None
+    recall: Figure | None
+    precision: Figure | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +123,7 @@ class Population:
         rates = {base: self._rates(base, *both[base]) for base in both}
         precisions = self._precisions(both, rates) if self.positives is not None else [None] * len(cuts)
         accepted = (scores[self.items("hits")][:, None] >= cuts).sum(axis=0)
-        none: list[Rate | None] = [None] * len(cuts)
+        none: list[Figure | None] = [None] * len(cuts)
         return [
             Point(float(cut), int(count), hits, false, recall, exact)
             for cut, count, hits, false, recall, exact in zip(
@@ -155,25 +147,25 @@ class Population:
                 replicates += part.share * drawn[:, :-1] / drawn[:, -1:]
         return value, replicates
 
-    def _rates(self, base: Base, values: Floats, replicates: Floats) -> list[Rate]:
+    def _rates(self, base: Base, values: Floats, replicates: Floats) -> list[Figure]:
         items = self.items(base)
         n, clusters = len(items), len(np.unique(self.pairs.codes[items]))
         low, high = interval(replicates)
         found = []
         for value, a, b in zip(values.tolist(), low.tolist(), high.tolist(), strict=True):
-            found.append(Rate(value, *widened(value, a, b, n=n, clusters=clusters)))
+            found.append(Figure(value, *widened(value, a, b, n=n, clusters=clusters)))
         return found
 
     def _precisions(
-        self, both: Mapping[Base, tuple[Floats, Floats]], rates: Mapping[Base, list[Rate]]
-    ) -> list[Rate | None]:
+        self, both: Mapping[Base, tuple[Floats, Floats]], rates: Mapping[Base, list[Figure]]
+    ) -> list[Figure | None]:
         """By Bayes' rule; where few negatives are accepted, no surer than false accepts themselves are."""
         assert self.positives is not None
         value, drawn = (
             precision(both["recall"][i], both["false_accepts"][i], self.positives) for i in (0, 1)
         )  # fmt: skip
         low, high = interval(drawn)
-        found: list[Rate | None] = []
+        found: list[Figure | None] = []
         for k, one in enumerate(value.tolist()):
             ends = [
                 precision(np.array(rates["recall"][k].value), np.array(end), self.positives).item()
@@ -181,7 +173,7 @@ class Population:
             ]
             is_there = np.isfinite(one)
             found.append(
-                Rate(one, float(np.fmin(low[k], ends[0])), float(np.fmax(high[k], ends[1]))) if is_there else None
+                Figure(one, float(np.fmin(low[k], ends[0])), float(np.fmax(high[k], ends[1]))) if is_there else None
             )
         return found
 

@@ -46,7 +46,10 @@ Said = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Choices:
-    """How to train: those of the paper, of whose learning rates (2e-5, 3e-5, 5e-5) the first."""
+    """How to train: those of the paper, of whose learning rates (2e-5, 3e-5, 5e-5) the first.
+
+    With `bf16` a training step multiplies in bfloat16; weights, optimiser and evaluation stay in fp32.
+    """
 
     epochs: float = 4
     batch: int = 16
@@ -55,6 +58,7 @@ class Choices:
     evaluations: int = 2
     patience: int = 5
     seed: int = 0
+    bf16: bool = False
 
     def __post_init__(self) -> None:
         """UsageError for numbers that cannot be."""
@@ -314,7 +318,8 @@ def _settings(choices: Choices, pairs: int) -> dict[str, Any]:
     return {
         "num_train_epochs": choices.epochs, "per_device_train_batch_size": choices.batch,
         "learning_rate": choices.rate, "warmup_steps": choices.warmup, "lr_scheduler_type": "linear",
-        "seed": choices.seed, "data_seed": choices.seed, "eval_strategy": "steps", "eval_steps": every,
+        "seed": choices.seed, "data_seed": choices.seed, "bf16": choices.bf16,
+        "eval_strategy": "steps", "eval_steps": every,
         "save_strategy": "steps", "save_steps": every, "save_total_limit": 1, "save_only_model": True,
         "load_best_model_at_end": True, "metric_for_best_model": METRIC, "greater_is_better": True,
         "use_cpu": not torch.cuda.is_available(), "report_to": [], "disable_tqdm": True, "logging_steps": every,

@@ -1,0 +1,46 @@
+"""Options that the recipes of trainings share, and what comes of them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import fields
+from pathlib import Path
+
+from encheck.training.fit import Choices
+
+HELP = {
+    "rate": "learning rate (the paper tunes over 2e-5, 3e-5, 5e-5)",
+    "epochs": "epochs of training",
+    "batch": "pairs a step",
+    "patience": "evaluations without a better one before it stops",
+    "bf16": "multiply in bfloat16 in training steps: faster where the processor can",
+}
+NAMES = {field.name for field in fields(Choices)}
+
+
+def add_options(parser: argparse.ArgumentParser, *, pairs: str, epochs: float = Choices.epochs) -> None:
+    """Add what each training has: where it goes, its seeds and pairs (`pairs` is that option's help), its choices."""
+    add = parser.add_argument
+    add("--out", type=Path, required=True, help="folder of the trainings")
+    add("--seeds", type=int, default=5, help="seeds 0, 1, ... (default: 5)")
+    add("--pairs", type=int, help=pairs)
+    for name, kind, usual in (("rate", float, Choices.rate), ("epochs", float, epochs), ("batch", int, Choices.batch),
+                              ("patience", int, Choices.patience)):  # fmt: skip
+        add(f"--{name}", type=kind, default=usual, help=f"{HELP[name]} (default: {usual:g})")
+    add("--bf16", action="store_true", help=HELP["bf16"])
+    add("--threads", type=int, help="threads of torch (default: its own choice)")
+
+
+def choices_of(told: argparse.Namespace, *, seed: int) -> Choices:
+    """How to train with this seed."""
+    return Choices(**{name: value for name, value in vars(told).items() if name in NAMES}, seed=seed)
+
+
+def set_threads(told: argparse.Namespace) -> None:
+    """Give torch its threads; those of tokenizers would take them away."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    if told.threads:
+        import torch
+
+        torch.set_num_threads(told.threads)
