@@ -177,6 +177,17 @@ def read_whole(url: str) -> bytes:
         return file.read_bytes() if isinstance(file, Path) else file.read()
 
 
+def remove(url: str) -> None:
+    """Remove a file, if it is there."""
+    with told(url):
+        path = local_path(url)
+        if path:
+            path.unlink(missing_ok=True)
+            return
+        system, at = _system(url)
+        system.rm_file(at)
+
+
 def _system(url: str) -> tuple[Any, str]:
     """The file system of fsspec for this URL, and the path in it."""
     import fsspec
