@@ -60,7 +60,7 @@ def production(path: Path, bad: BadRows) -> Iterator[tuple[Row, dict[str, str]]]
         fields = {role: row.get(column) if column else None for role, column in chosen.items()}
         labelled = chosen | ({"label": None} if _is_missing(fields["label"]) else {}) | {"score": None}
         try:
-            made = _row(fields, labelled)
+            made = row_of(fields, labelled)
         except ValueError as error:
             bad(path, line, str(error))
         else:
@@ -149,12 +149,12 @@ def _hint(columns: list[str]) -> str:
 def _made(path: Path, rows: Named, chosen: Mapping[str, str | None], bad: BadRows) -> Iterator[Row]:
     for line, row in rows:
         try:
-            yield _row({role: row.get(column) if column else None for role, column in chosen.items()}, chosen)
+            yield row_of({role: row.get(column) if column else None for role, column in chosen.items()}, chosen)
         except ValueError as error:
             bad(path, line, str(error))
 
 
-def _row(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> Row:
+def row_of(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> Row:
     """A row of what stands in the column of each role; ValueError if it is wrong.
 
     A score may be missing where there are labels.

@@ -58,7 +58,7 @@ class BadRows:
     remedy: str = "Fix the row, or pass --skip-bad-rows to skip it"
     skipped: list[str] = field(default_factory=list)
 
-    def __call__(self, path: Path, line: int, problem: str) -> None:
+    def __call__(self, path: Path | str, line: int, problem: str) -> None:
         """Raise DataError, or note the problem."""
         message = f"{path}:{line}: {problem}"
         if not self.skip:

@@ -275,7 +275,7 @@ def _features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float
     return found
 
 
-def _of_vectors(model: Encoder) -> tuple[str, Callable[[Vectors, Vectors], Floats]]:
+def comparing(model: Encoder) -> tuple[str, Callable[[Vectors, Vectors], Floats]]:
     """What an encoder compares two texts by: its trained head where it has one, else its similarity; and its name."""
     if isinstance(model, HeadedEncoder):
         return "head's probability", model.score_vectors
@@ -286,7 +286,7 @@ def similarity_of(subject: Subject) -> Similarity:
     """The function that scores pairs which were encoded."""
     if not isinstance(subject.model, Encoder):
         return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])
-    name, similarity = _of_vectors(subject.model)
+    name, similarity = comparing(subject.model)
 
     def score(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         a, b = ([subject.rows[t] for t in texts] for texts in (first, second))

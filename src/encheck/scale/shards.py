@@ -61,6 +61,10 @@ class Work(Protocol):
         """A hash of everything that the result depends on: model, settings, version, the data's fingerprint."""
         ...
 
+    def found(self, shard: Shard) -> Done | None:
+        """What came of this shard before, by its file; None if it is still to be done. Loads no model."""
+        ...
+
     def begin(self) -> Callable[[Shard], Done]:
         """Load the model, once a process, and return what does a shard: it writes its file and says what it did."""
         ...
