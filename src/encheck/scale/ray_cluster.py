@@ -22,6 +22,7 @@ OBJECT_STORE = 100 * 2**20  # bytes: only names of shards and counts pass throug
 MISSING = "--engine=ray needs Ray: pip install 'encheck[ray]'"
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
 }
@@ -38,9 +39,10 @@ def imported() -> Any:
             warnings.simplefilter("ignore")
             import ray
             import ray.data
+
+            context = ray.data.DataContext.get_current()
     except ImportError as error:
         raise UsageError(f"{MISSING} ({error})") from error
-    context = ray.data.DataContext.get_current()
     context.enable_progress_bars = context.print_on_execution_start = False
     for name in ("ray", "ray.data"):
         logging.getLogger(name).setLevel(logging.ERROR)
