@@ -6,7 +6,8 @@ text, punctuation kept. A whole data set is computed at once, by sparse tables o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from sys import intern
 from typing import Any
@@ -17,7 +18,11 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 Tokens = Sequence[str]
 _MAX_TEXTS_KEPT = 200_000
+_CHUNKS_KEPT = 100_000
 _PAIRS_AT_ONCE = 50_000  # what so many need beside the tokens stays within 100 MB
+_FEW_PAIRS = 5_000  # whose tokens are held at once where none are kept
+_ACROSS = re.compile(r"[\"`]|''|[^\S ]")  # what the tokenizer reads across blanks, or takes for a blank
+_CLOSING = re.compile(r"[]).}>\"'»”’]+")  # what may follow the last full stop of a text
 
 
 @cache
@@ -34,7 +39,32 @@ def tokenise(text: str) -> tuple[str, ...]:
     >>> tokenise("Don't panic, Ann!")
     ('do', "n't", 'panic', ',', 'ann', '!')
     """
-    return tuple(intern(token) for token in _tokenizer().tokenize(text.lower()))
+    return _tokens(text.lower())
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    """The tokens of a lower-cased text: of what stands between blanks, one by one, where no rule looks further."""
+    chunks = text.split()
+    if len(chunks) < 2 or _ACROSS.search(text) or _CLOSING.fullmatch(chunks[-1]):
+        return _split(text)
+    last = chunks.pop()
+    return (*(token for chunk in chunks for token in _inside(chunk)), *_at_end(last))
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(intern(token) for token in _tokenizer().tokenize(text))
+
+
+@lru_cache(maxsize=_CHUNKS_KEPT)
+def _inside(chunk: str) -> tuple[str, ...]:
+    """The tokens of what stands between two blanks, with other words around it."""
+    return _split(f"x {chunk} x")[1:-1]
+
+
+@lru_cache(maxsize=_CHUNKS_KEPT)
+def _at_end(chunk: str) -> tuple[str, ...]:
+    """The tokens of what stands at the end of a text, after other words."""
+    return _split(f"x {chunk}")[1:]
 
 
 def jsd(first: Sequence[str], second: Sequence[str]) -> Values:
@@ -44,6 +74,19 @@ def jsd(first: Sequence[str], second: Sequence[str]) -> Values:
     [0.3333, 1.0]
     """
     return jsd_of_tokens([tokenise(t) for t in first], [tokenise(t) for t in second])
+
+
+def jsd_once(first: Sequence[str], second: Sequence[str]) -> Values:
+    """As `jsd`, of texts that are not asked for again: their tokens are not kept."""
+    return _in_parts(first, second, lambda a, b: jsd_of_tokens(*([_tokens(t.lower()) for t in s] for s in (a, b))))
+
+
+def _in_parts(
+    first: Sequence[str], second: Sequence[str], measure: Callable[[Sequence[str], Sequence[str]], Values]
+) -> Values:
+    starts = range(0, len(first), _FEW_PAIRS)
+    parts = [measure(first[i : i + _FEW_PAIRS], second[i : i + _FEW_PAIRS]) for i in starts]
+    return np.concatenate([np.zeros(0), *parts])
 
 
 def jsd_of_tokens(first: Sequence[Tokens], second: Sequence[Tokens]) -> Values:

@@ -24,8 +24,7 @@ def rows_of(shard: Shard, bad: BadRows) -> Iterator[tuple[int, Row]]:
     """
     at = 0
     for batch in batches_of(shard):
-        for row in _checked(shard, at, batch, bad):
-            yield row
+        yield from _checked(shard, at, batch, bad)
         at += batch.num_rows
 
 

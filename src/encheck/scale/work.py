@@ -20,14 +20,14 @@ from encheck.encoders.load import Device, load, owner_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Encoder, HeadedEncoder, Model, PairScorer, Verified, batches_of, check_scores
 from encheck.errors import EncoderError
-from encheck.language.divergence import jsd, tokenise
+from encheck.language.divergence import jsd_once
 from encheck.running.encoding import PAIRS_PER_BATCH
 from encheck.running.scorer import comparing
 from encheck.scale.partitions import Folder
 from encheck.scale.rows import rows_of
 from encheck.scale.shards import Done, Shard
 from encheck.scale.storage import join
-from encheck.similarity import Vectors, jaccard
+from encheck.similarity import Vectors, jaccard_once
 
 EDITION = 1  # of what the files hold
 PAIRS_AT_ONCE = 10_000  # whose vectors are compared at once
@@ -78,7 +78,7 @@ class Survey:
         columns |= _said(rows)
         columns |= _surface(rows)
         columns |= _hashes(rows)
-        counts = {"rows": len(rows), "read": shard.rows, "skipped": len(bad.skipped), "empty": _wordless(rows)}
+        counts = {"rows": len(rows), "read": shard.rows, "skipped": len(bad.skipped)}
         seconds = time.monotonic() - start
         return self.files.write(shard, columns, counts=counts, seconds=seconds, notes=bad.skipped[:NOTES])
 
@@ -95,12 +95,7 @@ def _said(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
 def _surface(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
     """Word overlap and divergence, as the checks have them."""
     first, second = [row.first for row in rows], [row.second for row in rows]
-    return {"overlap": jaccard(first, second), "divergence": jsd(first, second)}
-
-
-def _wordless(rows: Sequence[Row]) -> int:
-    """How many pairs have a side without tokens."""
-    return sum(not (tokenise(row.first) and tokenise(row.second)) for row in rows)
+    return {"overlap": jaccard_once(first, second), "divergence": jsd_once(first, second)}
 
 
 def _hashes(rows: Sequence[Row]) -> dict[str, NDArray[np.uint64]]:
