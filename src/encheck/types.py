@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -518,10 +518,10 @@ class Items:
     """The items that a check measures, and why each of the others was excluded.
 
     `tuning` are labelled pairs that thresholds are chosen on, or texts that a classifier learns from; none of them is
-    measured.
+    measured. `kept` is a tuple, or `ColumnPairs` where the pairs stay in their shards.
     """
 
-    kept: tuple[Item, ...]
+    kept: Sequence[Item]
     excluded: dict[str, int] = field(default_factory=dict)
     tuning: tuple[SentencePair | Classified, ...] = ()
 

@@ -117,13 +117,14 @@ class Controller:
 
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:
+            from encheck.controller.shards import large_of
             from encheck.running.notes import store_notes
             from encheck.running.resources import open_store, resolve_data, resolve_models
 
             with store_notes() as self.notes:
                 subjects = resolve_models(settings, open_store(settings))
             self._refuse_models(subjects)
-            resolve_data(settings)
+            resolve_data(settings, in_shards=large_of(settings, quiet=True).load)
         refuse_unknown_checks(self.config, settings, subjects, {})
 
     def selected(self, ids: Iterable[str]) -> None:

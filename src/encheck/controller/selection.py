@@ -83,10 +83,13 @@ def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) 
     if not found or not config.option.collectonly:
         return []
     from encheck.controller.cases import roughly
+    from encheck.controller.shards import large_of
     from encheck.running.resources import resolve_data
 
     with usage_errors():
-        return [visible(f"encheck: {roughly(found, resolve_data(settings_of(config, process.store)))}")]
+        settings = settings_of(config, process.store)
+        data = resolve_data(settings, in_shards=large_of(settings).load)
+        return [visible(f"encheck: {roughly(found, data)}")]
 
 
 def prepare(session: pytest.Session, process: Process) -> None:

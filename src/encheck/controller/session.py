@@ -14,6 +14,8 @@ from typing import Any
 from encheck.claims import CONTRACT
 from encheck.controller.first_look import Decision, Mode, Shared, decide, look_of
 from encheck.controller.locks import Locks
+from encheck.controller.shards import large_of, shown
+from encheck.datasets.columns import ColumnPairs, Columns, in_memory
 from encheck.encoders.weights import weights_of
 from encheck.errors import NothingToMeasure
 from encheck.gating.baseline import Baseline, read, scored_table
@@ -96,7 +98,11 @@ class Session:
         locked = VariantLock.read(settings.lock) if settings.lock else None
         writers = resolve_writers(settings, self.store, locks=self.locks.encoding)
         maker = Maker(settings.seed, self.english, locked, writers)
-        self.bench = self.whole = Bench(subjects, resolve_data(settings), self.store, maker=maker, clock=self.clock)
+        large = large_of(settings, quiet=quiet)
+        data = resolve_data(settings, in_shards=large.load)
+        self.bench = self.whole = Bench(
+            subjects, data, self.store, maker=maker, clock=self.clock, score_shards=large.score
+        )
 
     def prepare(self, show: Show = no_show) -> None:
         """Encode everything that the cases need, or what a first look needs that the run stops after.
@@ -300,7 +306,10 @@ class Session:
 
     def table(self, case: Case) -> dict[str, list[Any]]:
         """The items of a case with their scores, column by column."""
-        return self.scores(case).frame(case.id, self.items(case).kept).to_columns()
+        items, scores = self.items(case).kept, self.scores(case)
+        if isinstance(items, ColumnPairs):
+            items, scores = shown(items, scores, seed=self.settings.seed)
+        return scores.frame(case.id, items).to_columns()
 
     def part_of_whole(self, case: Case) -> dict[str, Any]:
         """Where the items of a first look stand among all of their case, where a reference was measured on these data.
@@ -320,7 +329,7 @@ class Session:
     def parents_scores(self, case: Case) -> dict[str, list[Any]]:
         """The scores of a case's items under the model's parent, as columns of `table`; nothing where it has none."""
         parent, items = self.parents.get(case.model), self.items(case)
-        if parent is None or any(isinstance(item, Repeated) for item in items.kept):
+        if parent is None or isinstance(items.kept, ColumnPairs) or any(isinstance(i, Repeated) for i in items.kept):
             return {}
         scores = parent.scores(case.data, items)
         columns = scores.frame(case.id, items.kept).to_columns() if scores else {}
@@ -364,11 +373,10 @@ class Session:
         texts: dict[str, set[tuple[str, str]]] = {}
         for case in filter(self.sees, self.cases):
             found = self.bench.found(case.data, case.claim, case.level)
-            pairs = (pair for item in (*found.kept, *found.tuning) for pair in item.pairs) if found else ()
+            kept = in_memory(found.kept) if found else ()
+            pairs = (pair for item in (*kept, *found.tuning) for pair in item.pairs) if found else ()
             texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
-            texts[case.property].update(
-                (case.model, text) for some in texts_of(found.kept if found else ()).values() for text in some
-            )
+            texts[case.property].update((case.model, text) for some in texts_of(kept).values() for text in some)
         return {name: len(found) for name, found in texts.items()}
 
     def _describe_data(self, name: str) -> dict[str, Any]:
@@ -383,8 +391,8 @@ class Session:
             "groups": len(data.groups),
             "clusters": len(data.universe),
             "labels": data.labels,
-            "skipped": len(data.skipped),
-            "sample": self.settings.sample if data.sampled else None,
+            "skipped": data.columns.counts["skipped"] if data.columns else len(data.skipped),
+            "sample": (self.settings.sample or len(data.universe)) if data.sampled else None,
             "seed": self.settings.seed,
             "fingerprint": data.fingerprint,
             "language": self.english.describe() if self._generated(name) else None,
@@ -393,6 +401,7 @@ class Session:
                 for m, s in scales.items()
                 if s
             },
+            **({"whole": _describe_whole(data.columns)} if data.columns else {}),
         }
 
     def _describe_model(self, subject: Subject) -> dict[str, Any]:
@@ -413,6 +422,17 @@ class Session:
                 log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
         self.store.close()
         log.removeHandler(self.notes)
+
+
+def _describe_whole(columns: Columns) -> dict[str, Any]:
+    """All pairs of data in shards, on which checks of labelled pairs are measured."""
+    return {
+        "pairs": len(columns),
+        "clusters": len(columns.hashes),
+        "labels": columns.labels_counted,
+        "shards": columns.counts["shards"],
+        "engine": dict(columns.about),
+    }
 
 
 def _under_the_ceiling(held: Lines, validity: Validity | None) -> tuple[Lines, str]:

@@ -10,11 +10,13 @@ from functools import cached_property
 from typing import Self
 
 from encheck.datasets.collection import Collection
+from encheck.datasets.columns import Columns
 from encheck.ids import ItemId
 from encheck.language.words import content_words
 from encheck.types import Classified, Contrast, Group, SentencePair, content_hash
 
 REFERENCE_PAIRS = 2_000
+SENTENCES = 50_000  # that random pairs are drawn from
 TEXTS = 500
 
 
@@ -24,7 +26,7 @@ class Dataset:
 
     `rows` counts what the files hold, of a collection its queries, before sampling; `fingerprint` is a hash of what
     was kept. `version` is the edition of data that have some. `tasks` has texts with their classes, by the name of the
-    task.
+    task. `columns` has all pairs of data that stay in their shards; `pairs` and `groups` are then a sample of them.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Dataset:
     version: str = ""
     contrasts: tuple[Contrast, ...] = ()
     tasks: Mapping[str, tuple[Classified, ...]] = field(default_factory=dict)
+    columns: Columns | None = None
 
     @property
     def labels(self) -> dict[str, int]:
@@ -49,6 +52,8 @@ class Dataset:
     @cached_property
     def fingerprint(self) -> str:
         """Changes when any text, label, score or judgement changes."""
+        if self.columns is not None:
+            return self.columns.fingerprint
         if self.collection is not None:
             return self.collection.fingerprint
         pairs = (f"{p.id}{p.label}{'' if p.score is None else p.score}" for p in self.pairs)
@@ -77,6 +82,7 @@ class Dataset:
             universe=tuple(name for name in self.universe if name in clusters),
             collection=None,
             tasks={},
+            columns=None,
         )
 
     @cached_property
@@ -92,10 +98,9 @@ class Dataset:
         """Random pairs of this data's sentences from different clusters that share no content word.
 
         As many as can be found, at most `count`, none the other way round as well; the same for the same seed and
-        purpose.
+        purpose. Of more than `SENTENCES` they are drawn from those whose texts have the smallest hashes.
         """
-        of_groups, of_pairs = ((g.source, g.cluster) for g in self.groups), ((p.first, p.cluster) for p in self.pairs)
-        sentences = sorted({*of_groups, *of_pairs, *((text, cluster) for cluster, text in self.texts)})
+        sentences = self._sentences
         rng = random.Random(f"{seed}/{purpose}")  # noqa: S311 - no secret
         found: dict[tuple[str, str], SentencePair] = {}
         for _ in range(20 * count if len(sentences) > 1 else 0):
@@ -107,6 +112,18 @@ class Dataset:
                 if len(found) == count:
                     break
         return tuple(found.values())
+
+    @cached_property
+    def _sentences(self) -> list[tuple[str, str]]:
+        """(text, cluster) of the sentences that random pairs are drawn from, sorted."""
+        if self.columns is not None:
+            return sorted(self.columns.sentences)
+        of_groups, of_pairs = ((g.source, g.cluster) for g in self.groups), ((p.first, p.cluster) for p in self.pairs)
+        found = {*of_groups, *of_pairs, *((text, cluster) for cluster, text in self.texts)}
+        if len(found) > SENTENCES:
+            texts = set(sorted({text for text, _ in found}, key=content_hash)[:SENTENCES])
+            found = {one for one in found if one[0] in texts}
+        return sorted(found)
 
 
 def _apart(first: str, second: str) -> bool:

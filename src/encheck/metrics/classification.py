@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from encheck.metrics import thresholds
 from encheck.metrics.metric import estimated, metric
-from encheck.metrics.thresholds import Chosen, Objective, by_folds, on_validation
+from encheck.metrics.thresholds import Chosen, Objective, folds_of, in_folds, on_validation
 from encheck.scoring.scores import PairScores
 from encheck.scoring.splits import measured_part, validation_part
 from encheck.types import Estimate
@@ -26,8 +26,8 @@ def predictions(scores: PairScores, measured: NDArray[np.intp], *, objective: Ob
     validation = validation_part(scores.items)
     if len(measured) < len(scores.items) and set(scores.labels[validation].tolist()) == {0, 1}:
         return on_validation(scores.values, scores.labels, validation, measured, objective=objective)
-    clusters = [scores.items[i].cluster for i in measured]
-    return by_folds(scores.values[measured], scores.labels[measured], clusters, objective=objective)
+    fold = folds_of(scores.items, measured)
+    return in_folds(scores.values[measured], scores.labels[measured], fold, objective=objective)
 
 
 @metric(label="accuracy", whole=THRESHOLD)

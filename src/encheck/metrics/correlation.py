@@ -12,9 +12,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.columns import ColumnPairs
 from encheck.metrics.metric import estimated, metric
 from encheck.scoring.scores import PairScores
-from encheck.statistics.bootstrap import Resampler
+from encheck.scoring.splits import splits_of
+from encheck.statistics.bootstrap import MANY_ITEMS, Resampler
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -25,6 +27,8 @@ Correlate = Callable[[Floats, Floats, Weights], Floats]
 
 def gold_of(scores: PairScores) -> Floats:
     """The graded similarity of each pair, shape [n]; ValueError if a pair has none."""
+    if isinstance(scores.items, ColumnPairs):
+        return scores.items.gold
     graded = [item.score for item in scores.items]
     if len(graded) != len(scores.values) or None in graded:
         raise ValueError(
@@ -71,7 +75,7 @@ def weighted_mean_pearson(scores: PairScores) -> Estimate:
 
 def sets(scores: PairScores) -> dict[str, PairScores]:
     """The scores of each set, in the order of their names."""
-    names = np.array([item.split for item in scores.items], dtype=object)
+    names = splits_of(scores.items)
     return {name: scores.of(np.flatnonzero(names == name)) for name in sorted(set(names))}
 
 
@@ -105,7 +109,49 @@ def _both(scores: PairScores, correlate: Correlate) -> tuple[float, Floats]:
 
 
 def _replicates(values: Floats, gold: Floats, resampler: Resampler, correlate: Correlate) -> Floats:
+    if len(values) > MANY_ITEMS:
+        first, second = (ranks_of(side) if correlate is weighted_spearman else side for side in (values, gold))
+        influence = _of_ranks if correlate is weighted_spearman else _of_values
+        value = float(correlate(values, gold, np.ones((1, len(values)), np.float32))[0])
+        moves: Floats = resampler.totals(influence(first, second)[:, None])[:, 0]
+        return value + moves
     return np.concatenate([correlate(values, gold, weights) for weights in resampler.item_weights()])
+
+
+def ranks_of(values: Floats) -> Floats:
+    """The mean rank of each value less the mean of all ranks, shape [n]."""
+    return _centred_ranks(values, np.ones((1, len(values)), np.float32))[0]
+
+
+def _of_values(first: Floats, second: Floats) -> Floats:
+    """What each item moves Pearson's correlation by when it is drawn once more: its influence function / n."""
+    x, y = first - first.mean(), second - second.mean()
+    both, one, other = (x * y).sum(), (x * x).sum(), (y * y).sum()
+    root = np.sqrt(one * other)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        moves: Floats = x * y / root - both / root * (x * x / one + y * y / other) / 2
+    return moves
+
+
+def _of_ranks(first: Floats, second: Floats) -> Floats:
+    """As `_of_values`, of centred ranks: an item that is drawn once more moves the ranks of all above it as well."""
+    both, one, other = (first * second).sum(), (first * first).sum(), (second * second).sum()
+    root = np.sqrt(one * other)
+    moved = first * second + _above(first, second) + _above(second, first)
+    squares = [(side * side + 2 * _above(side, side), whole) for side, whole in ((first, one), (second, other))]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        moves: Floats = moved / root - both / root * sum(square / whole for square, whole in squares) / 2
+    return moves
+
+
+def _above(values: Floats, weights: Floats) -> Floats:
+    """The sum of the `weights` of all items above each, and half of those beside it; shape [n]. They sum to 0."""
+    order = np.argsort(values, kind="stable")
+    is_new = np.r_[True, np.diff(values[order]) != 0]
+    sums = np.add.reduceat(weights[order], np.flatnonzero(is_new))
+    found = np.empty(len(values))
+    found[order] = (sums.sum() - np.cumsum(sums) + sums / 2)[np.cumsum(is_new) - 1]
+    return found
 
 
 def weighted_pearson(first: Floats, second: Floats, weights: Weights) -> Floats:

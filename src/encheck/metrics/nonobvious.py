@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.columns import ColumnPairs, in_memory
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId, question_of
 from encheck.metrics.classification import predictions
@@ -20,7 +21,7 @@ from encheck.metrics.metric import estimated, figure, metric, ratio
 from encheck.metrics.pairs import of_two_labels
 from encheck.scoring.difficulty import CELLS, Difficulty, Scope, difficulty
 from encheck.scoring.scores import PairScores
-from encheck.scoring.splits import measured_part
+from encheck.scoring.splits import measured_part, splits_of
 from encheck.statistics.bootstrap import Resampler, weighted_auc, widened
 from encheck.types import Estimate
 
@@ -91,7 +92,7 @@ def auc_n(cases: Cases) -> Estimate:
 
     Its params hold how many pairs are in each cell, and where the median was.
     """
-    splits = np.array([item.split for item in cases.scores.items], dtype=object)
+    splits = splits_of(cases.scores.items)
     wins, pairs = zip(*(_wins(cases, np.flatnonzero(splits == name)) for name in sorted(set(splits))), strict=True)
     values, replicates = _pooled(wins, pairs)
     part = cases.scores.of(cases.positions(PN, NN))
@@ -278,7 +279,7 @@ def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 
 def queries(scores: PairScores) -> list[NDArray[np.intp]]:
     """Positions of each question's candidates where the pairs are keyed "question id/candidate id", in data order."""
     found: dict[str, list[int]] = {}
-    for i, item in enumerate(scores.items):
+    for i, item in enumerate(in_memory(scores.items)):
         if (question := question_of(item.key)) is not None:
             found.setdefault(question, []).append(i)
     return [np.array(at, np.intp) for at in found.values()] if len(found) < sum(map(len, found.values())) else []
@@ -302,4 +303,6 @@ def _warn(cases: Cases) -> None:
 
 
 def _data(scores: PairScores) -> str:
+    if isinstance(scores.items, ColumnPairs):
+        return scores.items.columns.name
     return ItemId(scores.items[0].id).data if scores.items else "the data"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, figure, metric, no_references, ratio
-from encheck.metrics.thresholds import accuracy, best_threshold, fold_of
+from encheck.metrics.thresholds import accuracy, best_threshold, folds_of
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler, interval, widened
@@ -50,7 +50,7 @@ def decided(scores: BothOrdersScores, *, threshold: float | None = None) -> Deci
     if scores.learned is not None:
         cut = decision_threshold(scores.learned.values, scores.learned.labels)
         return Decided(np.full(n, np.nan if cut is None else cut), "the validation part")
-    fold, cuts = fold_of([item.cluster for item in scores.items]), np.full(n, np.nan)
+    fold, cuts = folds_of(scores.items, np.arange(n)), np.full(n, np.nan)
     for k in np.unique(fold):
         others = fold != k
         if set(scores.labels[others].tolist()) == {0, 1}:

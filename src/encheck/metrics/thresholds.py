@@ -12,8 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.columns import ColumnPairs
+from encheck.types import BothOrders, SentencePair
+
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
+Clustered = SentencePair | BothOrders
 Objective = Callable[[Floats, Floats, float, float], Floats]
 FOLDS = 10
 
@@ -93,7 +97,11 @@ def by_folds(
     values: Floats, labels: NDArray[np.int8], clusters: Sequence[str], *, folds: int = FOLDS, objective: Objective = f1
 ) -> Chosen:
     """Predictions of each fold's pairs at the threshold that is best on the others; a cluster stays in one fold."""
-    fold = fold_of(clusters, folds=folds)
+    return in_folds(values, labels, fold_of(clusters, folds=folds), objective=objective)
+
+
+def in_folds(values: Floats, labels: NDArray[np.int8], fold: Positions, *, objective: Objective = f1) -> Chosen:
+    """Predictions of each fold's pairs at the threshold that is best on the others; `fold` numbers them, shape [n]."""
     predicted, thresholds = np.zeros(len(values)), []
     for k in np.unique(fold):
         inside = fold == k
@@ -101,6 +109,13 @@ def by_folds(
         thresholds.append(best_threshold(values[learn], labels[learn], objective=objective))
         predicted[inside] = values[inside] >= thresholds[-1]
     return Chosen(predicted, float(np.mean(thresholds)), len(thresholds))
+
+
+def folds_of(items: Sequence[Clustered], chosen: Positions) -> Positions:
+    """The fold of each chosen item, shape [chosen]; a cluster stays in one fold."""
+    if isinstance(items, ColumnPairs):
+        return items.folds(chosen, FOLDS)
+    return fold_of([items[i].cluster for i in chosen])
 
 
 def fold_of(clusters: Sequence[str], *, folds: int = FOLDS) -> NDArray[np.intp]:

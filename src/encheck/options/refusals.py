@@ -52,6 +52,7 @@ def _refuse_contradictions(option: Any) -> None:
     if option.encheck_primary and not option.encheck_baseline:
         raise UsageError("--primary requires --baseline=DIR: it is the metric by which a gate weighs a search")
     _refuse_with_quick(option)
+    _refuse_with_engine(option)
     if option.encheck_twin and not (option.encheck_baseline or option.encheck_save_baseline):
         raise UsageError("--twin requires --baseline=DIR or --save-baseline=DIR")
 
@@ -65,6 +66,18 @@ def _refuse_with_quick(option: Any) -> None:
     for name, why in WHOLE_RUNS.items():
         if getattr(option, f"encheck_{name}"):
             raise UsageError(f"--quick stops after a first look, and --{name.replace('_', '-')} {why}: leave one out")
+
+
+def _refuse_with_engine(option: Any) -> None:
+    """UsageError for a gate beside --engine, and for an option of it that stands alone."""
+    for name in ("baseline", "save_baseline"):
+        if option.encheck_engine and getattr(option, f"encheck_{name}"):
+            raise UsageError(
+                f"--engine keeps no score of every item, and --{name.replace('_', '-')} is for a gate, which pairs two "
+                f"models item by item: leave out --engine, and gate on --sample=N"
+            )
+    if option.encheck_quick and option.encheck_engine:
+        raise UsageError("--quick stops after a first look, and --engine measures all pairs: leave one out")
 
 
 def _refuse_named_twice(models: tuple[str, ...], replicates: list[str] | tuple[()]) -> None:

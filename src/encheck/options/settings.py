@@ -15,6 +15,7 @@ from encheck.options.values import (
     all_given,
     cutoff_of,
     each_once,
+    engine_of,
     epsilon_of,
     path_of,
     sample_of,
@@ -152,11 +153,26 @@ class Settings:
         "no-store", group="machine", is_flag=True, default=False,
         help="Do not keep embeddings after the run.",
     )
+    engine: str | None = option(
+        "engine", group="machine", metavar="ENGINE", kept=True, parse=engine_of,
+        usual="local for a Parquet file of over 200,000 pairs with --sample=all, else none",
+        help="Measure all labelled pairs of --data=pairs:PLACE shard by shard, where PLACE is a Parquet file, a folder "
+        "of them or a URL: `local` in this process, `local:N` in N processes, `ray` on a Ray cluster.",
+    )
+    shards_dir: str | None = option(
+        "shards-dir", group="machine", metavar="DIR", takes_path=True, usual="beside the store",
+        help="Directory or URL for the numbers of finished shards, from which a run that was cut off goes on.",
+    )
 
     report_dir: Path | None = option(
         "report-dir", group="output", metavar="DIR", takes_path=True, usual="reports/<run>",
         parse=lambda text: Path(text) if text else None,
         help="Directory for the results and the report.",
+    )
+    all_items: Path | None = option(
+        "all-items", group="output", metavar="DIR", takes_path=True, parse=path_of,
+        help="With --engine, write the scores of all pairs to Parquet files in this directory, a file a shard. "
+        "items.parquet holds the worst and a random sample.",
     )
     shrink: bool = option(
         "shrink", group="output", is_flag=True, default=False,

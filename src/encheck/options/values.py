@@ -9,6 +9,7 @@ from pathlib import Path
 from encheck.errors import UsageError, unknown
 
 MODES = ("careful", "paper")
+ENGINES = ("local", "ray")
 
 
 def each_once(*default: str) -> Callable[[Sequence[str] | None], tuple[str, ...]]:
@@ -51,6 +52,19 @@ def sample_of(text: str) -> int | None:
     if not (text.isascii() and text.isdecimal()) or len(text) > 18 or int(text) == 0:
         raise UsageError(f"--sample is {text!r}, but should be a number of clusters, or all")
     return int(text)
+
+
+def engine_of(text: str | None) -> str | None:
+    """What measures shards: local, local:N or ray; UsageError for anything else.
+
+    >>> engine_of("local:2")
+    'local:2'
+    """
+    kind, colon, count = (text or "").partition(":")
+    is_count = count.isascii() and count.isdecimal() and len(count) < 4 and int(count) > 0
+    if text is None or text in ENGINES or (kind == "local" and colon and is_count):
+        return text
+    raise UsageError(f"--engine is {text!r}, but should be {', '.join(ENGINES)}, or local:N for N processes")
 
 
 def seed_of(seed: int) -> int:

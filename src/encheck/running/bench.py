@@ -10,15 +10,17 @@ from contextlib import suppress
 from typing import Any
 
 from encheck.claims import Claim
+from encheck.datasets.columns import ColumnPairs, Columns, in_memory
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Fitted, Model, Partial
-from encheck.errors import CheckError, EncheckError, NothingToMeasure
+from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
 from encheck.gating.dropin import Space
 from encheck.items.variants import Maker
 from encheck.running.encoding import Encoding
 from encheck.running.plan import Plan
 from encheck.running.roles import Texts, texts_of
 from encheck.running.scorer import Scorer
+from encheck.running.shards import ShardScorer, no_shards, refuse_whole
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.scores import Scale, Scores
 from encheck.store import Store
@@ -32,7 +34,7 @@ Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
 
 class Bench:
-    """Models, data and store of one run; times are by its `clock`."""
+    """Models, data and store of one run; times are by its `clock`, and `score_shards` scores what lies in shards."""
 
     def __init__(
         self,
@@ -42,8 +44,10 @@ class Bench:
         *,
         maker: Maker,
         clock: WorkClock | None = None,
+        score_shards: ShardScorer = no_shards,
     ) -> None:
         self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
+        self._score_shards = score_shards
         self.seed = maker.seed
         self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
         self.scorer = Scorer(subjects, data, seed=maker.seed)
@@ -81,7 +85,40 @@ class Bench:
         requests = list(requests)
         plan = self.plan(requests)
         self.encode(plan.pairs, roles=plan.roles, locks=locks, progress=progress)
+        self._score_wholes(requests, locks, progress)
         self._repeat(requests, locks)
+
+    def _score_wholes(self, requests: Sequence[Request], locks: Locks, progress: Progress) -> None:
+        """Have the shards scored that the requests measure, by each model that can."""
+        for (model, data), kinds in self._asked_of_shards(requests).items():
+            columns, subject = self.data[data].columns, self.subjects[model]
+            if columns is None or subject.error or (model, data) in self.scorer.of_shards:
+                continue
+            with suppress(NothingToMeasure):  # said again when the check asks for its scores
+                refuse_whole(subject)
+                both = "both_orders" in kinds
+                self._score_whole(subject, data, columns, both_orders=both, locks=locks, progress=progress)
+
+    def _score_whole(self, subject: Subject, data: str, columns: Columns, **how: Any) -> None:
+        start = self.clock.now()
+        try:
+            found = self._score_shards(subject, columns, **how)
+            self.scorer.of_shards[subject.label, data] = found
+            subject.state.encoded += found.computed
+        except EncoderError as error:
+            subject.state.error = error
+        seconds = self.clock.now() - start
+        subject.state.seconds += seconds
+        self.encoding.seconds += seconds
+
+    def _asked_of_shards(self, requests: Iterable[Request]) -> dict[tuple[str, str], set[str]]:
+        """The kinds of items in shards that the requests measure, by model and data."""
+        asked: dict[tuple[str, str], set[str]] = {}
+        for model, data, claim, level in requests:
+            found = self.found(data, claim, level)
+            if found and isinstance(found.kept, ColumnPairs):
+                asked.setdefault((model, data), set()).add(found.kept.kind)
+        return asked
 
     def plan(self, requests: Iterable[Request]) -> Plan:
         """What the requests need of each model that has not failed; their items are made."""
@@ -93,9 +130,10 @@ class Bench:
                 items = self.items(data, claim, level)
                 self._refuse_lacking(model, data, items)
                 wanted = plan.pairs.setdefault(model, [])
-                wanted += [pair for i in (*items.kept, *items.tuning) for pair in i.pairs]
-                if texts := texts_of(items.kept):
-                    self._search(model, items.kept, texts, wanted, plan.roles.setdefault(model, {}))
+                kept = in_memory(items.kept)
+                wanted += [pair for i in (*kept, *items.tuning) for pair in i.pairs]
+                if texts := texts_of(kept):
+                    self._search(model, kept, texts, wanted, plan.roles.setdefault(model, {}))
                     continue
                 wanted += [pair for item in self.reference(data) for pair in item.pairs]
                 wanted += [(text, text) for text in self.scorer.identical(data)]
@@ -117,7 +155,7 @@ class Bench:
         """Encode again what a check of determinism asks for."""
         for model, data, claim, level in requests:
             found, subject = self.found(data, claim, level), self.subjects[model]
-            texts = [i.text for i in found.kept if isinstance(i, Repeated)] if found else []
+            texts = [i.text for i in in_memory(found.kept) if isinstance(i, Repeated)] if found else []
             if texts and not subject.error and not isinstance(subject.model, Partial):
                 self.encoding.repeat(subject, texts, locks)
 
@@ -140,6 +178,9 @@ class Bench:
         """NothingToMeasure where a model has vectors of some texts only, and these items need others."""
         known = self.subjects[model].model
         if not isinstance(known, Partial):
+            return
+        if isinstance(items.kept, ColumnPairs):
+            refuse_whole(self.subjects[model])
             return
         texts: dict[str | None, list[str]] = dict(texts_of(items.kept).items())
         if not texts:
@@ -193,7 +234,7 @@ def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items
         raise
     except Exception as error:
         raise CheckError(f"{place}, which should build the items of the check, raised {error!r}") from error
-    if not isinstance(found, Items) or not all(isinstance(item, Item) for item in found.kept):
+    if not isinstance(found, Items) or not all(isinstance(item, Item) for item in in_memory(found.kept)):
         raise CheckError(f"{place} gave {str(found)[:80]!r}, but should give encheck.types.Items of items")
     if not found.kept:
         raise NothingToMeasure(f"{place} gave no item of {data.name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Literal
 
@@ -73,8 +73,18 @@ def _refuse_unknown_labels(given: Sequence[str], known: Mapping[str, ModelConfig
             raise UsageError(f"--model-arg {text}: {unknown('model', model, known)}")
 
 
-def resolve_data(settings: Settings) -> dict[str, Dataset]:
-    """The data of a run, loaded and named; UsageError says what is wrong with a file."""
+def in_memory(_label: str, _spec: str) -> Dataset | None:
+    """No data lie in shards."""
+    return None
+
+
+def resolve_data(
+    settings: Settings, *, in_shards: Callable[[str, str], Dataset | None] = in_memory
+) -> dict[str, Dataset]:
+    """The data of a run, loaded and named; UsageError says what is wrong with a file.
+
+    `in_shards` gives those that are not held in memory, by label and specification.
+    """
     how: dict[str, Any] = {
         "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows,
     }  # fmt: skip
@@ -86,7 +96,7 @@ def resolve_data(settings: Settings) -> dict[str, Dataset]:
         same = {label: spec for label, spec in labelled.items() if spec.partition(":")[0] == name}
         if len(same) > 1:
             log.warning("%s", "; ".join(f"{label} is --data={spec}" for label, spec in same.items()))
-    return {label: load_data(spec, label=label, **how) for label, spec in labelled.items()}
+    return {label: in_shards(label, spec) or load_data(spec, label=label, **how) for label, spec in labelled.items()}
 
 
 def _near_duplicates(settings: Settings) -> Literal["differ", "same"]:

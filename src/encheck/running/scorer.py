@@ -9,10 +9,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.columns import ColumnPairs
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.repeating import same
+from encheck.running.shards import ShardScores, refuse_whole
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.classified import ClassifiedScores, of_vectors, surface_classifiers
 from encheck.scoring.learned import Learned
@@ -20,7 +22,16 @@ from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import Measure, SurfaceScorer
 from encheck.scoring.nearest import Found, nearest
 from encheck.scoring.ranked import reranked
-from encheck.scoring.scores import BothOrdersScores, ChainScores, Floats, MarginScores, Scale, Scores, scores_of
+from encheck.scoring.scores import (
+    BothOrdersScores,
+    ChainScores,
+    Floats,
+    MarginScores,
+    PairScores,
+    Scale,
+    Scores,
+    scores_of,
+)
 from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors
 from encheck.statistics.bootstrap import Resampler
@@ -44,6 +55,8 @@ class Scorer:
         self._frequencies: dict[str, Frequencies] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
         self._indexes: dict[Documents, Lexical] = {}
+        self._last: tuple[ColumnPairs, Resampler] | None = None
+        self.of_shards: dict[tuple[str, str], ShardScores] = {}
         self._surface_classes: dict[int, tuple[Items, dict[str, ClassifiedScores]]] = {}  # by the items' identity
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
@@ -51,6 +64,8 @@ class Scorer:
 
         NothingToMeasure where the items are searched and the model scores pairs, or where nothing calibrates.
         """
+        if isinstance(items.kept, ColumnPairs):
+            return self._of_columns(model, data, items.kept)
         kind, by = scores_of(items.kept[0]), _Measured(self.subjects[model])
         if issubclass(kind, ClassifiedScores):
             return self._sorted(model, items)
@@ -82,6 +97,23 @@ class Scorer:
             raise NothingToMeasure(f"{model} is compared without searches")
         scale = self._scale(self._scales, model, data, by)
         return _with_tuning(kind.measured(items.kept, by, self._resampler(data, items.kept), scale), items, by)
+
+    def _of_columns(self, model: str, data: str, pairs: ColumnPairs) -> Scores:
+        """The scores of pairs that stay in their shards; those of random pairs among them are computed here."""
+        refuse_whole(self.subjects[model])
+        by, overlap, whole = _Measured(self.subjects[model]), SurfaceScorer(WORD_OVERLAP), pairs.columns
+        resampler = self._resampler_of(pairs)
+        scale = self._scale(self._scales, model, data, by)
+        found = _whole_scores(pairs, self.of_shards[model, data], by, resampler, scale)
+        surface_scale = self._scale(self._surface_scales, WORD_OVERLAP, data, overlap)
+        beside = _whole_scores(pairs, ShardScores(whole.overlap), overlap, resampler, surface_scale)
+        return replace(found, surface={WORD_OVERLAP: beside})  # type: ignore[arg-type]
+
+    def _resampler_of(self, pairs: ColumnPairs) -> Resampler:
+        """The draws of pairs in shards; kept for the last selection alone, since it is large."""
+        if self._last is None or self._last[0] is not pairs:
+            self._last = pairs, Resampler(pairs.clusters, seed=self.seed)
+        return self._last[1]
 
     def _sorted(self, model: str, items: Items) -> Scores:
         """The texts sorted by a classifier of the model's vectors, with the classifiers of the surface beside it.
@@ -186,6 +218,19 @@ class Scorer:
             identity = float(by.pairs(texts, texts).mean())
             known[label, data] = Scale(float(apart.mean()), identity, len(pairs), float(apart.std()))
         return known[label, data]
+
+
+def _whole_scores(
+    pairs: ColumnPairs, whole: ShardScores, by: Measure, resampler: Resampler, scale: Scale
+) -> PairScores | BothOrdersScores:
+    """The scores of these pairs from those of all, and of the pairs in memory by the scorer itself."""
+    first, second = ([getattr(pair, side) for pair in pairs.tail] for side in ("first", "second"))
+    tail = by.pairs(first, second) if pairs.tail else np.zeros(0)
+    forward = np.concatenate([whole.forward[pairs.positions], tail])
+    if pairs.kind == "pair":
+        return PairScores(forward, pairs.labels, resampler, scale, items=pairs, decision=by.decision)
+    backward = forward if whole.backward is None else whole.backward[pairs.positions]
+    return BothOrdersScores(forward, backward, pairs.labels, resampler, scale, items=pairs, decision=by.decision)
 
 
 def _first_stage(queries: Sequence[SearchingQuery], index: Lexical) -> list[NDArray[np.intp]]:

@@ -14,6 +14,7 @@ from encheck.scoring.example import Line
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure
+from encheck.scoring.pairs import least_of
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
@@ -38,7 +39,7 @@ class BothOrdersScores:
     scale: Scale
     surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
-    items: tuple[BothOrders, ...] = ()
+    items: Sequence[BothOrders] = ()
     decision: float | None = None
     learned: Learned | None = None
 
@@ -70,7 +71,7 @@ class BothOrdersScores:
 
     def worst(self) -> list[int]:
         """Positions of the pairs, the one whose order matters most first."""
-        return [int(i) for i in np.argsort(-self.asymmetry, kind="stable")]
+        return least_of(-self.asymmetry, self.items)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
         """The pairs as rows of the item file; the far score is that of the other order, and has no text."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.columns import ColumnPairs
 from encheck.ids import CaseId
 from encheck.scoring.example import Line, beside
 from encheck.scoring.frame import Frame, Side, edits_json
@@ -19,6 +20,23 @@ from encheck.statistics.bootstrap import Resampler
 from encheck.types import SentencePair
 
 LABELS = {1: "same", 0: "other"}
+WORST = 1_000  # items of shards that are listed
+
+
+def of_chosen(items: Sequence[Any], chosen: NDArray[np.intp]) -> Sequence[Any]:
+    """A selection of the items that scores are of; none of none."""
+    if isinstance(items, ColumnPairs):
+        return items.of(chosen)
+    return tuple(items[i] for i in chosen) if items else ()
+
+
+def least_of(values: Floats, items: Sequence[Any]) -> list[int]:
+    """Positions of the values, the smallest first; of items of shards the first `WORST` alone."""
+    if isinstance(items, ColumnPairs) and len(values) > WORST:
+        first = np.argpartition(values, WORST)[:WORST]
+        first.sort()
+        return [int(first[i]) for i in np.argsort(values[first], kind="stable")]
+    return [int(i) for i in np.argsort(values, kind="stable")]
 
 
 @dataclass(frozen=True)
@@ -38,7 +56,7 @@ class PairScores:
     scale: Scale
     surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
-    items: tuple[SentencePair, ...] = ()
+    items: Sequence[SentencePair] = ()
     decision: float | None = None
 
     @classmethod
@@ -57,7 +75,7 @@ class PairScores:
             labels=self.labels[chosen],
             resampler=self.resampler.of(chosen),
             surface={name: beside.of(chosen) for name, beside in self.surface.items()},
-            items=tuple(self.items[i] for i in chosen) if self.items else (),
+            items=of_chosen(self.items, chosen),
         )
 
     def clusters_of(self, *labels: int) -> int:
@@ -74,7 +92,7 @@ class PairScores:
         """Positions of the pairs, the least expected similarity first."""
         centre = self.values - np.nanmean(self.values)
         wrong = np.where(self.labels == 0, -centre, centre)
-        return [int(i) for i in np.argsort(wrong, kind="stable")]
+        return least_of(wrong, self.items)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
         """The pairs as rows of the item file; they are `labelled` where all of them have a label."""

@@ -7,21 +7,33 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.columns import ColumnPairs
 from encheck.datasets.parts import TEST, VALIDATION
 from encheck.types import SentencePair
 
-__all__ = ["TEST", "VALIDATION", "measured_part", "splits_together", "tuning_pairs", "validation_part"]
+__all__ = ["TEST", "VALIDATION", "measured_part", "splits_of", "splits_together", "tuning_pairs", "validation_part"]
 
 
 def measured_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
     """Positions of the test split's pairs; of all of them where the data name none."""
+    if isinstance(pairs, ColumnPairs):
+        return np.arange(len(pairs))
     test = np.flatnonzero([p.split in TEST for p in pairs])
     return test if len(test) else np.arange(len(pairs))
 
 
 def validation_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
     """Positions of the validation split's pairs."""
+    if isinstance(pairs, ColumnPairs):
+        return np.zeros(0, np.intp)
     return np.flatnonzero([p.split in VALIDATION for p in pairs])
+
+
+def splits_of(pairs: Sequence[SentencePair]) -> NDArray[np.object_]:
+    """The split of each pair, shape [n]; pairs of shards have none, which is ""."""
+    if isinstance(pairs, ColumnPairs):
+        return np.full(len(pairs), "", dtype=object)
+    return np.array([p.split for p in pairs], dtype=object)
 
 
 def tuning_pairs(pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from encheck.types import content_hash
+
 Floats = NDArray[np.float64]
 REPLICATES = 10_000
 LEVEL = 0.95
@@ -23,6 +25,9 @@ MIN_ITEMS_A_SIDE = 10  # of a share: with fewer, the percentiles of a bootstrap 
 _MAX_WEIGHTS = 60_000_000  # weights kept in memory, four bytes each
 _MAX_ITEM_WEIGHTS = 2_000_000
 _WEIGHTS_AT_ONCE = 1_000_000
+MOST_CLUSTERS = 50_000  # that are drawn one by one; above, groups of them are
+GROUPS, GROUP_REPLICATES = 20_000, 2_000
+MANY_ITEMS = 200_000  # above, figures of ranks take each item's influence and rank no replicate again
 
 
 @lru_cache(maxsize=4)
@@ -61,47 +66,89 @@ def _weights_of_some(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
     return drawn.weights.T[np.frombuffer(columns, np.intp)]
 
 
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """The clusters of items, by number: that of each item, shape [n], of `count` in all.
+
+    `others` has a second one of items that hang on two, -1 for none. `hashes`, shape [count], has a number of 64 bits
+    for each cluster that depends on its name alone.
+    """
+
+    numbers: NDArray[np.int64]
+    count: int
+    others: NDArray[np.int64] | None
+    hashes: NDArray[np.uint64]
+
+    @classmethod
+    def named(cls, names: Sequence[str], universe: Sequence[str] | None, others: Sequence[str]) -> Clusters:
+        """From the name of each item's cluster, numbered in the order of all names; "" stands for no second one."""
+        every = sorted({*(universe if universe is not None else names), *filter(None, others)})
+        column = {name: i for i, name in enumerate(every)}
+        second = np.array([column[name] if name else -1 for name in others], np.int64) if any(others) else None
+        hashes = [int(content_hash(name), 16) for name in every] if len(every) > MOST_CLUSTERS else [0]
+        return cls(
+            np.array([column[name] for name in names], np.int64), len(every), second, np.array(hashes, np.uint64)
+        )
+
+
 class Resampler:
     """Bootstrap replicates of figures over items that belong to clusters.
 
     `universe` names all clusters of the run's data, in any order; weights depend on their number and the seed
     alone. `clusters` names the cluster of each item, `others` a second one of items that hang on two (a random pair of
     sentences), "" for none: such an item is drawn as often as one times the other is (Owen 2007, "The pigeonhole
-    bootstrap"), which errs on the wide side.
+    bootstrap"), which errs on the wide side. `Clusters` has all of that in numbers.
+
+    More than `MOST_CLUSTERS` are put into `GROUPS` random groups by their hash, and groups are drawn: the method of
+    random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
+    expectation, and memory does not grow with their number.
     """
 
     def __init__(
         self,
-        clusters: Sequence[str],
+        clusters: Sequence[str] | Clusters,
         *,
         universe: Sequence[str] | None = None,
         seed: int = 0,
         others: Sequence[str] = (),
     ) -> None:
-        names = sorted({*(universe if universe is not None else clusters), *filter(None, others)})
-        column = {name: i for i, name in enumerate(names)}
-        self.columns = np.array([column[c] for c in clusters], dtype=np.intp)
-        self.others = np.array([column[c] if c else -1 for c in others], dtype=np.intp) if any(others) else None
-        self.present = np.unique(self.columns)
-        self.weights = bootstrap_weights(len(names), seed)
+        found = clusters if isinstance(clusters, Clusters) else Clusters.named(clusters, universe, others)
+        self._numbers = found.numbers.astype(np.intp)
+        self.columns, self.others = self._numbers, None if found.others is None else found.others.astype(np.intp)
+        self.is_grouped = found.count > MOST_CLUSTERS
+        if self.is_grouped:
+            group = (found.hashes % np.uint64(GROUPS)).astype(np.intp)
+            self.columns = group[self._numbers]
+            self.others = None if self.others is None else np.where(self.others < 0, -1, group[self.others])
+            self.weights = bootstrap_weights(GROUPS, seed, GROUP_REPLICATES)
+        else:
+            self.weights = bootstrap_weights(found.count, seed)
         self._drawn = _Drawn(self.weights)
 
     def of(self, items: NDArray[np.intp]) -> Resampler:
         """The same replicates for a selection or another order of the items."""
         other = copy.copy(self)
-        other.columns = self.columns[items]
+        other._numbers = self._numbers[items]
+        other.columns = self.columns[items] if self.is_grouped else other._numbers
         other.others = None if self.others is None else self.others[items]
-        other.present = np.unique(other.columns)
-        vars(other).pop("_drawn_by_both", None)
+        for known in ("_drawn_by_both", "present", "clusters"):
+            vars(other).pop(known, None)
         return other
 
-    @property
+    @cached_property
+    def present(self) -> NDArray[np.intp]:
+        """The columns of `weights` that items have, sorted."""
+        return np.unique(self.columns)
+
+    @cached_property
     def clusters(self) -> int:
         """Number of clusters that hold at least one item."""
-        return len(self.present)
+        return len(np.unique(self._numbers)) if self.is_grouped else len(self.present)
 
     def totals(self, values: Floats) -> Floats:
         """Weighted column sums of `values` [n, k] in each replicate; shape [replicates, k]."""
+        if self.is_grouped:
+            return self._totals_by_group(values)
         if self.others is None:
             return self._totals_by_cluster(values, self.columns)
         both = self.others >= 0
@@ -120,6 +167,18 @@ class Resampler:
         np.add.at(sums, places if few else columns, values)
         weights = _weights_of_some(self._drawn, present.tobytes()) if few else self.weights.T
         return (sums.T.astype(np.float32) @ weights).T.astype(np.float64)
+
+    def _totals_by_group(self, values: Floats) -> Floats:
+        """`totals` of many items, in fp64: a sum over millions of them would lose its digits in fp32."""
+        alone = slice(None) if self.others is None else self.others < 0
+        columns, every = self.columns[alone], self.weights.shape[1]
+        sums = np.column_stack([np.bincount(columns, column[alone], every) for column in values.T])
+        found = np.concatenate([self.weights[rows].astype(np.float64) @ sums for rows in _slices(self.weights.shape)])
+        if self.others is not None:
+            drawn = self._drawn_by_both
+            for rows in _slices(drawn.shape):
+                found[rows] += drawn[rows].astype(np.float64) @ values[self.others >= 0]
+        return found
 
     @cached_property
     def _drawn_by_both(self) -> NDArray[np.unsignedinteger[Any]]:
@@ -207,10 +266,13 @@ def widened(share: float, low: float, high: float, *, n: int, clusters: int) -> 
 def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler | None = None) -> Floats:
     """P(positive > negative) + P(equal) / 2, once (shape [1]) or in each replicate (shape [replicates]).
 
-    `positive` and `negative` hold scores; with a resampler its items are the positives, then the negatives.
+    `positive` and `negative` hold scores; with a resampler its items are the positives, then the negatives. Of more
+    than `MANY_ITEMS` no replicate is ranked again: each is the figure and what its draws move it by, to first order.
     """
     scores = np.concatenate([np.asarray(positive, float), np.asarray(negative, float)])
     size = len(np.asarray(positive))
+    if len(scores) > MANY_ITEMS:
+        return _auc_of_many(scores[:size], scores[size:], resampler)
     order = np.argsort(scores, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(scores[order]) != 0])
     is_positive = (order < size).astype(np.float32)
@@ -228,3 +290,29 @@ def _auc(weights: NDArray[np.float32], is_positive: NDArray[np.float32], starts:
             up.sum(axis=1, dtype=np.float64) * down.sum(axis=1, dtype=np.float64)
         )
     return result
+
+
+def _auc_of_many(positive: Floats, negative: Floats, resampler: Resampler | None) -> Floats:
+    """The AUC by placements: the share of the other side that each item beats (DeLong et al. 1988; of clusters,
+    Obuchowski 1997). Once, or in each replicate by what its items' placements say.
+    """
+    if not len(positive) or not len(negative):
+        return np.full(1 if resampler is None else len(resampler.weights), np.nan)
+    above, below = _placements(positive, negative), 1 - _placements(negative, positive)
+    value = float(above.mean())
+    if resampler is None:
+        return np.array([value])
+    size = len(positive)
+    table = np.zeros((size + len(negative), 4))
+    table[:size, 0], table[:size, 1] = above - value, 1
+    table[size:, 2], table[size:, 3] = below - value, 1
+    sums = resampler.totals(table)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        moved: Floats = value + sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]
+    return moved
+
+
+def _placements(of: Floats, among: Floats) -> Floats:
+    """The share of `among` that each value is above, those that are equal counting half."""
+    ordered = np.sort(among)
+    return (np.searchsorted(ordered, of, "left") + np.searchsorted(ordered, of, "right")) / (2 * len(ordered))
