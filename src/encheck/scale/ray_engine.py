@@ -36,7 +36,8 @@ class RayEngine:
 
     def __init__(self, folder: str, *, address: str | None = None, workers: int | None = None) -> None:
         self.folder, self.address, self.workers = folder, address, workers
-        self.peaks: dict[str, float] = {}  # MB of each worker process, the most so far
+        self._peak: dict[str, float] = {}  # MB, of each worker process
+        self._cpu: dict[str, float] = {}  # seconds, likewise
         self._about: dict[str, Any] = {}
         self._own = False
 
@@ -59,8 +60,9 @@ class RayEngine:
                 yield from self._by_actors(ray, work, left)
 
     def about(self) -> dict[str, Any]:
-        """What results.json says of it; the peak is that of the largest worker process, in MB."""
-        return {"kind": "ray"} | self._about | {"peak_mb": round(max(self.peaks.values(), default=0.0))}
+        """What results.json says of it: what the largest worker process held, in MB, and processor seconds of all."""
+        spent = {"peak_mb": round(max(self._peak.values(), default=0.0)), "cpu_seconds": round(sum(self._cpu.values()))}
+        return {"kind": "ray"} | self._about | spent
 
     def close(self) -> None:
         """End the cluster that this engine started, or leave the one it joined."""
@@ -97,7 +99,7 @@ class RayEngine:
         known = {shard.number: shard for shard in shards}
         for row in told.iter_rows():
             answer = json.loads(row["answer"])
-            self.peaks[answer["worker"]] = max(self.peaks.get(answer["worker"], 0.0), answer["peak"])
+            self._peak[answer["worker"]], self._cpu[answer["worker"]] = answer["peak"], answer["cpu"]
             if "error" in answer:
                 raise _error(**answer["error"])
             yield Done(

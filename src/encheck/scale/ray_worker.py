@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -66,7 +67,7 @@ class Worker:
     def __call__(self, row: Mapping[str, str]) -> dict[str, str]:
         """Do the shard of a row."""
         answer = self._answer(Shard(**json.loads(row["shard"])))
-        return {"answer": json.dumps(answer | {"worker": self.name, "peak": _peak()})}
+        return {"answer": json.dumps(answer | {"worker": self.name} | _spent())}
 
     def _answer(self, shard: Shard) -> dict[str, Any]:
         if self.error or not self.do:
@@ -101,14 +102,14 @@ def _get(promise: Any) -> Any:
     return ray.get(promise)
 
 
-def _peak() -> float:
-    """The most memory that this process had, MB."""
+def _spent() -> dict[str, float]:
+    """The most memory that this process had, MB, and its processor seconds."""
     most = 0
     with suppress(ImportError):  # Windows
         import resource
 
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / (2**20 if sys.platform == "darwin" else 2**10)
+    return {"peak": most / (2**20 if sys.platform == "darwin" else 2**10), "cpu": time.process_time()}
 
 
 def _told(error: Exception, where: str = "") -> dict[str, str]:
