@@ -8,6 +8,7 @@ small actor beside, the ledger, counts how often a shard was begun, so that one 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from encheck.scale.ray_cluster import check_nodes, connect, imported
 from encheck.scale.ray_worker import TRIES, Ledger, Worker
 from encheck.scale.shards import Done, Shard, Work
 
+log = logging.getLogger("encheck")
 QUEUED = 2  # shards that an actor has at hand, one of them in work
 LOOKS_AT_ONCE = 16
 
@@ -38,7 +40,7 @@ class RayEngine:
         self.folder, self.address, self.workers = folder, address, workers
         self._peak: dict[str, float] = {}  # MB, of each worker process
         self._cpu: dict[str, float] = {}  # seconds, likewise
-        self._about: dict[str, Any] = {}
+        self._cluster: dict[str, Any] = {}
         self._own = False
 
     def run(self, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
@@ -58,11 +60,16 @@ class RayEngine:
             ray = self._joined(left[0])
             with _said():
                 yield from self._by_actors(ray, work, left)
+            log.info("Ray did %d shards: %s", len(left), self.spent())
 
     def about(self) -> dict[str, Any]:
-        """What results.json says of it: what the largest worker process held, in MB, and processor seconds of all."""
-        spent = {"peak_mb": round(max(self._peak.values(), default=0.0)), "cpu_seconds": round(sum(self._cpu.values()))}
-        return {"kind": "ray"} | self._about | spent
+        """What results.json says of it: nothing that differs from one run to the next."""
+        return {"kind": "ray", "workers": self.workers or "one a device"}
+
+    def spent(self) -> dict[str, Any]:
+        """What it took: workers and their devices, MB of the largest worker process, processor seconds of all."""
+        peak, cpu = max(self._peak.values(), default=0.0), sum(self._cpu.values())
+        return self._cluster | {"peak_mb": round(peak), "cpu_seconds": round(cpu)}
 
     def close(self) -> None:
         """End the cluster that this engine started, or leave the one it joined."""
@@ -79,14 +86,14 @@ class RayEngine:
         if not ray.is_initialized():
             connect(ray, self.address, self.workers)
             self._own = True
-        if not self._about:
+        if not self._cluster:
             nodes = check_nodes(ray, self.folder, shard.url) if self.address else 1
-            self._about = {"version": ray.__version__, "nodes": nodes}
+            self._cluster = {"version": ray.__version__, "nodes": nodes}
         return ray
 
     def _by_actors(self, ray: Any, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
         gpus, actors = self._devices(ray, work, len(shards))
-        self._about |= {"workers": actors, "devices": "gpu" if gpus else "cpu"}
+        self._cluster |= {"workers": actors, "devices": "gpu" if gpus else "cpu"}
         ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(Ledger).remote(TRIES * actors)
         rows = [{"shard": json.dumps(asdict(shard))} for shard in shards]
         told = ray.data.from_items(rows, override_num_blocks=len(rows)).map(

@@ -77,6 +77,12 @@ def join(place: str, name: str) -> str:
     return str(path / name) if path else f"{place.rstrip('/')}/{name}"
 
 
+def absolute(place: str) -> str:
+    """The place as processes with another working directory find it."""
+    path = local_path(place)
+    return str(path) if path else place
+
+
 def listed(place: str, *, ending: str) -> list[Found]:
     """The file at this place, or those under it whose names end so, by name; hidden ones (`.x`, `_x`) are left out.
 
