@@ -55,6 +55,7 @@ class Overlap:
 def _log(folder, shard):
     """Note that a process began a shard, where the folder is on a disk."""
     if path := storage.local_path(folder):
+        path.mkdir(parents=True, exist_ok=True)
         with (path / "begun.log").open("a") as file:
             file.write(f"{shard.number} {os.getpid()}\n")
 

@@ -7,8 +7,8 @@ import os
 import platform
 import re
 import warnings
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
@@ -56,11 +56,24 @@ def connect(ray: Any, address: str | None, workers: int | None) -> None:
         cpus = workers or os.cpu_count() or 1
         more = {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": OBJECT_STORE, "address": "local"}
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _hushed():
             warnings.simplefilter("ignore")
             ray.init(**more, log_to_driver=False, logging_level="ERROR", configure_logging=True)
     except Exception as error:  # Ray has no common base for what goes wrong here
         raise UsageError(_not_connected(ray, address, str(error))) from error
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Nothing on the terminal from Ray's C++ core, which says there that it was told to be quiet."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _not_connected(ray: Any, address: str | None, said: str) -> str:
@@ -90,7 +103,7 @@ def check_nodes(ray: Any, folder: str, data: str) -> int:
         made += [own for _, own in asked]
         answers = [_asked(ray, node["NodeID"], mark, own, data) for node, own in asked]
         for (node, own), answer in zip(asked, answers, strict=True):
-            _check_node(node["NodeManagerHostname"], _answered(ray, answer), own, folder, data)
+            check_node(node["NodeManagerHostname"], _answered(ray, answer), own, folder, data)
     finally:
         for place in made:
             with suppress(DataError):
@@ -130,7 +143,7 @@ def _answered(ray: Any, answer: Any) -> Mapping[str, Any]:
     return found
 
 
-def _check_node(name: str, answer: Mapping[str, Any], own: str, folder: str, data: str) -> None:
+def check_node(name: str, answer: Mapping[str, Any], own: str, folder: str, data: str) -> None:
     """UsageError if this node cannot do the work."""
     shared = "give --shards-dir a folder that all nodes mount, or an s3:// URL"
     if "missing" in answer:
