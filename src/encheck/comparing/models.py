@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +14,10 @@ from encheck.gating.declared import declarations
 from encheck.gating.weighing import Side, side_of
 from encheck.reporting.profile import headlines
 from encheck.reporting.results import read_items, read_results
-from encheck.reporting.view import Items
+from encheck.reporting.view import Items, measured_in_shards
 from encheck.types import Declaration
 
+log = logging.getLogger("encheck")
 MAX_MODELS = 10
 
 
@@ -73,7 +75,11 @@ def read_run(folder: Path) -> tuple[Mapping[str, Any], Items]:
 
 
 def model_of(name: str, label: str, results: Mapping[str, Any], items: Items, *, folder: str = "") -> Model:
-    """One model of a run, called `name`."""
+    """One model of a run, called `name`; without what was measured in shards, whose items are a sample."""
+    if sampled := measured_in_shards(results, items):
+        said = "%s: %d cases were measured in shards and keep a sample of their items: they are not paired"
+        log.warning(said, name, len(sampled))
+        items = {case: columns for case, columns in items.items() if case not in sampled}
     rows = [row for row in results["checks"] if row["model"] == label]
     data = {d["name"]: d["fingerprint"] for d in results["data"]}
     editions = {d["name"]: d.get("version", "") for d in results["data"]}

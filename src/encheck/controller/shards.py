@@ -29,6 +29,7 @@ def large_of(settings: Settings, *, quiet: bool = False) -> Large:
         engine_of(settings, folder), folder, settings.engine is not None,
         sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
         device=Device(settings.device, settings.dtype), quiet=quiet, is_gated=is_gated(settings),
+        all_items=str(settings.all_items or ""),
     )  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def engine_of(settings: Settings, folder: str) -> Engine:
 def shown(items: ColumnPairs, scores: Scores, *, seed: int) -> tuple[tuple[Any, ...], Scores]:
     """The items that the report holds, with their scores: the worst, a random sample, and all that are in memory."""
     assert isinstance(scores, PairScores | BothOrdersScores)
-    chosen = np.union1d(scores.worst()[:WORST], _drawn(len(items), seed)).astype(np.intp)
+    chosen = np.union1d(scores.worst()[:WORST], _drawn(len(items.positions), seed)).astype(np.intp)
     tail = np.arange(len(items.positions), len(items))
     chosen = np.union1d(chosen, tail).astype(np.intp)
     listed = items.listed(chosen)

@@ -82,7 +82,8 @@ class Fitted(Model, Protocol):
     """A model, encoder or pair scorer, that learns from the run's own texts; its fingerprint depends on them.
 
     One with an attribute `ready` that is true computes before it has learned, too, under the fingerprint of then: it is
-    tried out before the run, as a model that learns nothing is.
+    tried out before the run, as a model that learns nothing is. One with an attribute `learns` that is false scores the
+    same whatever it was given.
     """
 
     def fit(self, texts: Sequence[str]) -> None:

@@ -162,7 +162,28 @@ def surface_curve(row: Row) -> Sequence[Mapping[str, Any]]:
 def headline(results: Mapping[str, Any]) -> list[str]:
     """One sentence a model: what it passes, what it fails, and what is known of that; first, where the run stopped."""
     rows = {m["label"]: [r for r in judged(results) if r["model"] == m["label"]] for m in results["models"]}
-    return [*looked(results), *(_headline(model, its) for model, its in rows.items())]
+    return [*looked(results), *in_shards(results), *(_headline(model, its) for model, its in rows.items())]
+
+
+def in_shards(results: Mapping[str, Any]) -> Iterator[str]:
+    """What checks measured of data in shards: on all pairs, or on a sample of them."""
+    for data in results["data"]:
+        if whole := data.get("whole"):
+            yield (
+                f"{data['name']}: checks on labelled pairs measure all {whole['pairs']:,} pairs "
+                f"({whole['clusters']:,} clusters), all others a sample of {data['pairs']:,} of them; the items shown "
+                f"are the worst and a random sample"
+            )
+
+
+def measured_in_shards(results: Mapping[str, Any], items: Items) -> set[str]:
+    """The cases whose items are a part of what was measured: the worst, and a random sample."""
+    whole = {data["name"] for data in results["data"] if "whole" in data}
+    sizes: dict[str, int] = {}
+    for row in results["checks"] if whole else ():
+        case = str(CaseId.of(row))
+        sizes[case] = max(sizes.get(case, 0), row["n"]) if row["data"] in whole else 0
+    return {case for case, size in sizes.items() if case in items and size > len(items[case]["item"])}
 
 
 def _headline(model: str, rows: Sequence[Row]) -> str:

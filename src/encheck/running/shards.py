@@ -52,7 +52,7 @@ def is_in_shards(items: Items) -> bool:
 
 def refuse_whole(subject: Subject) -> None:
     """NothingToMeasure for a model that cannot score shards one by one."""
-    if isinstance(subject.model, Fitted):
+    if isinstance(subject.model, Fitted) and getattr(subject.model, "learns", True):
         raise NothingToMeasure(
             f"{subject.label} learns from all texts of a run, so it cannot score shards one by one: use --sample=N "
             f"without --engine"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from heapq import nsmallest
@@ -23,6 +23,7 @@ from encheck.running.shards import ShardScores
 from encheck.running.subject import Subject
 from encheck.scale import storage
 from encheck.scale.columns import Parts, columns_of
+from encheck.scale.items import write_items
 from encheck.scale.shards import Done, Engine, Shard, Work
 from encheck.scale.sources import ENDING, Plan, plan
 from encheck.scale.work import ScoreWork, Survey
@@ -43,7 +44,8 @@ class Large:
     """The data of a run that are measured in shards by `engine`, whose files lie below `folder`.
 
     `is_asked` says that the user named the engine: then all data must lie in Parquet files. `is_gated` says that a gate
-    needs the score of every item, so that nothing is measured in shards without being asked.
+    needs the score of every item, so that nothing is measured in shards without being asked. `all_items` is a folder
+    that takes the scores of all pairs.
     """
 
     engine: Engine
@@ -55,7 +57,9 @@ class Large:
     device: Device = field(default_factory=Device)
     quiet: bool = False
     is_gated: bool = False
+    all_items: str = ""
     _plans: dict[str, Plan] = field(default_factory=dict)
+    _surveys: dict[str, Parts] = field(default_factory=dict)
 
     def load(self, label: str, spec: str) -> Dataset | None:
         """The data in shards, None for those that a run holds in memory.
@@ -87,8 +91,9 @@ class Large:
         if not sum(one.counts["rows"] for one in done):
             raise DataError(f"{label}: no row of {len(done)} shards is valid; the first problem: {done[0].notes[0]}")
         has_clusters = "cluster" in found.columns
+        self._surveys[label] = parts = Parts(work.files, done)
         columns = columns_of(
-            label, Parts(work.files, done), has_clusters=has_clusters, fingerprint=found.fingerprint,
+            label, parts, has_clusters=has_clusters, fingerprint=found.fingerprint,
             about=self.engine.about(),
         )  # fmt: skip
         return _with_sample(columns, self.sample or SAMPLE, self.seed)
@@ -110,7 +115,11 @@ class Large:
         has_backward = "backward" in work.files.columns(done[0].shard, ["backward"])
         computed = sum(one.counts["computed"] for one in done) if before < len(done) else 0
         backward = parts.column("backward", np.float64) if has_backward else None
-        return ShardScores(parts.column("forward", np.float64), backward, computed)
+        scores = ShardScores(parts.column("forward", np.float64), backward, computed)
+        if self.all_items:
+            place = storage.join(self.all_items, f"{subject.label}--{columns.name}")
+            write_items(place, columns, self._surveys[columns.name], scores)
+        return scores
 
     def _run(
         self,
@@ -204,13 +213,3 @@ def _sampled(columns: Columns, count: int, seed: int) -> NDArray[np.int64]:
     is_chosen = np.zeros(len(sizes), bool)
     is_chosen[chosen] = True
     return np.flatnonzero(is_chosen[columns.clusters])
-
-
-def summary(data: Mapping[str, Dataset]) -> list[str]:
-    """A line for each data set in shards: on how many pairs each kind of check is measured."""
-    return [
-        f"{name}: labelled pairs are measured on all {len(one.columns):,} pairs, variants on a sample of "
-        f"{len(one.pairs):,}"
-        for name, one in data.items()
-        if one.columns is not None
-    ]

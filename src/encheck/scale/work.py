@@ -163,18 +163,22 @@ class ScoreWork:
 
     def begin(self) -> Callable[[Shard], Done]:
         """Load the model and return what scores a shard; EncoderError where it is not the model of the run."""
-        model = self.model or load(self.config, device=self.device)
+        model = self.model or self._loaded()
+
+        def score(shard: Shard) -> Done:
+            return self._score(model, shard)
+
+        return score
+
+    def _loaded(self) -> Model:
+        model = load(self.config, device=self.device)
         owner, own = owner_of(model), model.fingerprint()
         if (found := f"{owner}/{own}" if owner else own) != self.fingerprint:
             raise EncoderError(
                 f"{self.config.label}: this worker's model has the fingerprint {found!r}, the run's has "
                 f"{self.fingerprint!r}. Remedy: give all workers the same files"
             )
-
-        def score(shard: Shard) -> Done:
-            return self._score(model, shard)
-
-        return score
+        return model
 
     def _score(self, model: Model, shard: Shard) -> Done:
         start = time.monotonic()

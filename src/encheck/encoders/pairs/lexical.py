@@ -34,6 +34,11 @@ class LexicalScorer(PairModel):
         """Whether it needs no texts to learn from."""
         return self.weighting in SURFACE
 
+    @property
+    def learns(self) -> bool:
+        """Whether its scores depend on what it is fitted on."""
+        return not self.ready
+
     def fit(self, texts: Sequence[str]) -> None:
         """Count document frequencies in these texts."""
         if self.weighting in WEIGHTED:

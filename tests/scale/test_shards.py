@@ -1,0 +1,293 @@
+"""Labelled pairs in shards are measured as those in memory are: the same figures, intervals and items."""
+
+import random
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from encheck.checks import test_nonobvious, test_paraphrase, test_sts, test_symmetry
+from encheck.claims import claim_of
+from encheck.controller.shards import shown
+from encheck.datasets.columns import ColumnPairs
+from encheck.datasets.load import load
+from encheck.encoders.fake import BagOfWords
+from encheck.encoders.model_config import ModelConfig
+from encheck.errors import DataError, EncoderError, NothingToMeasure, UsageError
+from encheck.items.variants import Maker
+from encheck.running.bench import Bench
+from encheck.running.subject import Subject
+from encheck.scale import sources
+from encheck.scale.large import Large
+from encheck.scale.local import LocalEngine
+from encheck.statistics import bootstrap
+from encheck.store import Store
+from encheck.system.lock import no_locks
+from encheck.system.progress import Progress
+
+CHECKS = {
+    test_paraphrase.test_paraphrase_is_nearer_than_non_paraphrase: {"threshold": 0.7},
+    test_paraphrase.test_paraphrase_is_nearer_than_random_pair: {},
+    test_nonobvious.test_unlike_paraphrase_is_nearer_than_lookalike: {"median_scope": "split"},
+    test_symmetry.test_prediction_stays_when_the_sentences_are_exchanged: {"threshold": None},
+    test_sts.test_similarity_ranks_pairs_as_people_do: {},
+}
+SYMMETRY = {test_symmetry.test_prediction_stays_when_the_sentences_are_exchanged: {"threshold": None}}
+rng = random.Random(5)
+WORDS = ["".join(rng.choices("abcdefghij", k=5)) for _ in range(300)]
+
+
+def rows(count=300):
+    """Pairs of random words; some share a sentence with others, some stand twice, one is of two equal texts."""
+    made = []
+    for i in range(count):
+        first = rng.sample(WORDS, 7)
+        second = [rng.choice(WORDS) if rng.random() < (0.3 if i % 2 else 0.6) else word for word in first]
+        made.append((" ".join(first), " ".join(second), i % 2, round(rng.random(), 2)))
+    for i in range(0, 60, 6):
+        made[i] = (made[i + 1][1], *made[i][1:])
+    made[70:72] = made[80:82]
+    made[90] = (made[90][0], made[90][0], 1, 1.0)
+    return made
+
+
+ROWS = rows()
+
+
+def write(path, made, *, groups=70, clusters=None):
+    columns = dict(zip(("sentence1", "sentence2", "label", "score"), map(list, zip(*made, strict=True)), strict=True))
+    if clusters:
+        columns["topic"] = clusters
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, row_group_size=groups)
+    return path
+
+
+class Asymmetric:
+    """Scores a pair by the share of the first text's words that the second has; `asked` counts pairs."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def fingerprint(self):
+        return "asymmetric"
+
+    def score_pairs(self, first, second):
+        self.asked += len(first)
+        both = [({*a.split()}, {*b.split()[:4]}) for a, b in zip(first, second, strict=True)]
+        return np.array([len(a & b) / len(a) + len(b) / 100 for a, b in both])
+
+
+@pytest.fixture(autouse=True)
+def few_replicates(monkeypatch):
+    monkeypatch.setattr(bootstrap, "_MAX_WEIGHTS", 0)
+    bootstrap.bootstrap_weights.cache_clear()
+    yield
+    bootstrap.bootstrap_weights.cache_clear()
+
+
+MODELS = {"bag": BagOfWords, "asymmetric": Asymmetric}
+
+
+def large(folder, *, is_asked=True, **how):
+    return Large(LocalEngine(), str(folder / "shards"), is_asked, quiet=True, **how)
+
+
+@pytest.fixture
+def maker():
+    return Maker(0)
+
+
+def bench_of(data, folder, maker, scorer=None, models=MODELS):
+    subjects = {name: Subject(name, ModelConfig(name), make()) for name, make in models.items()}
+    how = {"score_shards": scorer} if scorer else {}
+    return Bench(subjects, {data.name: data}, Store(folder / "store.sqlite"), maker=maker, **how)
+
+
+def measured(bench, model, *, checks=CHECKS):
+    """Everything that the checks report, by check."""
+    [data] = bench.data
+    requests = [(model, data, claim_of(check), 1) for check in checks]
+    bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
+    found = {}
+    for check, how in checks.items():
+        scores = bench.scores(model, data, bench.items(data, claim_of(check), 1))
+        estimates = []
+        check(scores, estimates.append, lambda *some, to=estimates: to.extend(some), **how)
+        found[check.__name__] = estimates
+    return found
+
+
+def same(one, other):
+    assert (one.metric, one.n, one.clusters, one.params.keys()) == (
+        other.metric,
+        other.n,
+        other.clusters,
+        other.params.keys(),
+    )
+    assert [one.value, one.low, one.high] == pytest.approx([other.value, other.low, other.high], abs=1e-9, nan_ok=True)
+    assert one.surface.keys() == other.surface.keys()
+    for name, beside in one.surface.items():
+        same(beside, other.surface[name])
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("named", [False, True])
+def test_figures_and_intervals_are_those_of_data_in_memory(tmp_path, maker, model, named):
+    clusters = [f"topic {i % 90}" if i % 3 else None for i in range(len(ROWS))] if named else None
+    file = write(tmp_path / "pairs.parquet", ROWS, clusters=clusters)
+    whole, engine = load(f"pairs:{file}", sample=None), large(tmp_path, sample=40)
+    sharded = engine.load("pairs", f"pairs:{file}")
+    assert sharded.columns.counts["shards"] == 1
+    assert len(sharded.pairs) < len(whole.pairs) == len(sharded.columns)
+    plain = measured(bench_of(whole, tmp_path / "a", maker), model)
+    found = measured(bench_of(sharded, tmp_path / "b", maker, engine.score), model)
+    assert found.keys() == plain.keys()
+    for check, estimates in plain.items():
+        for one, other in zip(estimates, found[check], strict=True):
+            same(one, other)
+
+
+def test_a_folder_of_files_is_one_data_set(tmp_path, maker):
+    write(tmp_path / "some/a.parquet", ROWS[:150])
+    write(tmp_path / "some/b.parquet", ROWS[150:])
+    file = write(tmp_path / "all.parquet", ROWS)
+    engine = large(tmp_path)
+    one, other = (engine.load("pairs", f"pairs:{place}") for place in (tmp_path / "some", file))
+    assert one.columns.counts["shards"] == 2
+    assert one.columns.hashes.tolist() == other.columns.hashes.tolist()
+    assert one.columns.clusters.tolist() == other.columns.clusters.tolist()
+    assert one.pairs == other.pairs
+
+
+def test_items_are_those_of_data_in_memory(tmp_path, maker):
+    file = write(tmp_path / "pairs.parquet", ROWS)
+    columns = large(tmp_path).load("pairs", f"pairs:{file}").columns
+    assert columns.pairs(np.arange(len(columns))) == list(load(f"pairs:{file}", sample=None).pairs)
+
+
+def test_the_sample_is_that_of_data_in_memory(tmp_path):
+    file = write(tmp_path / "pairs.parquet", ROWS)
+    sharded, plain = large(tmp_path, sample=30).load("pairs", f"pairs:{file}"), load(f"pairs:{file}", sample=30)
+    assert sharded.pairs == plain.pairs
+    assert sharded.groups == plain.groups
+    assert sharded.universe == plain.universe
+
+
+def test_the_report_holds_the_worst_and_a_sample(tmp_path, maker, monkeypatch):
+    monkeypatch.setattr("encheck.scoring.pairs.WORST", 5)
+    monkeypatch.setattr("encheck.controller.shards.WORST", 5)
+    monkeypatch.setattr("encheck.controller.shards.SHOWN", 10)
+    engine = large(tmp_path)
+    data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
+    bench = bench_of(data, tmp_path, maker, engine.score)
+    for check in CHECKS:
+        claim = claim_of(check)
+        bench.prepare([("asymmetric", "pairs", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
+        items = bench.items("pairs", claim, 1).kept
+        assert isinstance(items, ColumnPairs)
+        scores = bench.scores("asymmetric", "pairs", bench.items("pairs", claim, 1))
+        listed, some = shown(items, scores, seed=0)
+        assert 10 <= len(listed) - len(items.tail) <= 15
+        frame = some.frame(None, listed)
+        worst = items[scores.worst()[0]]
+        assert worst.id in frame.ids
+        position = frame.ids.index(worst.id)
+        assert frame.near.scores[position] == bench.subjects["asymmetric"].model.score_pairs(
+            [worst.first], [worst.second]
+        ).astype(np.float32)
+
+
+def test_a_run_goes_on_from_finished_shards(tmp_path, maker, monkeypatch):
+    monkeypatch.setattr(sources.plan, "__kwdefaults__", {"rows": 70})
+    file = write(tmp_path / "pairs.parquet", ROWS)
+    asked = []
+    for run, gone in enumerate((None, "000001.parquet", None)):
+        engine = large(tmp_path)
+        data = engine.load("pairs", f"pairs:{file}")
+        bench = bench_of(data, tmp_path / str(run), maker, engine.score)
+        measured(bench, "asymmetric", checks=SYMMETRY)
+        asked.append(bench.subjects["asymmetric"].model.asked)
+        for path in (tmp_path / "shards").glob(f"*/{gone}"):
+            path.write_bytes(b"torn")
+    every, nothing, one = asked
+    assert nothing < one < nothing + (every - nothing) / 3
+
+
+def test_a_bad_row_is_named_by_its_shard_or_counted(tmp_path):
+    made = [*ROWS[:20], ("", "b", 1, 0.5), ("a", "b", 7, 0.5), *ROWS[20:]]
+    file = write(tmp_path / "pairs.parquet", made)
+    with pytest.raises(DataError, match=r"pairs\.parquet:21: the first text is empty.*--skip-bad-rows"):
+        large(tmp_path).load("pairs", f"pairs:{file}")
+    data = large(tmp_path, skip_bad_rows=True).load("pairs", f"pairs:{file}")
+    plain = load(f"pairs:{file}", sample=None, skip_bad_rows=True)
+    assert data.columns.counts == {"rows": 300, "read": 302, "skipped": 2, "shards": 1}
+    assert data.columns.pairs(np.arange(300)) == list(plain.pairs)
+
+
+def test_other_data_are_refused_or_left_to_memory(tmp_path):
+    file = write(tmp_path / "pairs.parquet", ROWS)
+    (tmp_path / "pairs.csv").write_text("first,second,label\na,b,1\n")
+    for spec in ("probes", f"pairs:{tmp_path / 'pairs.csv'}", f"retrieval:{tmp_path}"):
+        with pytest.raises(UsageError, match="--engine measures labelled pairs in Parquet files"):
+            large(tmp_path).load("x", spec)
+    assert large(tmp_path, is_asked=False).load("pairs", f"pairs:{file}") is None
+
+
+def test_a_large_file_is_measured_in_shards_without_being_asked(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("encheck.scale.large.MANY_ROWS", 200)
+    spec = f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}"
+    assert large(tmp_path, is_asked=False).load("pairs", spec).columns is not None
+    assert "300 rows are measured in 1 shards (--engine=local)" in caplog.text
+    assert large(tmp_path, is_asked=False, sample=100).load("pairs", spec) is None
+    assert large(tmp_path, is_asked=False, is_gated=True).load("pairs", spec) is None
+
+
+class Learning(Asymmetric):
+    def fit(self, texts):
+        pass
+
+
+class Broken(Asymmetric):
+    def score_pairs(self, first, second):
+        return np.full(len(first), np.nan)
+
+
+def test_a_model_that_learns_is_not_scored_in_shards(tmp_path, maker):
+    engine = large(tmp_path)
+    data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
+    with pytest.raises(NothingToMeasure, match="learns from all texts"):
+        measured(bench_of(data, tmp_path, maker, engine.score, {"learning": Learning}), "learning")
+
+
+def test_a_model_that_fails_is_named(tmp_path, maker):
+    engine = large(tmp_path)
+    data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
+    with pytest.raises(EncoderError, match="NaN or infinite"):
+        measured(bench_of(data, tmp_path, maker, engine.score, {"broken": Broken}), "broken")
+
+
+def test_nothing_goes_through_all_pairs_one_by_one(tmp_path):
+    data = large(tmp_path).load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
+    with pytest.raises(TypeError, match="by their columns"):
+        list(ColumnPairs(data.columns, np.arange(3)))
+
+
+def test_all_items_are_written_by_shard(tmp_path, maker, monkeypatch):
+    monkeypatch.setattr(sources.plan, "__kwdefaults__", {"rows": 70})
+    made = [*ROWS[:20], ("", "b", 1, 0.5), *ROWS[20:]]
+    engine = large(tmp_path, skip_bad_rows=True, all_items=str(tmp_path / "all"))
+    data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', made)}")
+    bench = bench_of(data, tmp_path, maker, engine.score)
+    measured(bench, "asymmetric", checks=SYMMETRY)
+    files = sorted((tmp_path / "all/asymmetric--pairs").iterdir())
+    assert len(files) == data.columns.counts["shards"] > 1
+    found = [row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()]
+    assert len(found) == 300
+    score = bench.subjects["asymmetric"].model.score_pairs
+    for row in found[::37]:
+        first, second, label, gold = made[row["row"] - 1]
+        assert (row["label"], row["gold"]) == (label, gold)
+        assert row["near_score"] == score([first], [second]).astype(np.float32)
+        assert row["far_score"] == score([second], [first]).astype(np.float32)
