@@ -106,6 +106,7 @@ def _on_disk(path: Path, ending: str) -> list[Found]:
 
 def _in_store(place: str, ending: str) -> list[Found]:
     system, path = _system(place)
+    system.invalidate_cache()
     root = path.rstrip("/")
     if system.isfile(path):
         entries, root = {path: system.info(path)}, root.rpartition("/")[0]
