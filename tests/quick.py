@@ -1,8 +1,9 @@
 """The tests of `pytest tests -m quick`: pure and fast, and every package of src/encheck is among what they import."""
 
 WHOLE = frozenset(
-    "architecture bench classification compare cutoff_promise draws exports files frame gate gating ids items "
-    "lock making metrics models_yaml options pairs places progress project_table quick reader reporting verdict".split()
+    "architecture bench classification compare cutoff_promise draws exports files frame gate gating ids items lock "
+    "making metrics models_yaml options pairs places progress project_table quick reader reporting sources "
+    "verdict".split()
 )
 IN_PART = frozenset(
     "annotate api cli explore interruptions promises shrink strategies training".split()

@@ -1,6 +1,9 @@
 """Data and finished shards in an object store that speaks S3: moto's, on this machine."""
 
+import json
 import logging
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -102,8 +105,18 @@ def test_missing_credentials_are_told_with_what_to_set(store, monkeypatch):
     for name in KEYS:
         monkeypatch.delenv(name)
     type(store).clear_instance_cache()
-    with pytest.raises(DataError, match="no credentials were found.*AWS_ACCESS_KEY_ID"):
+    with pytest.raises(DataError, match=r"no credentials were found.*AWS_ACCESS_KEY_ID"):
         plan(f"s3://{BUCKET}/logs")
+
+
+@pytest.mark.long
+def test_a_run_measures_a_bucket(store, tmp_path):
+    command = [sys.executable, "-m", "encheck", "run", "-m", "paraphrase", "--model=bag-of-words", "--engine=local"]
+    places = [f"--data=pairs:s3://{BUCKET}/logs", f"--shards-dir=s3://{BUCKET}/run", f"--report-dir={tmp_path / 'r'}"]
+    done = subprocess.run([*command, *places], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    assert json.loads((tmp_path / "r" / "results.json").read_text())["data"][0]["whole"]["pairs"] == 300
+    assert storage.listed(f"s3://{BUCKET}/run", ending=".parquet")
 
 
 @pytest.mark.long

@@ -1,5 +1,6 @@
 """What is wrong with a cluster is told in one message; no Ray is needed for these tests."""
 
+import socket
 from types import SimpleNamespace
 
 import pytest
@@ -32,12 +33,20 @@ def test_other_versions_of_ray_and_python_are_named():
         "This process on node 10.0.0.1 was started with:\n    Ray: 2.60.0\n    Python: 3.11.7\n"
     )
     with pytest.raises(UsageError, match=r"the cluster has Ray 2.9.0 and Python 3.10.4, this machine has Ray 2.60.0"):
-        ray_cluster.connect(failing(RuntimeError(said)), "10.0.0.1:6379", None)
+        ray_cluster.connect(failing(RuntimeError(said)), "auto", None)
 
 
 def test_an_address_where_nothing_answers_is_named():
     with pytest.raises(UsageError, match=r"--address=auto: no Ray cluster answers there .*`ray start --head`"):
         ray_cluster.connect(failing(ConnectionError("Could not find any running Ray instance.")), "auto", None)
+
+
+def test_a_port_where_nothing_listens_is_named_at_once():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(UsageError, match=f"--address={address}: nothing listens there"):
+            ray_cluster.connect(failing(AssertionError), address, None)
 
 
 @pytest.mark.parametrize("place", ["folder", "data"])

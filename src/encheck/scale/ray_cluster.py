@@ -6,6 +6,7 @@ import logging
 import os
 import platform
 import re
+import socket
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ from encheck.scale import storage
 from encheck.scale.ray_worker import TRIES, other_encheck
 
 PATIENCE = 120.0  # seconds for a node to answer
+ANSWERS = 10.0  # seconds for a port
 OBJECT_STORE = 100 * 2**20  # bytes: only names of shards and counts pass through it
 MISSING = "--engine=ray needs Ray: pip install 'encheck[ray]'"
 QUIET = {
@@ -52,6 +54,8 @@ def imported() -> Any:
 def connect(ray: Any, address: str | None, workers: int | None) -> None:
     """Join the cluster at the address, or start one of this machine."""
     more: dict[str, Any] = {"address": address}
+    if address:
+        _refuse_deaf(address)
     if address is None:
         cpus = workers or os.cpu_count() or 1
         more = {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": OBJECT_STORE, "address": "local"}
@@ -61,6 +65,17 @@ def connect(ray: Any, address: str | None, workers: int | None) -> None:
             ray.init(**more, log_to_driver=False, logging_level="ERROR", configure_logging=True)
     except Exception as error:  # Ray has no common base for what goes wrong here
         raise UsageError(_not_connected(ray, address, str(error))) from error
+
+
+def _refuse_deaf(address: str) -> None:
+    """UsageError where nothing listens at host:port, which Ray would find out after minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if not (host and port.isdecimal()):
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=ANSWERS).close()
+    except OSError as error:
+        raise UsageError(f"--address={address}: nothing listens there ({error}). {ABOUT_CLUSTERS}") from error
 
 
 @contextmanager
@@ -88,7 +103,8 @@ def _not_connected(ray: Any, address: str | None, said: str) -> str:
     first = (said.splitlines() or ["no reason given"])[0]
     if address is None:
         return f"Ray did not start on this machine: {first}"
-    return f"--address={address}: no Ray cluster answers there ({first:.200}). {ABOUT_CLUSTERS}"
+    locked = ". If it asks for a token, as newer ones do, set RAY_AUTH_MODE=token"
+    return f"--address={address}: no Ray cluster answers there ({first:.200}). {ABOUT_CLUSTERS}{locked}"
 
 
 def check_nodes(ray: Any, folder: str, data: str) -> int:
