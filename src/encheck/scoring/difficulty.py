@@ -67,7 +67,7 @@ def difficulty(pairs: Sequence[SentencePair], *, scope: Scope = "split") -> Diff
 def split_by(
     divergence: NDArray[np.float64],
     labels: NDArray[np.int8],
-    splits: Sequence[str],
+    splits: Sequence[str] | NDArray[np.object_],
     *,
     scope: Scope = "split",
     empty: int = 0,

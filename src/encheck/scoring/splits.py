@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ def validation_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
     return np.flatnonzero([p.split in VALIDATION for p in pairs])
 
 
-def splits_of(pairs: Sequence[SentencePair]) -> NDArray[np.object_]:
+def splits_of(pairs: Sequence[Any]) -> NDArray[np.object_]:
     """The split of each pair, shape [n]; pairs of shards have none, which is ""."""
     if isinstance(pairs, ColumnPairs):
         return np.full(len(pairs), "", dtype=object)
