@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from encheck.datasets.columns import ColumnPairs
 from encheck.encoders.load import Device
 from encheck.options import Settings
+from encheck.scale import storage
 from encheck.scale.large import Large
 from encheck.scale.local import LocalEngine
 from encheck.scale.shards import Engine
@@ -23,9 +24,9 @@ SHOWN = 4_000  # random pairs of a case that items.parquet holds, besides the wo
 
 def large_of(settings: Settings, *, quiet: bool = False) -> Large:
     """Who measures data in shards, as the settings say."""
-    store = settings.store or default_path()
+    folder = storage.absolute(settings.shards_dir or f"{settings.store or default_path()}.shards")
     return Large(
-        engine_of(settings), settings.shards_dir or f"{store}.shards", settings.engine is not None,
+        engine_of(settings, folder), folder, settings.engine is not None,
         sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
         device=Device(settings.device, settings.dtype), quiet=quiet, is_gated=is_gated(settings),
         all_items=str(settings.all_items or ""),
@@ -37,10 +38,13 @@ def is_gated(settings: Settings) -> bool:
     return bool(settings.baseline or settings.save_baseline)
 
 
-def engine_of(settings: Settings) -> Engine:
-    """The engine that the settings name; without one, this process."""
+def engine_of(settings: Settings, folder: str) -> Engine:
+    """The engine that the settings name, whose files lie below `folder`; without one, this process."""
     kind, _, count = (settings.engine or "local").partition(":")
-    assert kind == "local"
+    if kind == "ray":
+        from encheck.scale.ray_engine import RayEngine
+
+        return RayEngine(folder, address=settings.address, workers=int(count) if count else None)
     return LocalEngine(int(count or 1))
 
 

@@ -79,6 +79,8 @@ def _refuse_with_engine(option: Any) -> None:
                 f"--engine keeps no score of every item, and --{name.replace('_', '-')} is for a gate, which pairs two "
                 f"models item by item: leave out --engine, and gate on --sample=N"
             )
+    if option.encheck_address and not (option.encheck_engine or "").startswith("ray"):
+        raise UsageError("--address is where a Ray cluster is: it needs --engine=ray")
     if option.encheck_quick and option.encheck_engine:
         raise UsageError("--quick stops after a first look, and --engine measures all pairs: leave one out")
     if option.encheck_all_items and not option.encheck_engine:

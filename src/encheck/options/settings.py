@@ -168,7 +168,12 @@ class Settings:
         "engine", group="machine", metavar="ENGINE", kept=True, parse=engine_of,
         usual="local for a Parquet file of over 200,000 pairs with --sample=all, else none",
         help="Measure all labelled pairs of --data=pairs:PLACE shard by shard, where PLACE is a Parquet file, a folder "
-        "of them or a URL: `local` in this process, `local:N` in N processes, `ray` on a Ray cluster.",
+        "of them or a URL: `local` in this process, `local:N` in N processes, `ray` on a Ray cluster, `ray:N` by N of "
+        "its workers at most.",
+    )
+    address: str | None = option(
+        "address", group="machine", metavar="ADDRESS", usual="a cluster of this machine alone",
+        help="With --engine=ray, the Ray cluster to join: `auto` for the one of this machine, or host:port.",
     )
     shards_dir: str | None = option(
         "shards-dir", group="machine", metavar="DIR", takes_path=True, usual="beside the store",

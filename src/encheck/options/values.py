@@ -56,16 +56,18 @@ def sample_of(text: str) -> int | None:
 
 
 def engine_of(text: str | None) -> str | None:
-    """What measures shards: local, local:N or ray; UsageError for anything else.
+    """What measures shards: local or ray, each also with a number of workers; UsageError for anything else.
 
     >>> engine_of("local:2")
     'local:2'
     """
     kind, colon, count = (text or "").partition(":")
     is_count = count.isascii() and count.isdecimal() and len(count) < 4 and int(count) > 0
-    if text is None or text in ENGINES or (kind == "local" and colon and is_count):
+    if text is None or (kind in ENGINES and (is_count or not colon)):
         return text
-    raise UsageError(f"--engine is {text!r}, but should be {', '.join(ENGINES)}, or local:N for N processes")
+    raise UsageError(
+        f"--engine is {text!r}, but should be {' or '.join(ENGINES)}, or one of them with a number of workers: local:4"
+    )
 
 
 def seed_of(seed: int) -> int:

@@ -77,6 +77,12 @@ def join(place: str, name: str) -> str:
     return str(path / name) if path else f"{place.rstrip('/')}/{name}"
 
 
+def absolute(place: str) -> str:
+    """The place as processes with another working directory find it."""
+    path = local_path(place)
+    return str(path) if path else place
+
+
 def listed(place: str, *, ending: str) -> list[Found]:
     """The file at this place, or those under it whose names end so, by name; hidden ones (`.x`, `_x`) are left out.
 
@@ -100,6 +106,7 @@ def _on_disk(path: Path, ending: str) -> list[Found]:
 
 def _in_store(place: str, ending: str) -> list[Found]:
     system, path = _system(place)
+    system.invalidate_cache()
     root = path.rstrip("/")
     if system.isfile(path):
         entries, root = {path: system.info(path)}, root.rpartition("/")[0]
@@ -175,6 +182,17 @@ def read_whole(url: str) -> bytes:
     """The bytes of a file; DataError says why it cannot be read."""
     with told(url), reading(url) as file:
         return file.read_bytes() if isinstance(file, Path) else file.read()
+
+
+def remove(url: str) -> None:
+    """Remove a file, if it is there."""
+    with told(url):
+        path = local_path(url)
+        if path:
+            path.unlink(missing_ok=True)
+            return
+        system, at = _system(url)
+        system.rm_file(at)
 
 
 def _system(url: str) -> tuple[Any, str]:
