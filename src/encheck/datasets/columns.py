@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,4 +193,4 @@ def turned(pair: SentencePair) -> BothOrders:
 
 def in_memory(items: Sequence[T]) -> tuple[T, ...]:
     """Those of some items that are Python objects: all of them, or the tail of `ColumnPairs`."""
-    return items.tail if isinstance(items, ColumnPairs) else tuple(items)
+    return cast("tuple[T, ...]", items.tail) if isinstance(items, ColumnPairs) else tuple(items)

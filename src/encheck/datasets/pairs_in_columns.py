@@ -83,11 +83,11 @@ class _Noted(BadRows):
 
     found: list[tuple[bool, int, str]] = field(default_factory=list)
 
-    def __call__(self, path: Path, line: int, problem: str) -> None:
+    def __call__(self, path: Path | str, line: int, problem: str) -> None:
         """Raise DataError, or note the problem."""
         self.note(path, line, problem)
 
-    def note(self, path: Path, line: int, problem: str, *, last: bool = False) -> None:
+    def note(self, path: Path | str, line: int, problem: str, *, last: bool = False) -> None:
         """As a call, of what is wrong with the fields of a row where that comes `last`."""
         super().__call__(path, line, problem)
         self.found.append((last, line, self.skipped[-1]))
