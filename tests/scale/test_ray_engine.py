@@ -1,4 +1,4 @@
-"""Shards on a Ray cluster: the same results as in one process, whatever dies; about 3 minutes for the long ones."""
+"""Shards on a Ray cluster: the same results as in one process, whatever dies; about 4 minutes for the long ones."""
 
 import os
 import signal

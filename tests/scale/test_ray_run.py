@@ -1,4 +1,4 @@
-"""`encheck run --engine=ray` gives the results of `--engine=local`; about a minute."""
+"""`encheck run --engine=ray` gives the results of `--engine=local`; about two minutes."""
 
 import json
 import os
