@@ -108,7 +108,7 @@ class Columns:
         return Clusters(every, len(self.hashes), others, self.hashes)
 
 
-class ColumnPairs(Sequence[Item]):
+class ColumnPairs(Sequence[Any]):
     """Items of a check that are not in memory: pairs of `columns` at `positions`, then those of `tail`, which are.
 
     Nothing goes through all of them one by one; `items[i]` reads one. `kind` says what they are: pairs, or pairs in
@@ -129,15 +129,15 @@ class ColumnPairs(Sequence[Item]):
         return len(self.positions) + len(self.tail)
 
     @overload
-    def __getitem__(self, at: int) -> Item: ...
+    def __getitem__(self, at: int) -> Any: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Item]: ...
-    def __getitem__(self, at: int | slice) -> Item | Sequence[Item]:
+    def __getitem__(self, at: slice) -> Sequence[Any]: ...
+    def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
             return self.of(np.arange(len(self))[at])
         return self.listed(np.array([range(len(self))[operator.index(at)]]))[0]
 
-    def __iter__(self) -> Iterator[Item]:
+    def __iter__(self) -> Iterator[Any]:
         raise TypeError("pairs of shards are measured by their columns, and never one by one")
 
     def of(self, chosen: NDArray[np.intp]) -> ColumnPairs:
@@ -148,7 +148,7 @@ class ColumnPairs(Sequence[Item]):
         tail = [self.tail[i - len(self.positions)] for i in outside.tolist()]
         return ColumnPairs(self.columns, self.positions[inside], tail, kind=self.kind)
 
-    def listed(self, chosen: NDArray[np.intp]) -> tuple[Item, ...]:
+    def listed(self, chosen: NDArray[np.intp]) -> tuple[Any, ...]:
         """These items as Python objects, which reads their texts."""
         inside = chosen[chosen < len(self.positions)]
         found: dict[int, Item] = dict(zip(inside.tolist(), self._made(self.positions[inside]), strict=True))
@@ -193,4 +193,4 @@ def turned(pair: SentencePair) -> BothOrders:
 
 def in_memory(items: Sequence[T]) -> tuple[T, ...]:
     """Those of some items that are Python objects: all of them, or the tail of `ColumnPairs`."""
-    return items.tail if isinstance(items, ColumnPairs) else tuple(items)  # type: ignore[return-value]
+    return items.tail if isinstance(items, ColumnPairs) else tuple(items)

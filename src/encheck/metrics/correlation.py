@@ -113,14 +113,15 @@ def _replicates(values: Floats, gold: Floats, resampler: Resampler, correlate: C
         first, second = (ranks_of(side) if correlate is weighted_spearman else side for side in (values, gold))
         influence = _of_ranks if correlate is weighted_spearman else _of_values
         value = float(correlate(values, gold, np.ones((1, len(values)), np.float32))[0])
-        moves: Floats = resampler.totals(influence(first, second)[:, None])[:, 0]
-        return value + moves
+        moved: Floats = value + resampler.totals(influence(first, second)[:, None])[:, 0]
+        return moved
     return np.concatenate([correlate(values, gold, weights) for weights in resampler.item_weights()])
 
 
 def ranks_of(values: Floats) -> Floats:
     """The mean rank of each value less the mean of all ranks, shape [n]."""
-    return _centred_ranks(values, np.ones((1, len(values)), np.float32))[0]
+    found: Floats = _centred_ranks(values, np.ones((1, len(values)), np.float32))[0]
+    return found
 
 
 def _of_values(first: Floats, second: Floats) -> Floats:

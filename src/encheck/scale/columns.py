@@ -115,10 +115,10 @@ def _clusters(parts: Parts, *, has_clusters: bool) -> tuple[NDArray[np.int32], H
     by_row = _named(parts, part, exactly=is_few)[part]
     if has_clusters:
         by_row = np.where(given > 0, given, by_row)
-    hashes, first, clusters = np.unique(by_row, return_index=True, return_inverse=True)
-    clusters = clusters.astype(np.int32)
+    hashes, first, places = np.unique(by_row, return_index=True, return_inverse=True)
+    clusters: NDArray[np.int32] = places.astype(np.int32)
     if not is_few:
-        return clusters, hashes, np.arange(len(hashes))
+        return clusters, hashes, np.arange(len(hashes), dtype=np.int64)
     names = [f"{number:016x}" for number in hashes.tolist()]
     if has_clusters:
         names = [row.cluster or name for row, name in zip(parts.read(first), names, strict=True)]

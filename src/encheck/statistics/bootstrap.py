@@ -115,7 +115,7 @@ class Resampler:
         found = clusters if isinstance(clusters, Clusters) else Clusters.named(clusters, universe, others)
         self._numbers = found.numbers.astype(np.intp)
         self.columns, self.others = self._numbers, None if found.others is None else found.others.astype(np.intp)
-        self.is_grouped = found.count > MOST_CLUSTERS
+        self._count, self.is_grouped = found.count, found.count > MOST_CLUSTERS
         if self.is_grouped:
             group = (found.hashes % np.uint64(GROUPS)).astype(np.intp)
             self.columns = group[self._numbers]
@@ -143,7 +143,11 @@ class Resampler:
     @cached_property
     def clusters(self) -> int:
         """Number of clusters that hold at least one item."""
-        return len(np.unique(self._numbers)) if self.is_grouped else len(self.present)
+        if not self.is_grouped:
+            return len(self.present)
+        seen = np.zeros(self._count, bool)  # a sort of millions of numbers for each figure would take most of the time
+        seen[self._numbers] = True
+        return int(seen.sum())
 
     def totals(self, values: Floats) -> Floats:
         """Weighted column sums of `values` [n, k] in each replicate; shape [replicates, k]."""
