@@ -350,7 +350,7 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
         (["run", "--baseline"], "argument --baseline: expected one argument"),
         (["run", "--seed=-3"], "--seed is -3, but should be 0 or more"),
         (["run", "--seed=x"], "argument --seed: invalid int value: 'x'"),
-        (["run", "--modle=x"], "unknown option '--modle'; did you mean '--model'? There are: --anchor, "),
+        (["run", "--modle=x"], "unknown option '--modle'; did you mean '--model'? There are: --address, "),
         (["run", "--junitxm=x"], "unrecognized arguments: --junitxm=x"),
         (["data", "variants", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
         (["data", "annotate", "agreement", "a.csv", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),

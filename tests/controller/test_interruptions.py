@@ -191,7 +191,7 @@ def test_a_run_that_waits_for_another_says_so_and_the_report_names_the_time_apar
 
 
 def test_a_full_disk_is_said_and_the_run_still_tells_its_verdicts(start, tmp_path):
-    limit = 60_000
+    limit = 150_000
     process = start("-m", "synonym", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     out, err = process.communicate(timeout=60)
     assert process.returncode not in (0, 5)

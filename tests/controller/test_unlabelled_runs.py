@@ -102,7 +102,7 @@ def test_an_index_is_compared_with_the_same_index_alone(run, baseline, tmp_path)
     outcome = run("bag", *how, f"--encheck-baseline={own}", f"--encheck-report-dir={tmp_path / 'r'}")
     assert outcome.ret == 0
     outcome.stdout.fnmatch_lines(
-        ["gate against own: PASSED", "*--search-index=faiss:nlist=12,nprobe=6 * --save-baseline=*"]
+        ["gate against own: PASSED", "*--search-index=faiss:nlist=12,nprobe=6*--save-baseline=*"]
     )
     results = json.loads((tmp_path / "r/results.json").read_text("utf-8"))
     jsonschema.validate(results, schema())

@@ -90,7 +90,7 @@ def test_a_baseline_keeps_what_changes_the_scores():
         "device": "auto", "dtype": None, "store_dtype": "float32", "epsilon": 0.0, "median_scope": "split",
         "generator_mode": "careful", "experimental": False,
         "lexicon": "embedded", "spacy_model": None, "queries": None, "passage_words": 150, "near_duplicates": "differ",
-        "search_index": "exact",
+        "search_index": "exact", "engine": None,
         "quick": False,
     }  # fmt: skip
 

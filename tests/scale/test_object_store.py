@@ -16,6 +16,8 @@ from encheck.scale.local import LocalEngine
 from encheck.scale.ray_engine import RayEngine
 from encheck.scale.sources import plan, table_of
 
+pytest_plugins = ("ray_fixtures",)
+
 BUCKET = "encheck-pairs"
 KEYS = {"AWS_ACCESS_KEY_ID": "someone", "AWS_SECRET_ACCESS_KEY": "secret"}
 OTHERS = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN")

@@ -1,4 +1,4 @@
-"""Shards on a Ray cluster: the same results as in one process, whatever dies; about 3 minutes for the long ones."""
+"""Shards on a Ray cluster: the same results as in one process, whatever dies; about 4 minutes for the long ones."""
 
 import os
 import signal
@@ -22,6 +22,8 @@ import sys
 from ray_works import Overlap
 from encheck.scale.ray_engine import RayEngine
 from encheck.scale.sources import plan
+
+pytest_plugins = ("ray_fixtures",)
 data, folder = sys.argv[1:]
 list(RayEngine(folder, workers=2).run(Overlap(folder, pause=0.3), plan(data, rows=25).shards))
 """

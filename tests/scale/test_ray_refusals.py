@@ -13,6 +13,8 @@ from encheck.scale.ray_engine import RayEngine
 from encheck.scale.shards import Shard
 from encheck.scale.sources import plan
 
+pytest_plugins = ("ray_fixtures",)
+
 
 def failing(error):
     def init(**_):

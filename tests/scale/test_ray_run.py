@@ -1,4 +1,4 @@
-"""`encheck run --engine=ray` gives the results of `--engine=local`; about a minute."""
+"""`encheck run --engine=ray` gives the results of `--engine=local`; about two minutes."""
 
 import json
 import os
@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 import pytest
+
+pytest_plugins = ("ray_fixtures",)
 
 CHECKS = "paraphrase or nonobvious or symmetry"
 
