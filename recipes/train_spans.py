@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -210,11 +211,21 @@ def trainings(told: argparse.Namespace, source: SpanSource) -> Sequence[Training
     return found
 
 
+def said(argv: Sequence[str], out: Path) -> str:
+    """The command without the folders of this machine, as it is recorded.
+
+    >>> said(["--data", "mrpc:/home/ann/mrpc", "--seeds", "5", "--out", "runs"], Path("runs"))
+    'python recipes/train_spans.py --data mrpc:DIR/mrpc --seeds 5 --out RUNS'
+    """
+    named = ["RUNS" if one == str(out) else re.sub(r":.*/", ":DIR/", one) for one in argv]
+    return shlex.join(["python", "recipes/train_spans.py", *named])
+
+
 def main(argv: Sequence[str] | None = None, *, say: Callable[[str], None] = print) -> list[Results]:
     """Train what is not finished; print each result and the table."""
     told = arguments(argv)
     set_threads(told)
-    command = shlex.join(["python", "recipes/train_spans.py", *(sys.argv[1:] if argv is None else argv)])
+    command = said(sys.argv[1:] if argv is None else argv, told.out)
     found: dict[tuple[str, str, float], list[Results]] = {}
     for one in trainings(told, span_source(told)):
         result = train_one(one, told.out, keep_model=not told.no_model, command=command)

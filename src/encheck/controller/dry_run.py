@@ -219,7 +219,7 @@ def _in_shards(session: Session, some: Sequence[str]) -> list[Amount]:
 
     They are told by `some` texts of the sample that is in memory.
     """
-    whole = [getattr(one, "columns", None) for one in session.bench.data.values()]
+    whole = [one.columns for one in session.bench.data.values()]
     return [(2 * len(columns), some) for columns in whole if columns is not None]
 
 
