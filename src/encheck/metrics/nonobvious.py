@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,12 @@ class Cases:
     def resampler(self) -> Resampler:
         """The replicates of the measured pairs."""
         return self.scores.resampler
+
+    @cached_property
+    def sums(self) -> tuple[Floats, Floats]:
+        """The columns of `_columns` added up: once, shape [1, 8], and in each replicate, shape [replicates, 8]."""
+        once = np.array([[column.sum() for column in _columns(self)]])
+        return once, self.resampler.totals_of(_columns(self))
 
     def positions(self, *cells: int) -> NDArray[np.intp]:
         """Where the pairs of these cells are."""
@@ -204,14 +211,15 @@ def f1_gap(cases: Cases) -> Estimate:
 
 
 def _once_and_resampled(cases: Cases, rule: Callable[[Floats], Floats]) -> tuple[float, Floats]:
-    table = _table(cases)
-    return float(rule(table.sum(axis=0)[None])[0]), rule(cases.resampler.totals(table))
+    once, replicates = cases.sums
+    return float(rule(once)[0]), rule(replicates)
 
 
-def _table(cases: Cases) -> Floats:
-    """Columns Po+, Pn+, No+, Nn+, then the same with -: the weight of each prediction in its cell; shape [n, 8]."""
-    cell = np.eye(len(CELLS))[cases.difficulty.cells]
-    return np.hstack([cell * cases.predicted[:, None], cell * (1 - cases.predicted)[:, None]])
+def _columns(cases: Cases) -> Iterator[Floats]:
+    """Po+, Pn+, No+, Nn+, then the same with -: the weight of each prediction in its cell; shape [n] each."""
+    for weight in (cases.predicted, 1 - cases.predicted):
+        for cell in range(len(CELLS)):
+            yield np.where(cases.difficulty.cells == cell, weight, 0.0)
 
 
 def _confusion(table: Floats, cells: Sequence[int]) -> Confusion:

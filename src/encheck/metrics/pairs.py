@@ -6,6 +6,7 @@ its name has the suffix `_calibrated`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
@@ -83,7 +84,7 @@ def of_two_labels(estimate: Estimate, scores: PairScores) -> Estimate:
 def mean_similarity(scores: PairScores) -> Estimate:
     """Mean similarity of the pairs (Mahajan et al. 2023, Table 5)."""
     values, weights = scores.values, np.ones_like(scores.values)
-    totals = scores.resampler.totals(np.column_stack([values, weights]))
+    totals = scores.resampler.totals_of([values, weights])
     return estimated("mean_similarity", scores, values.mean(), ratio(totals[:, 0], totals[:, 1]))
 
 
@@ -91,7 +92,7 @@ def mean_similarity(scores: PairScores) -> Estimate:
 def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
     """Mean similarity of the pairs with this label (Mahajan et al. 2023, Tables 3 and 4, Pos. and Neg.)."""
     is_it = (scores.labels == label).astype(float)
-    totals = scores.resampler.totals(np.column_stack([scores.values * is_it, is_it]))
+    totals = scores.resampler.totals_of([scores.values * is_it, is_it])
     value = float(scores.values[scores.labels == label].mean())
     estimate = estimated("mean_similarity", scores, value, ratio(totals[:, 0], totals[:, 1]))
     return replace(estimate, n=int(is_it.sum()), clusters=scores.clusters_of(label), params={"label": label})
@@ -106,7 +107,7 @@ def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate
     metric = "recall" if label == 1 else "false_positive_rate"
     is_it = (scores.labels == label).astype(float)
     above = (scores.values >= threshold) * is_it
-    totals = scores.resampler.totals(np.column_stack([above, is_it]))
+    totals = scores.resampler.totals_of([above, is_it])
     estimate = estimated(metric, scores, above.sum() / is_it.sum(), ratio(totals[:, 0], totals[:, 1]))
     params = {"label": label, "threshold": threshold}
     return replace(estimate, n=int(is_it.sum()), clusters=scores.clusters_of(label), params=params)
@@ -116,8 +117,8 @@ def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate
 def similarity_gap(scores: PairScores) -> Estimate:
     """Mean similarity of label 1 minus that of label 0 (Mahajan et al. 2023, criterion 1, Tables 3 and 4)."""
     positive = (scores.labels == 1).astype(float)
-    columns = [scores.values * positive, positive, scores.values * (1 - positive), 1 - positive]
-    t = scores.resampler.totals(np.column_stack(columns))
+    sides = (positive, 1 - positive)
+    t = scores.resampler.totals_of(column for side in sides for column in (scores.values * side, side))
     value = scores.values[positive == 1].mean() - scores.values[positive == 0].mean()
     replicates = ratio(t[:, 0], t[:, 1]) - ratio(t[:, 2], t[:, 3])
     return of_two_labels(estimated("similarity_gap", scores, value, replicates), scores)
@@ -137,11 +138,14 @@ def auc(scores: PairScores) -> Estimate:
 def cohens_d(scores: PairScores) -> Estimate:
     """Difference of the two labels' means over their pooled standard deviation (Cohen 1988, n - 2 in the pool)."""
     positive = (scores.labels == 1).astype(float)
-    x, negative = scores.values - scores.values.mean(), 1 - positive  # centred: squares keep their digits
-    columns = [positive, positive * x, positive * x**2, negative, negative * x, negative * x**2]
-    table = np.column_stack(columns)
-    value = _cohens_d(table.sum(axis=0, keepdims=True))[0]
-    return of_two_labels(estimated("cohens_d", scores, value, _cohens_d(scores.resampler.totals(table))), scores)
+    x = scores.values - scores.values.mean()  # centred: squares keep their digits
+
+    def columns() -> Iterator[Floats]:
+        for side in (positive, 1 - positive):
+            yield from (side, side * x, side * x**2)
+
+    value = _cohens_d(np.array([[column.sum() for column in columns()]]))[0]
+    return of_two_labels(estimated("cohens_d", scores, value, _cohens_d(scores.resampler.totals_of(columns()))), scores)
 
 
 def _cohens_d(t: Floats) -> Floats:

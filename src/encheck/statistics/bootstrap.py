@@ -8,7 +8,7 @@ all figures of a run, which makes the figures of one run comparable replicate by
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -161,6 +161,12 @@ class Resampler:
         for rows in _slices(drawn.shape):
             found[rows] += drawn[rows].astype(np.float32) @ small
         return found
+
+    def totals_of(self, columns: Iterable[Floats]) -> Floats:
+        """`totals` of columns that come one by one, shape [n] each; of many items only one is held at a time."""
+        if not self.is_grouped:
+            return self.totals(np.column_stack(list(columns)))
+        return np.concatenate([self._totals_by_group(column[:, None]) for column in columns], axis=1)
 
     def _totals_by_cluster(self, values: Floats, columns: NDArray[np.intp]) -> Floats:
         """`totals` of items that each hang on one cluster, `columns`, shape [n]; few clusters are weighed alone."""
