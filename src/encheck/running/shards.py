@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from encheck.datasets.columns import ColumnPairs, Columns
 from encheck.encoders.protocol import Fitted, Partial
-from encheck.errors import NothingToMeasure
+from encheck.errors import NothingToMeasure, UsageError
 from encheck.running.subject import Subject
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
@@ -38,11 +38,11 @@ class ShardScorer(Protocol):
         ...
 
 
-def no_shards(
-    subject: Subject, columns: Columns, *, both_orders: bool, locks: Locks, progress: Progress
-) -> ShardScores:
+def no_shards(subject: Subject, columns: Columns, **_: object) -> ShardScores:
     """Of a run whose data are all in memory."""
-    raise NotImplementedError(f"{columns.name} lies in shards, but this run has nobody to score {subject.label} there")
+    raise UsageError(
+        f"{columns.name} lies in shards, which `encheck run` alone scores by {subject.label}: use --sample=N"
+    )
 
 
 def is_in_shards(items: Items) -> bool:

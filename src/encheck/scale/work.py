@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -41,8 +42,28 @@ def key_of(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
+class _Kept(ABC):
+    """Work whose files lie below `folder`, in one that its key names."""
+
+    folder: str
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """A hash of all that the result depends on."""
+
+    @property
+    def files(self) -> Folder:
+        """Where the files of its shards are."""
+        return Folder(join(self.folder, self.key))
+
+    def found(self, shard: Shard) -> Done | None:
+        """What came of this shard before; None if it is still to be done."""
+        return self.files.found(shard)
+
+
 @dataclass(frozen=True)
-class Survey:
+class Survey(_Kept):
     """What the rows of a shard say without any model: labels, word overlap, divergence, and hashes of what they share.
 
     `folder` holds the files of every work, `data` is the fingerprint of the data's files.
@@ -56,15 +77,6 @@ class Survey:
     def key(self) -> str:
         """A hash of the data and of how they are read."""
         return key_of("survey", EDITION, self.data, self.skip_bad_rows)
-
-    @property
-    def files(self) -> Folder:
-        """Where the files of its shards are."""
-        return Folder(join(self.folder, self.key))
-
-    def found(self, shard: Shard) -> Done | None:
-        """What came of this shard before; None if it is still to be done."""
-        return self.files.found(shard)
 
     def begin(self) -> Callable[[Shard], Done]:
         """What surveys a shard."""
@@ -126,7 +138,7 @@ def _bag(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class ScoreWork:
+class ScoreWork(_Kept):
     """A model's scores of the pairs of a shard; in both orders where they differ and `both_orders` asks for it.
 
     `fingerprint` is what the run knows the model by: one that a worker loads must have the same. `model` is the run's
@@ -151,15 +163,6 @@ class ScoreWork:
         """A hash of the data, the model and what is asked of it."""
         survey = Survey(self.folder, self.data, self.skip_bad_rows).key
         return key_of("scores", EDITION, survey, self.fingerprint, self.both_orders)
-
-    @property
-    def files(self) -> Folder:
-        """Where the files of its shards are."""
-        return Folder(join(self.folder, self.key))
-
-    def found(self, shard: Shard) -> Done | None:
-        """What came of this shard before; None if it is still to be done."""
-        return self.files.found(shard)
 
     def begin(self) -> Callable[[Shard], Done]:
         """Load the model and return what scores a shard; EncoderError where it is not the model of the run."""
