@@ -98,12 +98,12 @@ SCIKIT = {
 
 @pytest.mark.parametrize("name", RULES)
 def test_every_figure_at_a_threshold_is_scikit_learns(some, name):
-    chosen = some.positions(*RULES[name][0])
+    chosen = some.among(*RULES[name][0])
     expected = SCIKIT[name.partition("_")[0]](some.scores.labels[chosen], some.predicted[chosen])
     found = at_threshold(some, name=name)
     assert found.value == pytest.approx(expected, abs=1e-9)
     assert found.low < found.value < found.high
-    assert found.n == found.clusters == len(chosen)
+    assert found.n == found.clusters == chosen.sum()
 
 
 def test_the_figures_of_the_authors_code_come_out(shared_data):
@@ -142,7 +142,7 @@ def test_constant_predictions_flatter_f1_and_nothing_else(some):
 
 
 def test_auc_n_is_scikit_learns_on_the_non_obvious_pairs(some):
-    chosen = some.positions(1, 3)
+    chosen = some.among(1, 3)
     found = auc_n(some)
     expected = sk.roc_auc_score(some.scores.labels[chosen], some.scores.values[chosen])
     assert found.value == pytest.approx(expected, abs=1e-6)

@@ -5,7 +5,7 @@ import pytest
 
 from encheck.metrics import correlation
 from encheck.statistics import bootstrap
-from encheck.statistics.bootstrap import Clusters, Resampler, interval, weighted_auc
+from encheck.statistics.bootstrap import Clusters, Resampler, auc_of, interval
 
 SIZE, CLUSTERS = 3_000, 1_200
 
@@ -93,12 +93,11 @@ def test_a_selection_of_grouped_items_counts_its_own_clusters(items, few):
 
 def test_an_auc_moved_by_placements_has_the_interval_of_ranked_replicates(items, monkeypatch):
     clusters, first, _, labels = items
-    order = np.concatenate([np.flatnonzero(labels), np.flatnonzero(~labels)])
-    resampler, sides = drawn(clusters).of(order), (first[labels], first[~labels])
-    ranked, value = weighted_auc(*sides, resampler), weighted_auc(*sides)
+    value, ranked = auc_of(first, labels, drawn(clusters))
     monkeypatch.setattr(bootstrap, "MANY_ITEMS", 100)
-    moved = weighted_auc(*sides, resampler)
-    assert weighted_auc(*sides) == pytest.approx(value, abs=1e-12)
+    monkeypatch.setattr(bootstrap, "ITEMS_AT_ONCE", 70)
+    again, moved = auc_of(first, labels, drawn(clusters))
+    assert again == pytest.approx(value, abs=1e-12)
     assert moved[: len(ranked)] == pytest.approx(ranked, abs=width(ranked) / 10)
     assert width(moved[: len(ranked)]) == pytest.approx(width(ranked), rel=0.01)
 

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from encheck.datasets.reader import Row
 from encheck.ids import ItemId
-from encheck.statistics.bootstrap import Clusters
+from encheck.statistics.bootstrap import Clusters, parts_of
 from encheck.types import BothOrders, Item, SentencePair, content_hash
 
-Positions = NDArray[np.int64]
+Positions = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
 Read = Callable[[Positions], list[Row]]
 T = TypeVar("T")
+Number = TypeVar("Number", bound=np.generic)
 ROWS_KEPT = 20_000  # rows that were read to be shown
 
 
@@ -46,7 +47,7 @@ class Columns:
     divergence: Floats
     clusters: NDArray[np.int32]
     hashes: NDArray[np.uint64]
-    order: NDArray[np.int64]
+    order: NDArray[np.int32]
     repeats: Callable[[int], int]
     read: Read
     draw: Callable[[], tuple[list[tuple[str, str]], dict[str, int]]]
@@ -98,14 +99,10 @@ class Columns:
         found = {str(label if label >= 0 else None): int((self.labels == label).sum()) for label in (0, 1, -1)}
         return {label: count for label, count in found.items() if count}
 
-    def resampled(self, positions: Positions, tail: Sequence[SentencePair]) -> Clusters:
-        """The clusters of the pairs at these positions, then of pairs that hang on two clusters each."""
-        numbers = self._drawn[1] if tail else {}
-        both = [(numbers[pair.cluster], numbers[pair.other]) for pair in tail]
-        one, other = np.array(both, np.int64).reshape(-1, 2).T
-        every = np.concatenate([self.clusters[positions], one])
-        others = np.concatenate([np.full(len(positions), -1), other]) if tail else None
-        return Clusters(every, len(self.hashes), others, self.hashes)
+    def numbers_of(self, pairs: Sequence[SentencePair]) -> NDArray[np.int32]:
+        """The numbers of both clusters that each of these drawn pairs hangs on; shape [2, pairs]."""
+        numbers = self._drawn[1]
+        return np.array([(numbers[pair.cluster], numbers[pair.other]) for pair in pairs], np.int32).T
 
 
 class ColumnPairs(Sequence[Any]):
@@ -123,7 +120,9 @@ class ColumnPairs(Sequence[Any]):
         *,
         kind: Literal["pair", "both_orders"] = "pair",
     ) -> None:
-        self.columns, self.positions, self.tail, self.kind = columns, positions, tuple(tail), kind
+        self.columns, self.tail, self.kind = columns, tuple(tail), kind
+        self.positions: Positions = positions.astype(np.int32)
+        self._is_whole = len(positions) == len(columns) and bool((np.diff(self.positions) == 1).all())
 
     def __len__(self) -> int:
         return len(self.positions) + len(self.tail)
@@ -158,30 +157,42 @@ class ColumnPairs(Sequence[Any]):
         pairs = self.columns.pairs(positions)
         return pairs if self.kind == "pair" else [turned(pair) for pair in pairs]
 
+    def take(self, column: NDArray[Number]) -> NDArray[Number]:
+        """What a column of all pairs has of those at `positions`; the column itself, not a copy, where that is all."""
+        return column if self._is_whole else column[self.positions]
+
     @property
     def labels(self) -> NDArray[np.int8]:
         """1 or 0, shape [n]; one without a label counts as a paraphrase."""
         tail = np.array([1 if pair.label is None else pair.label for pair in self.tail], np.int8)
-        return np.concatenate([np.abs(self.columns.labels[self.positions]), tail])
+        return np.concatenate([np.abs(self.take(self.columns.labels)), tail])
 
     @property
     def gold(self) -> Floats:
         """People's score, shape [n]; NaN where there is none."""
         tail = [np.nan if pair.score is None else pair.score for pair in self.tail]
-        return np.concatenate([self.columns.gold[self.positions], np.array(tail, np.float64)])
+        return np.concatenate([self.take(self.columns.gold), np.array(tail, np.float64)])
 
     @property
     def clusters(self) -> Clusters:
         """The clusters that the items hang on."""
-        return self.columns.resampled(self.positions, self.tail)
+        numbers, columns = self.take(self.columns.clusters), self.columns
+        if not self.tail:
+            return Clusters(numbers, len(columns.hashes), None, columns.hashes)
+        one, other = columns.numbers_of(self.tail)
+        others = np.concatenate([np.full(len(numbers), -1, np.int32), other])
+        return Clusters(np.concatenate([numbers, one]), len(columns.hashes), others, columns.hashes)
 
-    def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.signedinteger[Any]]:
         """The fold of each chosen item, shape [chosen]: clusters are dealt out in the order of their names' hashes."""
         numbers = self.clusters.numbers[chosen]
-        present, places = np.unique(numbers, return_inverse=True)
-        dealt = np.empty(len(present), np.intp)
-        dealt[np.argsort(self.columns.order[present], kind="stable")] = np.arange(len(present)) % count
-        return dealt[places]
+        order = self.columns.order
+        is_present = np.zeros(len(order), bool)  # in the order of the hashes
+        for some in parts_of(len(numbers)):
+            is_present[order[numbers[some]]] = True
+        dealt = ((np.cumsum(is_present, dtype=np.int32) - 1) % count).astype(np.int8)
+        fold: NDArray[np.int8] = dealt[order][numbers]
+        return fold
 
 
 def turned(pair: SentencePair) -> BothOrders:

@@ -5,6 +5,7 @@ Two thresholds, as in that paper: the one of the best accuracy gives the accurac
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from encheck.metrics import thresholds
 from encheck.metrics.metric import estimated, metric
-from encheck.metrics.thresholds import Chosen, Objective, folds_of, in_folds, on_validation
+from encheck.metrics.thresholds import Chosen, Objective, folds_of, has_both, in_folds, on_validation
 from encheck.scoring.scores import PairScores
 from encheck.scoring.splits import measured_part, validation_part
 from encheck.types import Estimate
@@ -24,7 +25,7 @@ THRESHOLD = "its threshold is of a whole set"
 def predictions(scores: PairScores, measured: NDArray[np.intp], *, objective: Objective = thresholds.f1) -> Chosen:
     """Predictions of the measured pairs at the threshold that is best on the validation part, else on other folds."""
     validation = validation_part(scores.items)
-    if len(measured) < len(scores.items) and set(scores.labels[validation].tolist()) == {0, 1}:
+    if len(measured) < len(scores.items) and has_both(scores.labels[validation]):
         return on_validation(scores.values, scores.labels, validation, measured, objective=objective)
     fold = folds_of(scores.items, measured)
     return in_folds(scores.values[measured], scores.labels[measured], fold, objective=objective)
@@ -64,11 +65,17 @@ def _measured(name: str, scores: PairScores, objective: Objective) -> Estimate:
 def _predicted(
     name: str, scores: PairScores, measured: NDArray[np.intp], chosen: Chosen, objective: Objective
 ) -> Estimate:
-    positive = (scores.labels[measured] == 1).astype(float)
-    table = np.column_stack([chosen.predicted * positive, chosen.predicted * (1 - positive), positive, 1 - positive])
     part = scores.of(measured)
-    value = float(_rule(objective, table.sum(axis=0)[None])[0])
-    replicates = _rule(objective, part.resampler.totals(table))
+
+    def columns() -> Iterator[Floats]:
+        positive = part.labels == 1
+        for side in (positive, ~positive):
+            yield np.where(side, chosen.predicted, 0.0)
+        for side in (positive, ~positive):
+            yield side.astype(float)
+
+    value = float(_rule(objective, np.array([[column.sum() for column in columns()]]))[0])
+    replicates = _rule(objective, part.resampler.totals_of(columns()))
     params = {"threshold": chosen.threshold, "folds": chosen.folds}
     return replace(estimated(name, part, value, replicates), params=params)
 

@@ -108,10 +108,17 @@ def metric(
     return made
 
 
-def estimated(name: str, scores: Any, value: float, replicates: Floats, **more: Any) -> Estimate:
-    """The estimate of a figure over these scores, its interval that of the replicates, shape [replicates]."""
+def estimated(
+    name: str, scores: Any, value: float, replicates: Floats, *, among: NDArray[np.bool_] | None = None, **more: Any
+) -> Estimate:
+    """The estimate of a figure over these scores, its interval that of the replicates, shape [replicates].
+
+    `among` says which of the items it rests on, shape [n]; all without it.
+    """
     low, high = interval(replicates)
-    n, clusters = len(scores.resampler.columns), scores.resampler.clusters
+    draws = scores.resampler
+    n = len(draws.columns) if among is None else int(among.sum())
+    clusters = draws.clusters if among is None else draws.clusters_among(among)
     return Estimate(name, float(value), float(low), float(high), n, clusters, **more)
 
 

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,8 @@ from encheck.metrics.metric import estimated, figure, metric, ratio
 from encheck.metrics.pairs import of_two_labels
 from encheck.scoring.difficulty import CELLS, Difficulty, Scope, difficulty
 from encheck.scoring.scores import PairScores
-from encheck.scoring.splits import measured_part, splits_of
-from encheck.statistics.bootstrap import Resampler, weighted_auc, widened
+from encheck.scoring.splits import in_splits, measured_part
+from encheck.statistics.bootstrap import Resampler, auc_of, widened
 from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
@@ -41,7 +42,7 @@ class Cases:
 
     scores: PairScores
     difficulty: Difficulty
-    predicted: Floats
+    predicted: NDArray[Any]
     params: dict[str, float | str] = field(default_factory=dict)
     surface: Mapping[str, Cases] = field(default_factory=dict)
     suffix: str = ""
@@ -57,9 +58,9 @@ class Cases:
         once = np.array([[column.sum() for column in _columns(self)]])
         return once, self.resampler.totals_of(_columns(self))
 
-    def positions(self, *cells: int) -> NDArray[np.intp]:
-        """Where the pairs of these cells are."""
-        return np.flatnonzero(np.isin(self.difficulty.cells, cells))
+    def among(self, *cells: int) -> NDArray[np.bool_]:
+        """Which pairs are in these cells, shape [n]."""
+        return np.isin(self.difficulty.cells, cells)
 
 
 def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
@@ -99,25 +100,27 @@ def auc_n(cases: Cases) -> Estimate:
 
     Its params hold how many pairs are in each cell, and where the median was.
     """
-    splits = splits_of(cases.scores.items)
-    wins, pairs = zip(*(_wins(cases, np.flatnonzero(splits == name)) for name in sorted(set(splits))), strict=True)
-    values, replicates = _pooled(wins, pairs)
-    part = cases.scores.of(cases.positions(PN, NN))
-    return replace(of_two_labels(estimated("auc_n", part, values, replicates), part), params=_recorded(cases))
+    wins, pairs = zip(*(_wins(cases, is_in) for is_in in in_splits(cases.scores.items)), strict=True)
+    found, sides = _pooled(wins, pairs), [cases.among(cell) for cell in (PN, NN)]
+    clusters = min(cases.resampler.clusters_among(side) for side in sides)  # the rarer label's, as in of_two_labels
+    estimate = estimated("auc_n", cases.scores, *found, among=sides[0] | sides[1])
+    return replace(estimate, clusters=clusters, params=_recorded(cases))
 
 
-def _wins(cases: Cases, of_split: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Pairs of a Pn and an Nn pair that the Pn pair wins, and all of them: as drawn, then in each replicate."""
-    up, down = (np.intersect1d(of_split, cases.positions(cell)) for cell in (PN, NN))
-    if not len(up) or not len(down):
+def _wins(cases: Cases, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Pairs of a Pn and an Nn pair that the Pn pair wins, and all of them: as drawn, then in each replicate.
+
+    Of the pairs of one split, which `is_in` chooses.
+    """
+    up, down = (is_in & (cases.difficulty.cells == cell) for cell in (PN, NN))
+    if not up.any() or not down.any():
         return np.zeros(1), np.zeros(1)
-    values, order = cases.scores.values, np.concatenate([up, down])
-    is_up = np.arange(len(order)) < len(up)
-    replicates = weighted_auc(values[up], values[down], cases.resampler.of(order))
-    counts = cases.resampler.of(order).totals(np.column_stack([is_up, ~is_up]).astype(float))[: len(replicates)]
-    pairs = np.append(len(up) * len(down), counts.prod(axis=1))
-    aucs = np.append(weighted_auc(values[up], values[down]), replicates)
-    return np.where(pairs > 0, aucs, 0) * pairs, pairs
+    chosen = np.flatnonzero(up | down)
+    draws, is_up = cases.resampler.of(chosen), up[chosen]
+    auc, replicates = auc_of(cases.scores.values[chosen], is_up, draws)
+    counts = draws.totals_of(side.astype(float) for side in (is_up, ~is_up))[: len(replicates)]
+    pairs = np.append(up.sum() * down.sum(), counts.prod(axis=1))
+    return np.where(pairs > 0, np.append(auc, replicates), 0) * pairs, pairs
 
 
 def _pooled(wins: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[float, Floats]:
@@ -134,12 +137,8 @@ def _recorded(cases: Cases) -> dict[str, float | str]:
 @figure
 def auc_divergence(cases: Cases) -> Estimate:
     """P(a positive pair has a lower divergence than a negative one): near 0.5 "obvious" is an empty word."""
-    labels, divergence = cases.scores.labels, cases.difficulty.divergence
-    order = np.argsort(1 - labels, kind="stable")
-    sides = [-divergence[labels == label] for label in (1, 0)]
-    replicates = weighted_auc(sides[0], sides[1], cases.resampler.of(order))
-    estimate = estimated("auc_divergence", cases.scores, float(weighted_auc(sides[0], sides[1])[0]), replicates)
-    return of_two_labels(estimate, cases.scores)
+    found = auc_of(-cases.difficulty.divergence, cases.scores.labels == 1, cases.resampler)
+    return of_two_labels(estimated("auc_divergence", cases.scores, *found), cases.scores)
 
 
 def _tpr(c: Confusion) -> Floats:
@@ -193,7 +192,7 @@ def at_threshold(cases: Cases, *, name: str) -> Estimate:
     """
     cells, rule = RULES[name]
     value, replicates = _once_and_resampled(cases, lambda table: rule(_confusion(table, cells)))
-    estimate = estimated(name, cases.scores.of(cases.positions(*cells)), value, replicates)
+    estimate = estimated(name, cases.scores, value, replicates, among=cases.among(*cells))
     if len(cells) == 1:
         estimate = _widened(estimate)
     return replace(estimate, params=cases.params)
@@ -255,7 +254,7 @@ def figures(cases: Cases) -> Iterator[Estimate]:
 def lines(cases: Cases) -> Iterator[Estimate]:
     """F1_n of always-positive, always-negative and coin-tossing predictions (Table 6's random, in expectation)."""
     for name, chance in LINES.items():
-        constant = replace(cases, predicted=np.full(len(cases.predicted), chance), surface={}, params={})
+        constant = replace(cases, predicted=np.broadcast_to(chance, len(cases.predicted)), surface={}, params={})
         yield replace(at_threshold(constant, name="f1_n"), metric=f"f1_n_{name}")
 
 

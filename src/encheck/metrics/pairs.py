@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from encheck.metrics.metric import estimated, figure, metric, ratio
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.scoring.table import Table
 from encheck.similarity import WORD_OVERLAP
-from encheck.statistics.bootstrap import Resampler, interval, weighted_auc, widened
+from encheck.statistics.bootstrap import Resampler, auc_of, interval, widened
 from encheck.types import CurvePoint, Estimate
 
 Floats = NDArray[np.float64]
@@ -73,6 +74,18 @@ def references_between(table: Table) -> float:
     return sum({1.0 if label == 1 else -1.0 for label in table.labels})
 
 
+def mean_where(scores: PairScores, values: NDArray[Any], chosen: NDArray[np.bool_]) -> tuple[float, Floats]:
+    """The mean of the chosen items' values, shape [n], and that of each replicate, shape [replicates]."""
+    totals = scores.resampler.totals_of(_where(values, chosen))
+    return float(values[chosen].mean()), ratio(totals[:, 0], totals[:, 1])
+
+
+def _where(values: NDArray[Any], chosen: NDArray[np.bool_]) -> Iterator[Floats]:
+    """The chosen items' values, 0 of the others; then which are chosen; shape [n] each."""
+    yield np.where(chosen, values, 0.0)
+    yield chosen.astype(float)
+
+
 def of_two_labels(estimate: Estimate, scores: PairScores) -> Estimate:
     """The estimate, resting on the clusters of the label that has fewer: two positives tell little, however many
     negatives they are compared with.
@@ -83,19 +96,15 @@ def of_two_labels(estimate: Estimate, scores: PairScores) -> Estimate:
 @metric(values=similarities, label="calibrated similarity", reported="a mean similarity rises with damage")
 def mean_similarity(scores: PairScores) -> Estimate:
     """Mean similarity of the pairs (Mahajan et al. 2023, Table 5)."""
-    values, weights = scores.values, np.ones_like(scores.values)
-    totals = scores.resampler.totals_of([values, weights])
-    return estimated("mean_similarity", scores, values.mean(), ratio(totals[:, 0], totals[:, 1]))
+    return estimated("mean_similarity", scores, *mean_where(scores, scores.values, np.ones(len(scores.values), bool)))
 
 
 @figure
 def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
     """Mean similarity of the pairs with this label (Mahajan et al. 2023, Tables 3 and 4, Pos. and Neg.)."""
-    is_it = (scores.labels == label).astype(float)
-    totals = scores.resampler.totals_of([scores.values * is_it, is_it])
-    value = float(scores.values[scores.labels == label].mean())
-    estimate = estimated("mean_similarity", scores, value, ratio(totals[:, 0], totals[:, 1]))
-    return replace(estimate, n=int(is_it.sum()), clusters=scores.clusters_of(label), params={"label": label})
+    is_it = scores.labels == label
+    found = mean_where(scores, scores.values, is_it)
+    return estimated("mean_similarity", scores, *found, among=is_it, params={"label": label})
 
 
 @figure
@@ -105,21 +114,18 @@ def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate
     Of label 1 it is the recall of a cut-off there, of label 0 its false positive rate.
     """
     metric = "recall" if label == 1 else "false_positive_rate"
-    is_it = (scores.labels == label).astype(float)
-    above = (scores.values >= threshold) * is_it
-    totals = scores.resampler.totals_of([above, is_it])
-    estimate = estimated(metric, scores, above.sum() / is_it.sum(), ratio(totals[:, 0], totals[:, 1]))
-    params = {"label": label, "threshold": threshold}
-    return replace(estimate, n=int(is_it.sum()), clusters=scores.clusters_of(label), params=params)
+    is_it = scores.labels == label
+    found = mean_where(scores, scores.values >= threshold, is_it)
+    return estimated(metric, scores, *found, among=is_it, params={"label": label, "threshold": threshold})
 
 
 @metric(values=similarities, contrast=between_labels, references=references_between, chance=0.0, label="calibrated gap")
 def similarity_gap(scores: PairScores) -> Estimate:
     """Mean similarity of label 1 minus that of label 0 (Mahajan et al. 2023, criterion 1, Tables 3 and 4)."""
-    positive = (scores.labels == 1).astype(float)
-    sides = (positive, 1 - positive)
-    t = scores.resampler.totals_of(column for side in sides for column in (scores.values * side, side))
-    value = scores.values[positive == 1].mean() - scores.values[positive == 0].mean()
+    positive = scores.labels == 1
+    sides = (positive, ~positive)
+    t = scores.resampler.totals_of(column for side in sides for column in _where(scores.values, side))
+    value = scores.values[positive].mean() - scores.values[~positive].mean()
     replicates = ratio(t[:, 0], t[:, 1]) - ratio(t[:, 2], t[:, 3])
     return of_two_labels(estimated("similarity_gap", scores, value, replicates), scores)
 
@@ -127,22 +133,21 @@ def similarity_gap(scores: PairScores) -> Estimate:
 @metric(chance=0.5, label="AUC", whole="an AUC rises with damage")
 def auc(scores: PairScores) -> Estimate:
     """P(a label-1 pair scores above a label-0 pair), ties counting half (Mann-Whitney U / mn)."""
-    order = np.argsort(1 - scores.labels, kind="stable")
-    positive, negative = scores.values[scores.labels == 1], scores.values[scores.labels == 0]
-    resampler = scores.resampler.of(order)
-    value = weighted_auc(positive, negative)[0]
-    return of_two_labels(estimated("auc", scores, value, weighted_auc(positive, negative, resampler)), scores)
+    found = auc_of(scores.values, scores.labels == 1, scores.resampler)
+    return of_two_labels(estimated("auc", scores, *found), scores)
 
 
 @metric(chance=0.0, label="Cohen's d", whole="it is a distance of two whole labels")
 def cohens_d(scores: PairScores) -> Estimate:
     """Difference of the two labels' means over their pooled standard deviation (Cohen 1988, n - 2 in the pool)."""
-    positive = (scores.labels == 1).astype(float)
+    positive = scores.labels == 1
     x = scores.values - scores.values.mean()  # centred: squares keep their digits
 
     def columns() -> Iterator[Floats]:
-        for side in (positive, 1 - positive):
-            yield from (side, side * x, side * x**2)
+        for side in (positive, ~positive):
+            yield side.astype(float)
+            yield np.where(side, x, 0)
+            yield np.where(side, x**2, 0)
 
     value = _cohens_d(np.array([[column.sum() for column in columns()]]))[0]
     return of_two_labels(estimated("cohens_d", scores, value, _cohens_d(scores.resampler.totals_of(columns()))), scores)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, figure, metric, no_references, ratio
-from encheck.metrics.thresholds import accuracy, best_threshold, folds_of
+from encheck.metrics.thresholds import accuracy, best_threshold, folds_of, has_both
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler, interval, widened
@@ -53,7 +53,7 @@ def decided(scores: BothOrdersScores, *, threshold: float | None = None) -> Deci
     fold, cuts = folds_of(scores.items, np.arange(n)), np.full(n, np.nan)
     for k in np.unique(fold):
         others = fold != k
-        if set(scores.labels[others].tolist()) == {0, 1}:
+        if has_both(scores.labels[others]):
             found = decision_threshold(scores.forward[others], scores.labels[others])
             cuts[fold == k] = np.nan if found is None else found
     return Decided(cuts, "the other folds", len(np.unique(fold)))
@@ -76,7 +76,7 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
 
 
 def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float | str]) -> Estimate:
-    totals = scores.resampler.totals(np.column_stack([flips, np.ones(len(flips))]))
+    totals = scores.resampler.totals_of([flips, np.broadcast_to(1.0, len(flips))])
     low, high = map(float, interval(totals[:, 0] / totals[:, 1]))
     n, clusters, value = len(flips), scores.resampler.clusters, float(flips.mean())
     if (scores.asymmetry > ROUNDING).any():  # else it is symmetric, which is no matter of luck
@@ -109,7 +109,7 @@ def symmetry(scores: BothOrdersScores) -> Estimate:
     What the gate weighs: unlike `consistency` it needs no threshold, so that each pair has a value of its own.
     """
     values = -scores.asymmetry
-    totals = scores.resampler.totals(np.column_stack([values, np.ones_like(values)]))
+    totals = scores.resampler.totals_of([values, np.broadcast_to(1.0, len(values))])
     return estimated("symmetry", scores, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))
 
 
@@ -136,12 +136,12 @@ def decision_threshold(values: Floats, labels: NDArray[np.int8]) -> float | None
     >>> decision_threshold(np.array([0.1, 0.2, 0.6, 0.7]), np.array([0, 0, 1, 1], np.int8))
     0.4
     """
-    distinct = np.unique(values)
-    if len(distinct) < 2:
+    if values.min() == values.max():
         return None
     best = best_threshold(values, labels, objective=accuracy)
     if ONE_SIDED <= (values >= best).mean() <= 1 - ONE_SIDED:
         return best
+    distinct = np.unique(values)
     cuts = (distinct[1:] + distinct[:-1]) / 2
     above = 1 - np.searchsorted(np.sort(values), cuts) / len(values)
     return float(cuts[np.argmin(np.abs(above - labels.mean()))])

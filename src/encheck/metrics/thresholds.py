@@ -6,13 +6,16 @@ Never on the pairs that are measured: the best threshold of a test set flatters 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.columns import ColumnPairs
+from encheck.statistics.bootstrap import parts_of
 from encheck.types import BothOrders, SentencePair
 
 Floats = NDArray[np.float64]
@@ -44,7 +47,7 @@ class Chosen:
     `folds` is 0 where one threshold was chosen on a validation part.
     """
 
-    predicted: Floats
+    predicted: NDArray[Any]
     threshold: float
     folds: int
 
@@ -57,13 +60,22 @@ def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objec
     >>> best_threshold(np.array([0.1, 0.25, 0.75, 0.9]), np.array([0, 0, 1, 1], np.int8))
     0.5
     """
-    order = np.argsort(-values, kind="stable")
-    ordered, positive = values[order], labels[order] == 1
-    ends = np.append(np.flatnonzero(np.diff(ordered) < 0), len(ordered) - 1)
-    hits, alarms = np.cumsum(positive)[ends].astype(float), np.cumsum(~positive)[ends].astype(float)
-    best = int(np.argmax(objective(hits, alarms, hits[-1], alarms[-1])))
-    below = ordered[min(int(ends[best]) + 1, len(ordered) - 1)]
-    return float((ordered[ends[best]] + below) / 2)
+    positive, negative = (np.sort(values[side]) for side in (labels == 1, labels != 1))
+    totals, best, found = (float(len(positive)), float(len(negative))), -math.inf, float(values.max())
+    candidates = (np.array([found]), *(positive[::-1][some] for some in parts_of(len(positive))))
+    for cuts in candidates:  # below the first one, a cut right below negative pairs alone only adds alarms
+        hits, alarms = (len(side) - np.searchsorted(side, cuts).astype(float) for side in (positive, negative))
+        reached = objective(hits, alarms, *totals)
+        at = int(np.argmax(reached))
+        if reached[at] > best:
+            best, found = float(reached[at]), float(cuts[at])
+    return (found + _next_below(found, positive, negative)) / 2
+
+
+def _next_below(value: float, *ordered: Floats) -> float:
+    """The largest of these values that is smaller; the value itself where none is. Each of `ordered` rises."""
+    below = [float(side[at - 1]) for side in ordered if (at := int(np.searchsorted(side, value)))]
+    return max(below, default=value)
 
 
 def published_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1) -> float:
@@ -102,13 +114,18 @@ def by_folds(
 
 def in_folds(values: Floats, labels: NDArray[np.int8], fold: Positions, *, objective: Objective = f1) -> Chosen:
     """Predictions of each fold's pairs at the threshold that is best on the others; `fold` numbers them, shape [n]."""
-    predicted, thresholds = np.zeros(len(values)), []
+    predicted, thresholds = np.zeros(len(values), bool), []
     for k in np.unique(fold):
         inside = fold == k
         learn = ~inside if (~inside).any() else inside
         thresholds.append(best_threshold(values[learn], labels[learn], objective=objective))
         predicted[inside] = values[inside] >= thresholds[-1]
     return Chosen(predicted, float(np.mean(thresholds)), len(thresholds))
+
+
+def has_both(labels: NDArray[np.int8]) -> bool:
+    """Whether both labels, 1 and 0, are there, and no other."""
+    return bool(np.unique(labels).tolist() == [0, 1])
 
 
 def folds_of(items: Sequence[Clustered], chosen: Positions) -> Positions:

@@ -245,11 +245,12 @@ def _whole_scores(
 ) -> PairScores | BothOrdersScores:
     """The scores of these pairs from those of all, and of the pairs in memory by the scorer itself."""
     first, second = ([getattr(pair, side) for pair in pairs.tail] for side in ("first", "second"))
-    tail = by.pairs(first, second) if pairs.tail else np.zeros(0)
-    forward = np.concatenate([whole.forward[pairs.positions], tail])
+    forward = pairs.take(whole.forward)
+    if pairs.tail:
+        forward = np.append(forward, by.pairs(first, second))
     if pairs.kind == "pair":
         return PairScores(forward, pairs.labels, resampler, scale, items=pairs, decision=by.decision)
-    backward = forward if whole.backward is None else whole.backward[pairs.positions]
+    backward = forward if whole.backward is None else pairs.take(whole.backward)
     return BothOrdersScores(forward, backward, pairs.labels, resampler, scale, items=pairs, decision=by.decision)
 
 

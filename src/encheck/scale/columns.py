@@ -21,8 +21,8 @@ from encheck.datasets.reader import Row
 from encheck.scale.partitions import Folder
 from encheck.scale.rows import some_rows
 from encheck.scale.shards import Done
-from encheck.statistics.bootstrap import MOST_CLUSTERS
-from encheck.statistics.clusters import component_numbers
+from encheck.statistics.bootstrap import MOST_CLUSTERS, parts_of
+from encheck.statistics.clusters import component_numbers, distinct, places_in
 
 log = logging.getLogger("encheck")
 Numbers = NDArray[Any]
@@ -73,6 +73,8 @@ class Parts:
 def columns_of(name: str, parts: Parts, *, has_clusters: bool, fingerprint: str, about: Mapping[str, Any]) -> Columns:
     """The columns of a data set whose shards were surveyed; `has_clusters` says that the data name some."""
     known = {column: parts.column(column, dtype) for column, dtype in TYPES.items()}
+    if np.isnan(known["gold"]).all():
+        known["gold"] = np.broadcast_to(np.nan, len(known["gold"]))  # a column of nothing takes no memory
     clusters, hashes, order = _clusters(parts, has_clusters=has_clusters)
     repeats = _repeats(parts.column("pair"))
     counts = {what: sum(one.counts[what] for one in parts.done) for what in ("rows", "read", "skipped")}
@@ -103,7 +105,7 @@ def _tell(name: str, gold: NDArray[np.float64], repeats: int, notes: Sequence[st
         log.warning("%s: %d malformed rows excluded; the first: %s", name, counts["skipped"], notes[0])
 
 
-def _clusters(parts: Parts, *, has_clusters: bool) -> tuple[NDArray[np.int32], Hashes, NDArray[np.int64]]:
+def _clusters(parts: Parts, *, has_clusters: bool) -> tuple[NDArray[np.int32], Hashes, NDArray[np.int32]]:
     """The number of each pair's cluster, the hashes of the clusters, and how folds rank them.
 
     Up to `MOST_CLUSTERS` they are numbered in the order of their names, as in smaller data. More are numbered by their
@@ -112,21 +114,22 @@ def _clusters(parts: Parts, *, has_clusters: bool) -> tuple[NDArray[np.int32], H
     part = component_numbers(parts.column("words"), parts.column("others"))
     given = parts.column("given") if has_clusters else np.zeros(0, np.uint64)
     is_few = int(part.max()) + 1 + len(np.unique(given)) <= MOST_CLUSTERS
-    by_row = _named(parts, part, exactly=is_few)[part]
+    named = _named(parts, part, exactly=is_few)
     if has_clusters:
-        by_row = np.where(given > 0, given, by_row)
-    hashes, first, places = np.unique(by_row, return_index=True, return_inverse=True)
-    clusters: NDArray[np.int32] = places.astype(np.int32)
+        named, part = np.where(given > 0, given, named[part]), np.arange(len(part), dtype=np.int32)
+    hashes = distinct(named)
+    clusters = places_in(hashes, named)[part]
     if not is_few:
-        return clusters, hashes, np.arange(len(hashes), dtype=np.int64)
+        return clusters, hashes, np.arange(len(hashes), dtype=np.int32)
     names = [f"{number:016x}" for number in hashes.tolist()]
     if has_clusters:
+        first = np.unique(clusters, return_index=True)[1]
         names = [row.cluster or name for row, name in zip(parts.read(first), names, strict=True)]
     ranks = sorted(range(len(names)), key=names.__getitem__)
     place = np.empty(len(names), np.int32)
     place[ranks] = np.arange(len(names))
     digests = [hashlib.sha256(names[i].encode("utf-8", "surrogatepass")).digest() for i in ranks]
-    order = np.empty(len(names), np.int64)
+    order = np.empty(len(names), np.int32)
     order[sorted(range(len(names)), key=digests.__getitem__)] = np.arange(len(names))
     return place[clusters], hashes[ranks], order
 
@@ -151,13 +154,27 @@ def _named(parts: Parts, part: NDArray[np.int32], *, exactly: bool) -> Hashes:
 
 def _repeats(pairs: Hashes) -> tuple[Positions, Positions]:
     """The positions of the rows whose pair stands in an earlier one, in order, and in how many."""
-    order = np.argsort(pairs, kind="stable")
-    is_new = np.r_[True, np.diff(pairs[order]) != 0]
-    starts = np.maximum.accumulate(np.where(is_new, np.arange(len(order)), 0))
-    again = np.flatnonzero(~is_new)
-    positions, before = order[again], again - starts[again]
-    in_order = np.argsort(positions)
-    return positions[in_order], before[in_order]
+    ordered = np.sort(pairs)
+    several = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    del ordered
+    rows = _rows_of(pairs, several)
+    order = np.argsort(pairs[rows], kind="stable")
+    found = pairs[rows][order]
+    starts = np.searchsorted(found, found)  # where the rows of the same pair begin
+    before = np.arange(len(found)) - starts
+    in_order = np.argsort(rows[order][before > 0])
+    return rows[order][before > 0][in_order], before[before > 0][in_order]
+
+
+def _rows_of(values: Hashes, some: Hashes) -> Positions:
+    """The positions of the rows whose value is one of these, which are in order."""
+    if not len(some):
+        return np.zeros(0, np.int64)
+    found = []
+    for part in parts_of(len(values)):
+        at = np.searchsorted(some, values[part])
+        found.append(part.start + np.flatnonzero(some[np.minimum(at, len(some) - 1)] == values[part]))
+    return np.concatenate(found)
 
 
 def _repeated(positions: Positions, before: Positions, at: int) -> int:
@@ -170,12 +187,12 @@ def _sentences(
 ) -> tuple[list[tuple[str, str]], dict[str, int]]:
     """The first texts with the smallest hashes, at most `SENTENCES`, each with its cluster; the clusters' numbers."""
     first = parts.column("first")
-    texts, positions = np.unique(first, return_index=True)
-    positions = positions[:SENTENCES]
+    chosen = np.flatnonzero(first <= distinct(first)[:SENTENCES][-1])
     if has_clusters:  # a text may be in several
-        chosen = np.flatnonzero(first <= texts[:SENTENCES][-1])
         both = np.stack([first[chosen], clusters[chosen].astype(np.uint64)])
         positions = chosen[np.unique(both, axis=1, return_index=True)[1]]
+    else:
+        positions = chosen[np.unique(first[chosen], return_index=True)[1]]
     found, numbers = [], {}
     for row, number in zip(parts.read(positions), clusters[positions].tolist(), strict=True):
         name = row.cluster or f"{int(hashes[number]):016x}"

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from encheck.datasets.columns import ColumnPairs
 from encheck.language.divergence import jsd, tokenise
-from encheck.scoring.splits import splits_of
 from encheck.types import SentencePair
 
 Scope = str | float  # "split", "dataset" or a divergence
@@ -57,8 +56,7 @@ def difficulty(pairs: Sequence[SentencePair], *, scope: Scope = "split") -> Diff
     {'Po': 0, 'Pn': 1, 'No': 0, 'Nn': 0}
     """
     if isinstance(pairs, ColumnPairs):
-        known = pairs.columns.divergence[pairs.positions]
-        return split_by(known, pairs.labels, splits_of(pairs), scope=scope)
+        return split_by(pairs.take(pairs.columns.divergence), pairs.labels, scope=scope)
     found = jsd([p.first for p in pairs], [p.second for p in pairs])
     empty = sum(not (tokenise(p.first) and tokenise(p.second)) for p in pairs)
     return split_by(found, _labels(pairs), [p.split for p in pairs], scope=scope, empty=empty)
@@ -67,23 +65,28 @@ def difficulty(pairs: Sequence[SentencePair], *, scope: Scope = "split") -> Diff
 def split_by(
     divergence: NDArray[np.float64],
     labels: NDArray[np.int8],
-    splits: Sequence[str] | NDArray[np.object_],
+    splits: Sequence[str] | NDArray[np.object_] | None = None,
     *,
     scope: Scope = "split",
     empty: int = 0,
 ) -> Difficulty:
-    """The cells of pairs whose divergence is known already; shapes [n]. At the median divergence is low."""
+    """The cells of pairs whose divergence is known already; shapes [n]. At the median divergence is low.
+
+    Without `splits` all pairs are in one.
+    """
     rounded = divergence.round(DECIMALS)
-    names, which = np.unique(np.asarray(splits, dtype=object).astype(str), return_inverse=True)
-    cuts = _cuts(rounded, names.tolist(), which, scope)
-    high = rounded > np.array([cuts[name] for name in names.tolist()] or [0.0])[which]
-    cells = np.where(labels == 1, high, 3 - high).astype(np.int8)
-    return Difficulty(cells, rounded, cuts, scope, empty)
+    names, which = [""], np.broadcast_to(0, len(rounded))
+    if splits is not None:
+        found, which = np.unique(np.asarray(splits, dtype=object).astype(str), return_inverse=True)
+        names = found.tolist()
+    cuts = _cuts(rounded, names, which, scope)
+    high = (rounded > np.array([cuts[name] for name in names] or [0.0])[which]).astype(np.int8)
+    return Difficulty(np.where(labels == 1, high, 3 - high), rounded, cuts, scope, empty)
 
 
 def _cuts(rounded: NDArray[np.float64], names: list[str], which: NDArray[np.intp], scope: Scope) -> dict[str, float]:
     if scope == "split":
-        return {name: _median(rounded[which == i]) for i, name in enumerate(names)}
+        return {name: _median(rounded if len(names) == 1 else rounded[which == i]) for i, name in enumerate(names)}
     if isinstance(scope, str) and scope != "dataset":
         raise ValueError(f"the median scope is {scope!r}, but should be 'split', 'dataset' or a divergence from 0 to 1")
     cut = _median(rounded) if scope == "dataset" and len(rounded) else scope

@@ -16,7 +16,7 @@ from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
-from encheck.statistics.bootstrap import Resampler
+from encheck.statistics.bootstrap import Resampler, parts_of
 from encheck.types import SentencePair
 
 LABELS = {1: "same", 0: "other"}
@@ -32,11 +32,13 @@ def of_chosen(items: Sequence[Any], chosen: NDArray[np.intp]) -> Sequence[Any]:
 
 def least_of(values: Floats, items: Sequence[Any]) -> list[int]:
     """Positions of the values, the smallest first; of items of shards the first `WORST` alone."""
-    if isinstance(items, ColumnPairs) and len(values) > WORST:
-        first = np.argpartition(values, WORST)[:WORST]
-        first.sort()
-        return [int(first[i]) for i in np.argsort(values[first], kind="stable")]
-    return [int(i) for i in np.argsort(values, kind="stable")]
+    if not isinstance(items, ColumnPairs):
+        return [int(i) for i in np.argsort(values, kind="stable")]
+    least = np.zeros(0, np.intp)
+    for some in parts_of(len(values)):
+        beside = np.append(least, np.arange(some.start, some.stop))
+        least = beside[np.argsort(values[beside], kind="stable")[:WORST]]
+    return [int(i) for i in least]
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class PairScores:
 
     def of(self, chosen: NDArray[np.intp]) -> Self:
         """A selection of the pairs; the replicates stay the same."""
+        if len(chosen) == len(self.values) and (np.diff(chosen) == 1).all():
+            return self
         return replace(
             self,
             values=self.values[chosen],
@@ -80,7 +84,7 @@ class PairScores:
 
     def clusters_of(self, *labels: int) -> int:
         """Number of clusters that hold a pair with this label; of several labels, of the one that has fewest."""
-        return min(self.resampler.of(np.flatnonzero(self.labels == label)).clusters for label in labels)
+        return min(self.resampler.clusters_among(self.labels == label) for label in labels)
 
     @property
     def calibrated(self) -> Self:

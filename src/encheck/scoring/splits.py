@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,16 @@ from encheck.datasets.columns import ColumnPairs
 from encheck.datasets.parts import TEST, VALIDATION
 from encheck.types import SentencePair
 
-__all__ = ["TEST", "VALIDATION", "measured_part", "splits_of", "splits_together", "tuning_pairs", "validation_part"]
+__all__ = [
+    "TEST",
+    "VALIDATION",
+    "in_splits",
+    "measured_part",
+    "splits_of",
+    "splits_together",
+    "tuning_pairs",
+    "validation_part",
+]
 
 
 def measured_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
@@ -35,6 +44,15 @@ def splits_of(pairs: Sequence[Any]) -> NDArray[np.object_]:
     if isinstance(pairs, ColumnPairs):
         return np.full(len(pairs), "", dtype=object)
     return np.array([p.split for p in pairs], dtype=object)
+
+
+def in_splits(pairs: Sequence[Any]) -> Iterator[NDArray[np.bool_]]:
+    """Which pairs are in each split, shape [n], in the order of the splits' names."""
+    if isinstance(pairs, ColumnPairs):
+        yield np.ones(len(pairs), bool)
+        return
+    splits = splits_of(pairs)
+    yield from (splits == name for name in sorted(set(splits)))
 
 
 def tuning_pairs(pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:

@@ -8,6 +8,7 @@ all figures of a run, which makes the figures of one run comparable replicate by
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -27,6 +28,7 @@ _MAX_ITEM_WEIGHTS = 2_000_000
 _WEIGHTS_AT_ONCE = 1_000_000
 MOST_CLUSTERS = 50_000  # that are drawn one by one; above, groups of them are
 GROUPS, GROUP_REPLICATES = 20_000, 2_000
+ITEMS_AT_ONCE = 250_000
 MANY_ITEMS = 200_000  # above, figures of ranks take each item's influence and rank no replicate again
 
 
@@ -74,9 +76,9 @@ class Clusters:
     for each cluster that depends on its name alone.
     """
 
-    numbers: NDArray[np.int64]
+    numbers: NDArray[np.signedinteger[Any]]
     count: int
-    others: NDArray[np.int64] | None
+    others: NDArray[np.signedinteger[Any]] | None
     hashes: NDArray[np.uint64]
 
     @classmethod
@@ -113,15 +115,20 @@ class Resampler:
         others: Sequence[str] = (),
     ) -> None:
         found = clusters if isinstance(clusters, Clusters) else Clusters.named(clusters, universe, others)
-        self._numbers = found.numbers.astype(np.intp)
-        self.columns, self.others = self._numbers, None if found.others is None else found.others.astype(np.intp)
         self._count, self.is_grouped = found.count, found.count > MOST_CLUSTERS
-        if self.is_grouped:
-            group = (found.hashes % np.uint64(GROUPS)).astype(np.intp)
-            self.columns = group[self._numbers]
-            self.others = None if self.others is None else np.where(self.others < 0, -1, group[self.others])
+        self._numbers: NDArray[np.signedinteger[Any]]
+        self.columns: NDArray[np.signedinteger[Any]]
+        self.others: NDArray[np.signedinteger[Any]] | None
+        if self.is_grouped:  # small numbers: there are millions of items
+            group = (found.hashes % np.uint64(GROUPS)).astype(np.int16)
+            self._numbers, self.columns = found.numbers.astype(np.int32, copy=False), group[found.numbers]
+            self.others = (
+                None if found.others is None else np.where(found.others < 0, np.int16(-1), group[found.others])
+            )
             self.weights = bootstrap_weights(GROUPS, seed, GROUP_REPLICATES)
         else:
+            self._numbers = self.columns = found.numbers.astype(np.intp)
+            self.others = None if found.others is None else found.others.astype(np.intp)
             self.weights = bootstrap_weights(found.count, seed)
         self._drawn = _Drawn(self.weights)
 
@@ -136,17 +143,24 @@ class Resampler:
         return other
 
     @cached_property
-    def present(self) -> NDArray[np.intp]:
+    def present(self) -> NDArray[np.signedinteger[Any]]:
         """The columns of `weights` that items have, sorted."""
         return np.unique(self.columns)
 
     @cached_property
     def clusters(self) -> int:
         """Number of clusters that hold at least one item."""
-        if not self.is_grouped:
-            return len(self.present)
-        seen = np.zeros(self._count, bool)  # a sort of millions of numbers for each figure would take most of the time
-        seen[self._numbers] = True
+        return len(self.present) if not self.is_grouped else self._seen(None)
+
+    def clusters_among(self, chosen: NDArray[np.bool_]) -> int:
+        """Number of clusters that hold at least one chosen item; `chosen` has shape [n]."""
+        return self._seen(chosen) if self.is_grouped else self.of(np.flatnonzero(chosen)).clusters
+
+    def _seen(self, chosen: NDArray[np.bool_] | None) -> int:
+        """Number of clusters of the chosen items: a sort of millions for each figure would take most of the time."""
+        seen = np.zeros(self._count, bool)
+        for some in parts_of(len(self._numbers)):
+            seen[self._numbers[some] if chosen is None else self._numbers[some][chosen[some]]] = True
         return int(seen.sum())
 
     def totals(self, values: Floats) -> Floats:
@@ -168,7 +182,7 @@ class Resampler:
             return self.totals(np.column_stack(list(columns)))
         return np.concatenate([self._totals_by_group(column[:, None]) for column in columns], axis=1)
 
-    def _totals_by_cluster(self, values: Floats, columns: NDArray[np.intp]) -> Floats:
+    def _totals_by_cluster(self, values: Floats, columns: NDArray[np.signedinteger[Any]]) -> Floats:
         """`totals` of items that each hang on one cluster, `columns`, shape [n]; few clusters are weighed alone."""
         present, places = np.unique(columns, return_inverse=True)
         every = self.weights.shape[1]
@@ -180,9 +194,12 @@ class Resampler:
 
     def _totals_by_group(self, values: Floats) -> Floats:
         """`totals` of many items, in fp64: a sum over millions of them would lose its digits in fp32."""
-        alone = slice(None) if self.others is None else self.others < 0
-        columns, every = self.columns[alone], self.weights.shape[1]
-        sums = np.column_stack([np.bincount(columns, column[alone], every) for column in values.T])
+        every = self.weights.shape[1]
+        sums = np.zeros((every, values.shape[1]))
+        for some in parts_of(len(values)):
+            alone = slice(None) if self.others is None else self.others[some] < 0
+            for place, column in enumerate(values[some].T):
+                sums[:, place] += np.bincount(self.columns[some][alone], column[alone], every)
         found = np.concatenate([self.weights[rows].astype(np.float64) @ sums for rows in _slices(self.weights.shape)])
         if self.others is not None:
             drawn = self._drawn_by_both
@@ -218,6 +235,15 @@ class Resampler:
             if self.others is not None:
                 found *= np.where(self.others < 0, np.float32(1), rows[some][:, self.others])
             yield found
+
+
+def parts_of(count: int) -> Iterator[slice]:
+    """So many items, some at a time: what is made of millions of them need not be held at once.
+
+    >>> list(parts_of(3))
+    [slice(0, 3, None)]
+    """
+    return (slice(start, min(start + ITEMS_AT_ONCE, count)) for start in range(0, count, ITEMS_AT_ONCE))
 
 
 def _slices(shape: tuple[int, ...]) -> Iterator[slice]:
@@ -276,13 +302,10 @@ def widened(share: float, low: float, high: float, *, n: int, clusters: int) -> 
 def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler | None = None) -> Floats:
     """P(positive > negative) + P(equal) / 2, once (shape [1]) or in each replicate (shape [replicates]).
 
-    `positive` and `negative` hold scores; with a resampler its items are the positives, then the negatives. Of more
-    than `MANY_ITEMS` no replicate is ranked again: each is the figure and what its draws move it by, to first order.
+    `positive` and `negative` hold scores; with a resampler its items are the positives, then the negatives.
     """
     scores = np.concatenate([np.asarray(positive, float), np.asarray(negative, float)])
     size = len(np.asarray(positive))
-    if len(scores) > MANY_ITEMS:
-        return _auc_of_many(scores[:size], scores[size:], resampler)
     order = np.argsort(scores, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(scores[order]) != 0])
     is_positive = (order < size).astype(np.float32)
@@ -302,27 +325,48 @@ def _auc(weights: NDArray[np.float32], is_positive: NDArray[np.float32], starts:
     return result
 
 
-def _auc_of_many(positive: Floats, negative: Floats, resampler: Resampler | None) -> Floats:
-    """The AUC by placements: the share of the other side that each item beats (DeLong et al. 1988; of clusters,
-    Obuchowski 1997). Once, or in each replicate by what its items' placements say.
+def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
+    """The AUC of the positive items against the others, and that of each replicate, shape [replicates].
+
+    Of more than `MANY_ITEMS` no replicate is ranked again: each is the figure and what its draws move it by, to first
+    order.
     """
-    if not len(positive) or not len(negative):
-        return np.full(1 if resampler is None else len(resampler.weights), np.nan)
-    above, below = _placements(positive, negative), 1 - _placements(negative, positive)
-    value = float(above.mean())
-    if resampler is None:
-        return np.array([value])
-    size = len(positive)
-    table = np.zeros((size + len(negative), 4))
-    table[:size, 0], table[:size, 1] = above - value, 1
-    table[size:, 2], table[size:, 3] = below - value, 1
-    sums = resampler.totals(table)
+    if len(values) > MANY_ITEMS:
+        return _auc_of_many(values, is_positive, resampler)
+    order = np.argsort(~is_positive, kind="stable")
+    sides = values[is_positive], values[~is_positive]
+    return float(weighted_auc(*sides)[0]), weighted_auc(*sides, resampler.of(order))
+
+
+def _auc_of_many(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
+    """The AUC by placements: the share of the other side that each item beats (DeLong et al. 1988; of clusters,
+    Obuchowski 1997); each replicate by what its items' placements say.
+    """
+    sizes = int(is_positive.sum()), int((~is_positive).sum())
+    if not all(sizes):
+        return math.nan, np.full(len(resampler.weights), np.nan)
+    value = float(_placements(values, is_positive).sum() / sizes[0])
+    sums = resampler.totals_of(_influence(values, is_positive, value))
     with np.errstate(invalid="ignore", divide="ignore"):
-        moved: Floats = value + sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]
-    return moved
+        return value, value + sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]
 
 
-def _placements(of: Floats, among: Floats) -> Floats:
-    """The share of `among` that each value is above, those that are equal counting half."""
-    ordered = np.sort(among)
-    return (np.searchsorted(ordered, of, "left") + np.searchsorted(ordered, of, "right")) / (2 * len(ordered))
+def _influence(values: Floats, is_positive: NDArray[np.bool_], value: float) -> Iterator[Floats]:
+    """The positives' placements less the AUC, which items are positive; then the same of the others; shape [n] each."""
+    for side, sign in ((is_positive, 1), (~is_positive, -1)):
+        found = _placements(sign * values, side)
+        found[side] -= value
+        yield found
+        del found
+        yield side.astype(float)
+
+
+def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:
+    """The share of the other side that each item of this side is above, equal ones counting half; 0 of the other."""
+    among = np.sort(values[~side])
+    found = np.zeros(len(values))
+    for some in parts_of(len(values)):
+        own = values[some][side[some]]
+        both = np.searchsorted(among, own, "left") + np.searchsorted(among, own, "right")
+        found[some][side[some]] = both / (2 * len(among))
+    return found
