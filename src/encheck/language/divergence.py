@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.system.imports import nltk_alone
+
 Values = NDArray[np.float64]
 Tokens = Sequence[str]
 _MAX_TEXTS_KEPT = 200_000
@@ -27,6 +29,7 @@ _CLOSING = re.compile(r"[]).}>\"'»”’]+")  # what may follow the last full s
 
 @cache
 def _tokenizer() -> Any:
+    nltk_alone()
     from nltk.tokenize.destructive import NLTKWordTokenizer  # plain regular expressions: no data to download
 
     return NLTKWordTokenizer()

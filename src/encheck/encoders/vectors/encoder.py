@@ -21,6 +21,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError
+from encheck.system.imports import nltk_alone
 from encheck.types import content_hash
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ def treebank_words(text: str) -> list[str]:
     >>> treebank_words("It isn't so.")
     ['It', 'is', "n't", 'so', '.']
     """
+    nltk_alone()
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
     return list(NLTKWordTokenizer().tokenize(text))

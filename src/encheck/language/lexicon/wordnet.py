@@ -14,6 +14,7 @@ from encheck.language.lexicon.embedded import EmbeddedLexicon
 from encheck.language.lexicon.frequencies import Frequencies
 from encheck.language.lexicon.morphy import base_forms
 from encheck.language.lexicon.protocol import MARKERS, Antonym, Pos, Sense
+from encheck.system.imports import nltk_alone
 
 HASHED = ("index.noun", "index.verb", "index.adj", "index.adv", "data.noun", "data.verb", "data.adj", "data.adv")
 LEXICOGRAPHER_FILES = 45
@@ -21,6 +22,7 @@ LEXICOGRAPHER_FILES = 45
 
 def corpus() -> Any:
     """The reader of nltk.corpus.wordnet; DataError if nltk_data doesn't hold it."""
+    nltk_alone()
     from nltk.corpus import wordnet
 
     try:
@@ -39,7 +41,7 @@ def folder(path: Path) -> Any:
 
     NLTK (3.10 and later) reads from the folders of nltk.data.path only: the user has named this one, so it joins them.
     """
-    import nltk
+    nltk = nltk_alone()
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class Reader(WordNetCorpusReader):  # type: ignore[misc]
@@ -74,13 +76,11 @@ class NltkLexicon:
 
     def fingerprint(self) -> str:
         """Release, a hash of the files, and NLTK's version."""
-        import nltk
-
         digest = hashlib.sha256()
         for name in HASHED:
             with self._wordnet.open(name) as file:
                 digest.update(file.read().encode("utf-8"))
-        return f"nltk {self.release} {digest.hexdigest()[:16]} (NLTK {nltk.__version__})"
+        return f"nltk {self.release} {digest.hexdigest()[:16]} (NLTK {nltk_alone().__version__})"
 
     def lemmas(self, pos: Pos) -> tuple[str, ...]:
         """All lemmas of a part of speech in lower case, sorted."""
