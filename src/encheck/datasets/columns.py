@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from encheck.datasets.reader import Row
 from encheck.ids import ItemId
-from encheck.statistics.bootstrap import Clusters, parts_of
+from encheck.statistics.bootstrap import Clusters
+from encheck.statistics.ordered import parts_of
 from encheck.types import BothOrders, Item, SentencePair, content_hash
 
 Positions = NDArray[np.signedinteger[Any]]

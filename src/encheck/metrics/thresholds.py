@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.columns import ColumnPairs
-from encheck.statistics.bootstrap import parts_of
+from encheck.statistics.ordered import parts_of
 from encheck.types import BothOrders, SentencePair
 
 Floats = NDArray[np.float64]

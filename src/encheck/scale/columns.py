@@ -21,8 +21,9 @@ from encheck.datasets.reader import Row
 from encheck.scale.partitions import Folder
 from encheck.scale.rows import some_rows
 from encheck.scale.shards import Done
-from encheck.statistics.bootstrap import MOST_CLUSTERS, parts_of
-from encheck.statistics.clusters import component_numbers, distinct, places_in
+from encheck.statistics.bootstrap import MOST_CLUSTERS
+from encheck.statistics.clusters import component_numbers
+from encheck.statistics.ordered import distinct, parts_of, places_in
 
 log = logging.getLogger("encheck")
 Numbers = NDArray[Any]

@@ -16,7 +16,8 @@ from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
-from encheck.statistics.bootstrap import Resampler, parts_of
+from encheck.statistics.bootstrap import Resampler
+from encheck.statistics.ordered import parts_of
 from encheck.types import SentencePair
 
 LABELS = {1: "same", 0: "other"}

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from encheck.statistics.ordered import parts_of, places_in
 from encheck.types import content_hash
 
 Floats = NDArray[np.float64]
@@ -28,7 +29,6 @@ _MAX_ITEM_WEIGHTS = 2_000_000
 _WEIGHTS_AT_ONCE = 1_000_000
 MOST_CLUSTERS = 50_000  # that are drawn one by one; above, groups of them are
 GROUPS, GROUP_REPLICATES = 20_000, 2_000
-ITEMS_AT_ONCE = 250_000
 MANY_ITEMS = 200_000  # above, figures of ranks take each item's influence and rank no replicate again
 
 
@@ -237,15 +237,6 @@ class Resampler:
             yield found
 
 
-def parts_of(count: int) -> Iterator[slice]:
-    """So many items, some at a time: what is made of millions of them need not be held at once.
-
-    >>> list(parts_of(3))
-    [slice(0, 3, None)]
-    """
-    return (slice(start, min(start + ITEMS_AT_ONCE, count)) for start in range(0, count, ITEMS_AT_ONCE))
-
-
 def _slices(shape: tuple[int, ...]) -> Iterator[slice]:
     """The rows of a table [rows, columns], a few at a time."""
     step = max(1, _WEIGHTS_AT_ONCE // max(shape[1], 1))
@@ -363,10 +354,7 @@ def _influence(values: Floats, is_positive: NDArray[np.bool_], value: float) -> 
 
 def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:
     """The share of the other side that each item of this side is above, equal ones counting half; 0 of the other."""
-    among = np.sort(values[~side])
+    among, own = np.sort(values[~side]), values[side]
     found = np.zeros(len(values))
-    for some in parts_of(len(values)):
-        own = values[some][side[some]]
-        both = np.searchsorted(among, own, "left") + np.searchsorted(among, own, "right")
-        found[some][side[some]] = both / (2 * len(among))
+    found[side] = (places_in(among, own) + places_in(among, own, "right")) / (2 * len(among))
     return found

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.statistics.bootstrap import parts_of
+from encheck.statistics.ordered import distinct, places_in
 
 
 def components(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]:
@@ -31,24 +31,3 @@ def component_numbers(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.i
     edges = csr_array((np.ones(len(first), np.float64), tuple(ends)), shape=(count, count))
     numbers: NDArray[np.int32] = connected_components(edges, directed=False)[1][ends[0]]
     return numbers
-
-
-def distinct(*values: NDArray[Any]) -> NDArray[Any]:
-    """The distinct numbers of these arrays, in their order; of many, with one copy of them all and no more."""
-    found = np.concatenate(values)
-    found.sort()
-    is_new = np.ones(len(found), bool)
-    np.not_equal(found[1:], found[:-1], out=is_new[1:])
-    return found[is_new]
-
-
-def places_in(ordered: NDArray[Any], values: NDArray[Any]) -> NDArray[np.int32]:
-    """Where each value stands in `ordered`, which has all of them; shape [n].
-
-    >>> places_in(distinct(np.array([7, 5, 7])), np.array([7, 5, 7])).tolist()
-    [1, 0, 1]
-    """
-    found = np.empty(len(values), np.int32)
-    for some in parts_of(len(values)):
-        found[some] = np.searchsorted(ordered, values[some])
-    return found
