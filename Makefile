@@ -38,7 +38,7 @@ types: $(VENV)/dev.stamp  ## mypy on the package as it is installed
 	cd build/types && MYPYPATH=site $(BIN)/mypy --config-file ../../pyproject.toml -p encheck
 
 docs: $(VENV)/dev.stamp  ## internal links, the site, doctests, and the README's commands with the built wheel
-	$(BIN)/python scripts/check_docs.py
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/check_docs.py
 
 docs-site: $(VENV)/site.stamp  ## the documentation as a site, build/site/index.html; a link that leads nowhere is an error
 	$(BIN)/python scripts/build_site.py
