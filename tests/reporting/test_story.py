@@ -128,6 +128,33 @@ def test_what_judges_nothing_or_is_no_share_of_items_is_not_said():
         assert story(found | changed, {}) == []
 
 
+@pytest.mark.parametrize(
+    ("metric", "chance", "found", "said"),
+    [
+        ("auc_n", 0.5, (0.093, 0.091, 0.095),
+         "It cannot tell an edit: AUC of non-obvious pairs 0.09 on 235 items; worse than chance (0.5)."),
+        ("spearman", 0.0, (0.02, -0.05, 0.08), "It cannot tell an edit: Spearman 0.02 on 235 items; 0 is chance."),
+        ("spearman", 0.0, (0.02, -0.05, 0.12), None),
+        ("similarity_gap_calibrated", 0.0, (0.04, 0.02, 0.06),
+         "It cannot tell an edit: calibrated gap 0.04 on 235 items; 0 is chance."),
+    ],
+)  # fmt: skip
+def test_a_figure_of_a_whole_set_is_said_by_its_name(metric, chance, found, said):
+    of_run = results(row("edit", *found, metric=metric))
+    of_run["claims"]["edit"] |= {"metric": metric, "chance": chance}
+    assert texts(of_run) == ([said] if said else [])
+
+
+def test_a_surface_scorer_that_does_better_on_a_whole_set_is_a_rival():
+    beside = {"jaccard": {"value": 0.9, "low": 0.8, "high": 1.0}}
+    of_run = results(row("edit", 0.7, 0.65, 0.75, metric="auc", surface=beside))
+    of_run["claims"]["edit"] |= {"metric": "auc"}
+    (said,) = texts(of_run)
+    assert said.startswith("It is worse than ")
+    assert "AUC 0.70 on 235 items" in said
+    assert said.endswith(" 0.90.")
+
+
 def frame(margins, lengths):
     n = len(margins)
     near, far = np.full(n, 0.5), 0.5 - np.array(margins)

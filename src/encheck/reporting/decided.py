@@ -41,20 +41,28 @@ def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
         answer = f"{ships}: the gate says {words.title(against)} against {against['baseline']}{in_part}"
         yield Decision("May it ship?", answer, kind, (*against["reasons"][:2], *words.undecided(said)))
     if not said:
-        command = _gate(results)
+        command = gate_command(results)
         more = (f"Replace {NEW} with the model that you want to ship.",) if NEW in command else ()
+        more = more if command else (SHARDS,)
         yield Decision("May it ship?", "This run cannot say: it has no baseline to compare with", "none", more, command)
 
 
 NEW = "NEW_MODEL"
+SHARDS = "A gate pairs two models item by item: give it one file of these pairs and --sample=N, and leave out --engine."
 
 
-def _gate(results: Mapping[str, Any]) -> str:
-    """The gate to run next: of the model itself, or against it where it is one of those that ship."""
+def gate_command(results: Mapping[str, Any]) -> str:
+    """The gate to run next: of the model itself, or against it where it is one of those that ship.
+
+    "" where the data lie in shards that a gate does not take.
+    """
     settings = results["run"].get("settings", {})
+    if settings.get("engine"):
+        return ""
     models, data = settings.get("models", ()), [one for one in settings.get("data", ()) if one != "probes"]
     new, old = (models[0], "sbert") if models and models[0] not in SHIPPED else (NEW, models[0] if models else "sbert")
-    return f"encheck gate {shlex.join([new, '--baseline', old, *(f'--data={one}' for one in data)])}"
+    sample = ["--sample=2000"] if any(one.get("whole") for one in results.get("data", ())) else []
+    return f"encheck gate {shlex.join([new, '--baseline', old, *(f'--data={one}' for one in data), *sample])}"
 
 
 def _reindex(results: Mapping[str, Any]) -> Iterator[Decision]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from encheck.gating.declared import declarations
 from encheck.ids import CaseId, GateRowId
 from encheck.metrics import named
+from encheck.metrics.metric import CALIBRATED
 from encheck.reporting.view import Row, best_surface, judged, with_pieces
 from encheck.scoring.frame import Frame
 from encheck.types import Declaration
@@ -19,8 +20,9 @@ MOST, OF_A_FAMILY = 5, 2
 EXPLAINED = 0.1  # how much a finding weighs that the surface explains
 ROOM = 0.1  # of the way from chance to 1: an interval that ends below it leaves room for little more than guessing
 LONGEST, WORST = 180, 40  # characters of an example's texts; the items among which the shortest is shown
-NOUNS = {"triplet": "comparisons", "crossed": "pairs", "contrast": "pairs", "chain": "chains", "search": "searches",
-         "ranked": "queries"}  # fmt: skip
+WHOLE = {"auc", "auc_n", "spearman", "mean_spearman", "weighted_mean_spearman", "similarity_gap"}
+NOUNS = {"pair": "pairs", "labelled": "pairs", "triplet": "comparisons", "crossed": "pairs", "contrast": "pairs",
+         "chain": "chains", "search": "searches", "ranked": "queries"}  # fmt: skip
 ODDS = {0.5: "one in two", 0.25: "one in four"}
 LINES: Mapping[Line, str] = {
     "baseline": "against the baseline",
@@ -109,13 +111,13 @@ def _names(results: Mapping[str, Any]) -> Any:
 
 
 def _cases(results: Mapping[str, Any]) -> Iterator[tuple[list[Row], Declaration]]:
-    """The rows of each check whose figure is a share of items, all levels together."""
+    """The rows of each check whose figure is a share of items, or one of `WHOLE`, all levels together."""
     declared, found = declarations(results), dict[tuple[str, str, str], list[Row]]()
     for row in judged(results):
         its = declared[row["check"]]
         if row["value"] is not None and row["metric"] == its.metric and not its.unjudged:
             found.setdefault((row["model"], row["data"], row["check"]), []).append(row)
-    yield from ((rows, declared[check]) for (_, _, check), rows in found.items() if _is_share(rows[0]))
+    yield from ((rows, declared[c]) for (_, _, c), rows in found.items() if _is_share(rows[0]) or _is_whole(rows[0]))
 
 
 def _is_share(row: Row) -> bool:
@@ -126,21 +128,27 @@ def _is_share(row: Row) -> bool:
         return False
 
 
+def _is_whole(row: Row) -> bool:
+    """Whether the figure is that of a whole set of pairs, of which "AUC 0.23" is what it says."""
+    return str(row["metric"]).removesuffix(CALIBRATED) in WHOLE
+
+
 def _of_chance(rows: list[Row], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
     """It cannot tell: at every level the whole interval lies below chance, or leaves room for little more.
 
     The figure is that of the first level, as in the profile. If the surface explains it, the sentence says so and
     gives way to those that it does not explain.
     """
-    if not its.chance:
+    first, is_share = rows[0], _is_share(rows[0])
+    if its.chance is None or (is_share and not its.chance):
         return
-    line, first = its.chance + ROOM * (1 - its.chance), rows[0]
+    line = its.chance + ROOM * (1 - its.chance)
     if max(float(row["high"]) for row in rows) >= line:
         return
-    odds = ODDS.get(its.chance, percent(its.chance))
+    odds = ODDS.get(its.chance, percent(its.chance)) if is_share else f"{its.chance:g}"
     tail = f"worse than chance ({odds})" if first["high"] < its.chance else f"{odds} is chance"
     can = "cannot reliably" if first["params"].get("meaning") == "detected" else "cannot"
-    figures = f"right{_where(first)} in {_of(first, noun)}; {tail}"
+    figures = f"{_got(first, noun)}; {tail}"
     claim = f"{model} {can} tell {its.tells}{on}" if its.tells else f"{model} fails at {its.property}{on}"
     size = (line - first["high"]) / line
     if misled := _misled(first, its.chance):
@@ -153,7 +161,7 @@ def _misled(row: Row, chance: float) -> str:
     scorer, beside = best_surface(row) or ("", {})
     if beside.get("value") is None or (beside.get("high") or beside["value"]) >= chance:
         return ""
-    return f"{scorer}, which sees only the surface, in {percent(beside['value'])}"
+    return f"{scorer}, which sees only the surface, {_as(row, beside['value'])}"
 
 
 def _inside(claim: str) -> str:
@@ -168,7 +176,7 @@ def _of_rival(rows: list[Row], its: Declaration, model: str, on: str, noun: str)
         return
     scorer, beside = best_surface(nearest) or ("", {"value": 0.0})
     claim = f"{model} is worse than {scorer}, which sees only the surface, at {_telling(its)}{on}"
-    figures = f"right{_where(nearest)} in {_of(nearest, noun)}, {scorer} in {percent(beside['value'])}"
+    figures = f"{_got(nearest, noun)}, {scorer} {_as(nearest, beside['value'])}"
     yield _sentence(claim, figures, "rival", gap, nearest, its)
 
 
@@ -185,8 +193,8 @@ def _of_strength(rows: list[Row], its: Declaration, model: str, on: str, noun: s
     line = max(its.chance or 0.0, beside["value"] or 0.0, 0.5)
     if worst["low"] <= line:
         return
-    rival = f"; {scorer}, which sees only the surface, in {percent(beside['value'])}" if scorer else ""
-    figures = f"right{_where(worst)} in {_of(worst, noun)}{rival}"
+    rival = f"; {scorer}, which sees only the surface, {_as(worst, beside['value'])}" if scorer else ""
+    figures = f"{_got(worst, noun)}{rival}"
     claim = f"{model} can tell {its.tells}{on}" if its.tells else f"{model} is good at {its.property}{on}"
     yield _sentence(claim, figures, "strength", worst["low"] - line, worst, its)
 
@@ -259,8 +267,16 @@ def _telling(its: Declaration) -> str:
     return f"telling {its.tells}" if its.tells else its.property
 
 
-def _of(row: Row, noun: str) -> str:
-    return f"{percent(row['value'])} of {row['n']:,} {noun}"
+def _got(row: Row, noun: str) -> str:
+    """What a model reached, and on how much."""
+    if _is_share(row):
+        return f"right{_where(row)} in {percent(row['value'])} of {row['n']:,} {noun}"
+    return f"{named(row['metric']).label} {row['value']:.2f} on {row['n']:,} {noun}"
+
+
+def _as(row: Row, value: float) -> str:
+    """The same figure of another scorer."""
+    return f"in {percent(value)}" if _is_share(row) else f"{value:.2f}"
 
 
 def _where(row: Row) -> str:

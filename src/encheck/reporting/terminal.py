@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from textwrap import wrap
@@ -10,6 +9,7 @@ from typing import Any
 
 from encheck.gating.reference import SHIPPED
 from encheck.reporting import contamination, cut_offs, reference, shrunk, validity
+from encheck.reporting.decided import gate_command
 from encheck.reporting.failures import rounded
 from encheck.reporting.gate import terminal as gate
 from encheck.reporting.lost import in_a_line
@@ -104,11 +104,9 @@ def _all_four(cell: Mapping[str, Any]) -> Iterator[str]:
 
 def _next(results: Mapping[str, Any]) -> Iterator[str]:
     """What to type next, where one model was run and is none of those that it would be weighed against."""
-    settings = results["run"].get("settings", {})
-    models, data = settings.get("models", ()), [one for one in settings.get("data", ()) if one != "probes"]
-    if len(models) == 1 and models[0] not in SHIPPED:
-        words = [models[0], "--baseline", "sbert", *(f"--data={one}" for one in data)]
-        yield f"Next: encheck gate {shlex.join(words)}"
+    models = results["run"].get("settings", {}).get("models", ())
+    if len(models) == 1 and models[0] not in SHIPPED and (command := gate_command(results)):
+        yield f"Next: {command}"
 
 
 def profiled(found: Sequence[Line]) -> Iterator[str]:
