@@ -113,6 +113,7 @@ def test_the_run_computes_the_texts_that_the_dry_run_counted(run, tmp_path):
 def test_a_part_of_the_data_tells_about_the_whole(run, tmp_path, monkeypatch):
     whole = run(JSON).cost
     monkeypatch.setattr("encheck.controller.dry_run.BUDGET", 0.0)
+    monkeypatch.setattr("encheck.controller.dry_run.FIRST", 20)  # the second has four times as many
     part = run(JSON).cost
     assert part["clusters"] < part["of_clusters"] == whole["of_clusters"]
     for key in ("asked", "distinct", "to_compute", "tokens"):
@@ -137,10 +138,19 @@ def test_a_model_that_costs_money_or_cannot_compute_yet_is_not_asked(monkeypatch
     assert rate_of(subject(model, **config), asked(3)).why == why
 
 
-def test_a_sample_of_200_texts_is_chosen_by_their_hash_and_a_model_that_fails_is_named():
+@pytest.mark.parametrize("long", [1, 900])
+def test_a_sample_of_200_texts_has_the_length_that_half_of_all_characters_are_in(long):
+    texts = {f"{n}".encode(): (f"{n:04d}" * (long if n < 300 else 1),) for n in range(1_000)}
+    found = sample(texts)
+    assert len(set(found)) == SAMPLE
+    assert sample(dict(reversed(texts.items()))) == found
+    assert {len(text) for (text,) in found} == {4 * long}
+    assert sample({}) == []
+    assert len(sample(dict(list(texts.items())[:7]))) == 7
+
+
+def test_a_sample_gives_the_rate_and_a_model_that_fails_is_named():
     texts = asked(1_000)
-    assert len(sample(texts)) == SAMPLE
-    assert sample(dict(reversed(texts.items()))) == sample(texts)
     rate = rate_of(subject(BagOfWords()), texts)
     assert (rate.texts, rate.width, rate.why) == (SAMPLE, 256, "")
     assert rate.a_character.wall > 0

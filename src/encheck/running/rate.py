@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from encheck.encoders.failing import in_a_line, is_failure
 from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Partial, batches_of, devices_of
 from encheck.errors import EncheckError, EncoderError
@@ -58,8 +60,19 @@ def rate_of(subject: Subject, asked: Asked) -> Rate:
 
 
 def sample(asked: Mapping[bytes, tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """At most 200 of the texts or pairs, by their hash."""
-    return sorted(asked.values(), key=lambda texts: content_hash(*texts))[:SAMPLE]
+    """At most 200 of the texts or pairs, neighbours by length, shorter and longer ones having as many characters.
+
+    Encoders sort texts by length, so that those of a batch are alike: 200 texts of all lengths would be padded more
+    than the run's, and take a third longer. Of the same length, the hash decides.
+    """
+    ordered = sorted(asked.values(), key=lambda texts: (_length(texts), content_hash(*texts)))
+    middle = int(np.searchsorted(sums := np.cumsum([_length(texts) for texts in ordered]), sums[-1:] / 2).sum())
+    start = max(0, min(middle - SAMPLE // 2, len(ordered) - SAMPLE))
+    return ordered[start : start + SAMPLE]
+
+
+def _length(texts: tuple[str, ...]) -> int:
+    return sum(map(len, texts))
 
 
 def _why_not(subject: Subject) -> str:

@@ -27,6 +27,7 @@ MIN_ITEMS_A_SIDE = 10  # of a share: with fewer, the percentiles of a bootstrap 
 _MAX_WEIGHTS = 60_000_000  # weights kept in memory, four bytes each
 _MAX_ITEM_WEIGHTS = 2_000_000
 _WEIGHTS_AT_ONCE = 1_000_000
+_CAST_AT_ONCE = 100_000  # weights that become fp64: what stays in the cache takes a third of the time
 MOST_CLUSTERS = 50_000  # that are drawn one by one; above, groups of them are
 GROUPS, GROUP_REPLICATES = 20_000, 2_000
 MANY_ITEMS = 200_000  # above, figures of ranks take each item's influence and rank no replicate again
@@ -166,7 +167,7 @@ class Resampler:
     def totals(self, values: Floats) -> Floats:
         """Weighted column sums of `values` [n, k] in each replicate; shape [replicates, k]."""
         if self.is_grouped:
-            return self._totals_by_group(values)
+            return self._totals_by_group(values.T)
         if self.others is None:
             return self._totals_by_cluster(values, self.columns)
         both = self.others >= 0
@@ -180,7 +181,7 @@ class Resampler:
         """`totals` of columns that come one by one, shape [n] each; of many items only one is held at a time."""
         if not self.is_grouped:
             return self.totals(np.column_stack(list(columns)))
-        return np.concatenate([self._totals_by_group(column[:, None]) for column in columns], axis=1)
+        return self._totals_by_group(columns)
 
     def _totals_by_cluster(self, values: Floats, columns: NDArray[np.signedinteger[Any]]) -> Floats:
         """`totals` of items that each hang on one cluster, `columns`, shape [n]; few clusters are weighed alone."""
@@ -192,19 +193,31 @@ class Resampler:
         weights = _weights_of_some(self._drawn, present.tobytes()) if few else self.weights.T
         return (sums.T.astype(np.float32) @ weights).T.astype(np.float64)
 
-    def _totals_by_group(self, values: Floats) -> Floats:
-        """`totals` of many items, in fp64: a sum over millions of them would lose its digits in fp32."""
-        every = self.weights.shape[1]
-        sums = np.zeros((every, values.shape[1]))
-        for some in parts_of(len(values)):
-            alone = slice(None) if self.others is None else self.others[some] < 0
-            for place, column in enumerate(values[some].T):
-                sums[:, place] += np.bincount(self.columns[some][alone], column[alone], every)
-        found = np.concatenate([self.weights[rows].astype(np.float64) @ sums for rows in _slices(self.weights.shape)])
-        if self.others is not None:
-            drawn = self._drawn_by_both
+    def _totals_by_group(self, columns: Iterable[Floats]) -> Floats:
+        """`totals` of many items, in fp64: a sum over millions of them would lose its digits in fp32.
+
+        The weights are large: all columns are summed by group first, and then weighed at once.
+        """
+        both = None if self.others is None else np.flatnonzero(self.others >= 0)
+        sums, of_both = [], []
+        for column in columns:
+            sums.append(self._sums_of_groups(column))
+            of_both.append(column[both] if both is not None else column[:0])
+        table = np.column_stack(sums)
+        rows_at_once = _slices(self.weights.shape, _CAST_AT_ONCE)
+        found = np.concatenate([self.weights[rows].astype(np.float64) @ table for rows in rows_at_once])
+        if both is not None:
+            drawn, values = self._drawn_by_both, np.column_stack(of_both)
             for rows in _slices(drawn.shape):
-                found[rows] += drawn[rows].astype(np.float64) @ values[self.others >= 0]
+                found[rows] += drawn[rows].astype(np.float64) @ values
+        return found
+
+    def _sums_of_groups(self, column: Floats) -> Floats:
+        """The sum of a column over the items of each group that hang on one cluster, shape [groups]."""
+        found = np.zeros(self.weights.shape[1])
+        for some in parts_of(len(column)):
+            alone = slice(None) if self.others is None else self.others[some] < 0
+            found += np.bincount(self.columns[some][alone], column[some][alone], len(found))
         return found
 
     @cached_property
@@ -237,9 +250,9 @@ class Resampler:
             yield found
 
 
-def _slices(shape: tuple[int, ...]) -> Iterator[slice]:
+def _slices(shape: tuple[int, ...], at_once: int = _WEIGHTS_AT_ONCE) -> Iterator[slice]:
     """The rows of a table [rows, columns], a few at a time."""
-    step = max(1, _WEIGHTS_AT_ONCE // max(shape[1], 1))
+    step = max(1, at_once // max(shape[1], 1))
     return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
