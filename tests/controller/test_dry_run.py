@@ -113,7 +113,7 @@ def test_the_run_computes_the_texts_that_the_dry_run_counted(run, tmp_path):
 def test_a_part_of_the_data_tells_about_the_whole(run, tmp_path, monkeypatch):
     whole = run(JSON).cost
     monkeypatch.setattr("encheck.controller.dry_run.BUDGET", 0.0)
-    monkeypatch.setattr("encheck.controller.dry_run.FIRST", 20)  # the second has four times as many
+    monkeypatch.setattr("encheck.controller.dry_run.FIRST", 40)  # the second has four times as many
     part = run(JSON).cost
     assert part["clusters"] < part["of_clusters"] == whole["of_clusters"]
     for key in ("asked", "distinct", "to_compute", "tokens"):
