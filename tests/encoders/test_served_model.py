@@ -1,5 +1,7 @@
 """A server whose model changes during a run: no vector of the other model reaches the store or the results."""
 
+from concurrent.futures import Future
+from threading import Event
 from types import SimpleNamespace
 
 import numpy as np
@@ -273,3 +275,28 @@ def test_checks_that_are_slow_take_one_part_in_twenty_of_the_time(store, clock):
         saver.add([text_key(str(i))], np.ones((1, 4), np.float32))
     assert np.diff(checks).tolist() == [3 + 61] * (len(checks) - 1)
     assert len(checks) == 4
+
+
+def test_what_is_asked_of_a_server_may_be_let_go_in_one_of_the_threads_that_ask(server, monkeypatch):
+    model = opened(server, batch=2)
+    asked, begun, told = model._asked, Event(), Future()
+
+    def let_go(texts, at, *, watched):
+        if at[0] == 1:  # the second request, while the answer to the first is looked at
+            begun.wait(5)
+            told.set_result(closed(going))
+        return asked(texts, at, watched=watched)
+
+    monkeypatch.setattr(model, "_asked", let_go)
+    going = model.compute(TEXTS[:20], "")
+    next(going)
+    begun.set()
+    assert told.result(5) == "closed"
+
+
+def closed(generator):
+    try:
+        generator.close()
+    except RuntimeError as error:
+        return str(error)
+    return "closed"

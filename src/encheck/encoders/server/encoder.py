@@ -117,18 +117,21 @@ class RemoteEncoder(TextEncoder):
         prompted = [f"{prompt}{text}" for text in texts]
         before = self.truncated
         stop: Future[None] = Future()
-        with ThreadPoolExecutor(self.concurrency, initializer=self.client.heed, initargs=(stop,)) as pool:
-            try:
-                ask = partial(self._asked, watched=self.batch > 1)
-                size = max(1, self.batch - 1)  # the probe is one of a request's texts
-                asked = pool.map(lambda at: ask([prompted[i] for i in at], at), slices(len(texts), size))
-                for found in asked:
-                    for positions, vectors in found:
-                        yield positions, self._same_width(vectors, [texts[i] for i in positions])
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                stop.set_result(None)
-                raise
+        pool = ThreadPoolExecutor(self.concurrency, initializer=self.client.heed, initargs=(stop,))
+        try:
+            ask = partial(self._asked, watched=self.batch > 1)
+            size = max(1, self.batch - 1)  # the probe is one of a request's texts
+            asked = pool.map(lambda at: ask([prompted[i] for i in at], at), slices(len(texts), size))
+            for found in asked:
+                for positions, vectors in found:
+                    yield positions, self._same_width(vectors, [texts[i] for i in positions])
+        except BaseException as error:
+            pool.shutdown(wait=False, cancel_futures=True)
+            stop.set_result(None)
+            if not isinstance(error, GeneratorExit):  # which may come of the garbage collector, in a thread of the pool
+                pool.shutdown()
+            raise
+        pool.shutdown()
         if (cut := self.truncated - before) > len(texts) / 100:
             log.warning("%d of %d texts are longer than %s accepts: the rest is truncated", cut, len(texts), self.place)
 
