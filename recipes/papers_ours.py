@@ -19,6 +19,7 @@ import encheck
 
 RECORD = FOLDER / "ours.json"
 DIGITS = 6
+THEN = "; "  # between the commands of one measurement
 SHOWN = {"sbert": "all-MiniLM-L6-v2"}
 
 
@@ -52,7 +53,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Measured:
-    """What one command gave. `data` maps a data set to the fingerprint of what was read."""
+    """What a command gave, or several with THEN between. `data` maps data sets to the fingerprints of what was read."""
 
     paper: str
     what: str

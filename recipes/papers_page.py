@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from papers_claims import Beside, Held, Theirs, held
-from papers_ours import Figure, Label, Measured, Ours, on_table
+from papers_ours import THEN, Figure, Label, Measured, Ours, on_table
 from papers_published import GAIN, PAPERS, Cell, errors, lacks, protocols, published, tables
 
 DIGITS = {
@@ -219,7 +219,8 @@ def _sources(ours: Ours) -> list[str]:
     found: dict[tuple[str, str, str], set[str]] = {}
     for one in ours.sources:
         versions = {f"{name} {fingerprint}" for name, fingerprint in one.data.items()}
-        found.setdefault((one.command, one.date, one.version), set()).update(versions)
+        for command in one.command.split(THEN):
+            found.setdefault((command, one.date, one.version), set()).update(versions)
     lines = [
         f"- `{command}` ({date}, encheck {version}{''.join(f', {data}' for data in sorted(versions))})"
         for (command, date, version), versions in found.items()

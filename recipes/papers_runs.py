@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from papers_ours import Figure, Label, Measured, shown
+from papers_ours import THEN, Figure, Label, Measured, shown
 from papers_published import PAPERS, published, tables
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scipy.stats import t
@@ -35,7 +35,8 @@ from scipy.stats import t
 from encheck.errors import DataError
 
 Raw = Mapping[str, Any]
-Place = tuple[str, str, str, str]  # table, row, column, note
+Of = tuple[str, str, str]  # paper, table, model
+Place = tuple[str, str, str]  # row, column, note
 COLUMNS = {
     "mrpc": "MSRP", "mrpc@glue": "MSRP", "pit2015": "PIT-2015", "paws": "PAWS-Wiki", "paws-qqp": "PAWS-QQP",
     "paws-qqp@paws-wiki": "PAWS-QQP",
@@ -129,7 +130,9 @@ def _head(_path: Path, raw: Raw) -> Raw | None:
     made = [_value("002", table, row, column, 100 * test["f1"], test["n"], note) for table, row in places.items()]
     name = "SBERT, (u, v, |u-v|)" if features == SBERT else f"head, ({', '.join(features)})"
     made.append(_value("002", "S3", name, column, 100 * test["flips"], test["n"], note))
-    command = f'python recipes/train_head.py --data {settings["data"]}:... --features "{",".join(features)}" --out RUNS'
+    command = f'python recipes/train_head.py --data {settings["data"]}:... --features "{",".join(features)}"'
+    command += f" --pairs {note.split()[0].replace(',', '')}" if note else ""
+    command += " --bf16 --out RUNS" if settings.get("bf16") else " --out RUNS"
     return {"seed": settings["seed"], "model": settings["model"], "command": command, "papers": made}
 
 
@@ -180,14 +183,14 @@ READERS = (_plain, _head, _cross_encoder, _rise)
 
 
 def measured(folder: Path) -> list[Measured]:
-    """The figures of a folder: those of seeds, one measurement for each paper and model, and those of downstream runs.
+    """The figures of a folder: those of seeds, a measurement for each table and model, and those of downstream runs.
 
     Raises:
         DataError: there is no such folder, a file is cut off, lacks a key or has a value that is no number; a paper or
             table is unknown; or a seed stands there twice.
     """
-    found: dict[tuple[str, str], dict[Place, dict[int, Value]]] = defaultdict(lambda: defaultdict(dict))
-    commands: dict[tuple[str, str], set[str]] = defaultdict(set)
+    found: dict[Of, dict[Place, dict[int, Value]]] = defaultdict(lambda: defaultdict(dict))
+    commands: dict[Of, set[str]] = defaultdict(set)
     reports = []
     for path, raw in files(folder):
         if isinstance(raw, dict) and "checks" in raw:
@@ -195,8 +198,8 @@ def measured(folder: Path) -> list[Measured]:
         elif (run := run_of(path, raw)) is not None:
             _add(found, path, run)
             for value in run.papers:
-                commands[value.paper, run.model] |= {run.command} if run.command else set()
-    seeds = [_measurement(*key, "; ".join(sorted(commands[key])), of) for key, of in found.items()]
+                commands[value.paper, value.table, run.model] |= {run.command} if run.command else set()
+    seeds = [_measurement(*key, THEN.join(sorted(commands[key])), of) for key, of in found.items()]
     return [*seeds, *reports]
 
 
@@ -206,23 +209,25 @@ def _add(found: Any, path: Path, run: Run) -> None:
             raise DataError(f"{path}: paper {value.paper!r}, but should be one of {', '.join(PAPERS)}")
         if value.table not in (known := tables(value.paper)):
             raise DataError(f"{path}: table {value.table!r} of {value.paper} is none of {', '.join(known)}")
-        seeds = found[value.paper, run.model][value.table, value.row, value.column, value.note]
+        seeds = found[value.paper, value.table, run.model][value.row, value.column, value.note]
         if run.seed in seeds:
             where = f"{value.table}, {value.row}, {value.column}"
             raise DataError(f"{path}: seed {run.seed} of {where} is there twice")
         seeds[run.seed] = value
 
 
-def _measurement(paper: str, model: str, command: str, by_place: Mapping[Place, Mapping[int, Value]]) -> Measured:
+def _measurement(
+    paper: str, table: str, model: str, command: str, by_place: Mapping[Place, Mapping[int, Value]]
+) -> Measured:
     rows = {(cell.table, cell.row) for cell in published(paper)}
     differs = ("model", "data") if paper == "001" else ("model",)
     figures, labels = [], {}
-    for (table, row, column, note), seeds in by_place.items():
+    for (row, column, note), seeds in by_place.items():
         own = ", ".join(filter(None, (row, shown(model), note)))
         also = ("sample",) if note else ()
         labels[own] = Label((row,) if (table, row) in rows else (), (*differs, *also))
         figures.append(over_seeds(table, own, column, [one.value for one in seeds.values()]))
-    return Measured(paper, "training runs", model, command, tuple(figures), labels)
+    return Measured(paper, f"training runs, {table}", model, command, tuple(figures), labels)
 
 
 def over_seeds(table: str, row: str, column: str, values: Sequence[float]) -> Figure:

@@ -164,7 +164,18 @@ def test_training_runs_become_a_mean_over_seeds_with_its_error_and_interval(tmp_
     assert figure.error == pytest.approx(0.57735, abs=1e-5)
     assert (figure.low, figure.high) == pytest.approx((81 - 2.4841, 81 + 2.4841), abs=1e-3)
     assert "**81.0** ± 0.58 [78.5, 83.5]" in page.table_section("002", "T5", [one])
-    assert [*runs.described([one])] == ["002, training runs, sbert: 1 figures of 3 seeds (T5)"]
+    assert [*runs.described([one])] == ["002, training runs, T5, sbert: 1 figures of 3 seeds (T5)"]
+
+
+def test_a_table_names_the_commands_of_its_own_figures_each_once(tmp_path):
+    for name, table, row, seed in (("a", "T5", "(|u-v|)", 0), ("b", "T5", "(|u-v|)", 1), ("c", "T2", "PAS+SBERT", 0)):
+        run_file(tmp_path, f"{name}.json", seed=seed, value=80.0, table=table, row=row)
+        told = json.loads((tmp_path / f"{name}.json").read_text())
+        (tmp_path / f"{name}.json").write_text(json.dumps({**told, "command": f"python train_{table}.py"}))
+    found = {one.tables()[0]: page.table_section("002", one.tables()[0], [one]) for one in runs.measured(tmp_path)}
+    assert {table: said.count("`python train_") for table, said in found.items()} == {"T5": 1, "T2": 1}
+    assert "train_T2" in found["T2"]
+    assert "train_T5" in found["T5"]
 
 
 def test_one_seed_has_no_interval(tmp_path):
@@ -212,14 +223,15 @@ def test_trained_heads_stand_in_the_tables_that_have_their_row(tmp_path):
         head_file(tmp_path, "mrpc@glue", seed, f1=0.80 + seed / 50)
         head_file(tmp_path, "twitter-url@held-out", seed)
         head_file(tmp_path, "mrpc", seed, features=("u", "v", "|u-v|"), flips=0.05)
-    (one,) = runs.measured(tmp_path)
-    found = {(f.table, f.row.removesuffix(", all-MiniLM-L6-v2"), f.column): round(f.value, 6) for f in one.figures}
+    several = runs.measured(tmp_path)
+    figures = [figure for one in several for figure in one.figures]
+    found = {(f.table, f.row.removesuffix(", all-MiniLM-L6-v2"), f.column): round(f.value, 6) for f in figures}
     assert found["T5", "(|u-v|, u*v)", "MSRP"] == found["T2", "SBERT", "MSRP"] == found["T6", "SBERT", "MSRP"] == 81
     assert found["T4", "SBERT only", "Twitter-URL"] == 80
     assert ("T6", "SBERT", "Twitter-URL") not in found
     assert found["S3", "SBERT, (u, v, |u-v|)", "MSRP"] == 5
     cell = next(c for c in published.published("002") if c.address == ("T4", "SBERT only", "MSRP"))
-    assert page.account(cell, [one]) == "stand-in"
+    assert page.account(cell, several) == "stand-in"
 
 
 def test_a_head_that_was_trained_on_a_sample_has_a_row_of_its_own(tmp_path):
@@ -227,12 +239,14 @@ def test_a_head_that_was_trained_on_a_sample_has_a_row_of_its_own(tmp_path):
     head_file(tmp_path, "mrpc", 1, told="train, 200 of 3,576 pairs", f1=0.7)
     place = next(tmp_path.rglob("1/results.json")).parent
     run_file(place, "papers.json", seed=1, value=60.0, table="T4", row="PAS only")
-    (one,) = runs.measured(tmp_path)
-    assert {f.row: f.value for f in one.figures}["PAS only, all-MiniLM-L6-v2, 200 of 3,576 pairs of training"] == 60
-    found = {f.row: f.value for f in one.figures if f.table == "T2"}
+    by_table = {one.tables()[0]: one for one in runs.measured(tmp_path)}
+    found = {f.row: f.value for f in by_table["T4"].figures}
+    assert found["PAS only, all-MiniLM-L6-v2, 200 of 3,576 pairs of training"] == 60
+    found = {f.row: f.value for f in by_table["T2"].figures}
     part = "SBERT, all-MiniLM-L6-v2, 200 of 3,576 pairs of training"
     assert found == {"SBERT, all-MiniLM-L6-v2": 80, part: 70}
-    assert one.labels[part] == Label(("SBERT",), ("model", "sample"))
+    assert "--pairs 200 " in by_table["T2"].command
+    assert by_table["T2"].labels[part] == Label(("SBERT",), ("model", "sample"))
 
 
 def test_cross_encoders_count_once_although_a_link_leads_to_the_best(tmp_path):
