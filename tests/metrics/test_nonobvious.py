@@ -40,8 +40,9 @@ from encheck.metrics.nonobvious import (
     mean_average_precision,
     queries,
 )
-from encheck.metrics.thresholds import accuracy, best_threshold, by_folds, fold_of
+from encheck.metrics.thresholds import accuracy, best_threshold, by_folds
 from encheck.scoring.difficulty import CELLS, split_by
+from encheck.scoring.folds import fold_of
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import SentencePair

@@ -21,9 +21,9 @@ from encheck.ids import CaseId
 from encheck.items.builders import both_orders
 from encheck.items.variants import Maker
 from encheck.metrics.symmetry import consistency, decided, decision_threshold, flip_rate, largest_asymmetry
-from encheck.metrics.thresholds import fold_of
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
+from encheck.scoring.folds import fold_of
 from encheck.scoring.learned import Learned
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.statistics.bootstrap import Resampler

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from encheck.metrics import thresholds
 from encheck.metrics.metric import estimated, metric
-from encheck.metrics.thresholds import Chosen, Objective, folds_of, has_both, in_folds, on_validation
+from encheck.metrics.thresholds import Chosen, Objective, has_both, in_folds, on_validation
+from encheck.scoring.folds import folds_of
 from encheck.scoring.scores import PairScores
 from encheck.scoring.splits import measured_part, validation_part
 from encheck.types import Estimate

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.columns import ColumnPairs
 from encheck.metrics.metric import estimated, metric
+from encheck.scoring.pairs import gold_of
 from encheck.scoring.scores import PairScores
 from encheck.scoring.splits import splits_of
 from encheck.statistics.bootstrap import MANY_ITEMS, Resampler
@@ -23,18 +23,6 @@ Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]
 WHOLE = "a correlation has no value per item"
 Correlate = Callable[[Floats, Floats, Weights], Floats]
-
-
-def gold_of(scores: PairScores) -> Floats:
-    """The graded similarity of each pair, shape [n]; ValueError if a pair has none."""
-    if isinstance(scores.items, ColumnPairs):
-        return scores.items.gold
-    graded = [item.score for item in scores.items]
-    if len(graded) != len(scores.values) or None in graded:
-        raise ValueError(
-            f"{graded.count(None)} of {len(scores.values)} pairs have no score, but a correlation needs it"
-        )
-    return np.array(graded, float)
 
 
 @metric(chance=0.0, label="Spearman", whole=WHOLE)
@@ -103,7 +91,7 @@ def _mean(name: str, scores: PairScores, correlate: Correlate, *, by_size: bool 
 
 
 def _both(scores: PairScores, correlate: Correlate) -> tuple[float, Floats]:
-    gold, once = gold_of(scores), np.ones((1, len(scores.values)), np.float32)
+    gold, once = gold_of(scores.items, len(scores.values)), np.ones((1, len(scores.values)), np.float32)
     value = float(correlate(scores.values, gold, once)[0])
     return value, _replicates(scores.values, gold, scores.resampler, correlate)
 

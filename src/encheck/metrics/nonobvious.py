@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.columns import ColumnPairs, in_memory
+from encheck.datasets.columns import in_memory
 from encheck.errors import NothingToMeasure
-from encheck.ids import ItemId, question_of
+from encheck.ids import question_of
 from encheck.metrics.classification import predictions
 from encheck.metrics.metric import estimated, figure, metric, ratio
 from encheck.metrics.pairs import of_two_labels
 from encheck.scoring.difficulty import CELLS, Difficulty, Scope, difficulty
+from encheck.scoring.pairs import data_of
 from encheck.scoring.scores import PairScores
 from encheck.scoring.splits import in_splits, measured_part
 from encheck.statistics.bootstrap import Resampler, auc_of, widened
@@ -82,7 +83,7 @@ def _refuse_empty(part: Difficulty, scores: PairScores) -> None:
     empty = [name for name in ("Pn", "Nn") if not part.counts[name]]
     if empty:
         raise NothingToMeasure(
-            f"{_data(scores)} has no pair that is {' or '.join(empty)} (non-obvious) by the median scope "
+            f"{data_of(scores.items)} has no pair that is {' or '.join(empty)} (non-obvious) by the median scope "
             f"{part.scope!r}: {part.counts}; more pairs, or --median-scope, may give some"
         )
 
@@ -294,7 +295,7 @@ def queries(scores: PairScores) -> list[NDArray[np.intp]]:
 
 def _warn(cases: Cases) -> None:
     """Say where the figures say little: the split is empty of meaning, or the predictions are nearly constant."""
-    data, auc = _data(cases.scores), auc_divergence(replace(cases, surface={})).value
+    data, auc = data_of(cases.scores.items), auc_divergence(replace(cases, surface={})).value
     if abs(auc - 0.5) < SAYS_NOTHING:
         log.warning(
             "%s: word divergence does not predict the label (AUC %.2f), so "
@@ -307,9 +308,3 @@ def _warn(cases: Cases) -> None:
         log.warning(
             "%s: a model predicts %.0f%% of the pairs positive: compare F1_n with always-positive's", data, 100 * share
         )
-
-
-def _data(scores: PairScores) -> str:
-    if isinstance(scores.items, ColumnPairs):
-        return scores.items.columns.name
-    return ItemId(scores.items[0].id).data if scores.items else "the data"

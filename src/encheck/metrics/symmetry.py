@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, figure, metric, no_references, ratio
-from encheck.metrics.thresholds import accuracy, best_threshold, folds_of, has_both
+from encheck.metrics.thresholds import accuracy, best_threshold, has_both
+from encheck.scoring.folds import folds_of
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler, interval, widened

@@ -5,7 +5,6 @@ Never on the pairs that are measured: the best threshold of a test set flatters 
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,15 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.columns import ColumnPairs
+from encheck.scoring.folds import FOLDS, fold_of
 from encheck.statistics.ordered import parts_of
-from encheck.types import BothOrders, SentencePair
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
-Clustered = SentencePair | BothOrders
 Objective = Callable[[Floats, Floats, float, float], Floats]
-FOLDS = 10
 
 
 def f1(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:  # noqa: ARG001
@@ -126,21 +122,3 @@ def in_folds(values: Floats, labels: NDArray[np.int8], fold: Positions, *, objec
 def has_both(labels: NDArray[np.int8]) -> bool:
     """Whether both labels, 1 and 0, are there, and no other."""
     return bool(np.unique(labels).tolist() == [0, 1])
-
-
-def folds_of(items: Sequence[Clustered], chosen: Positions) -> Positions:
-    """The fold of each chosen item, shape [chosen]; a cluster stays in one fold."""
-    if isinstance(items, ColumnPairs):
-        return items.folds(chosen, FOLDS)
-    return fold_of([items[i].cluster for i in chosen])
-
-
-def fold_of(clusters: Sequence[str], *, folds: int = FOLDS) -> NDArray[np.intp]:
-    """The fold of each item, shape [n]: clusters are dealt out in the order of their names' hashes.
-
-    >>> fold_of(["a", "b", "a"], folds=2).tolist()
-    [1, 0, 1]
-    """
-    names = sorted(set(clusters), key=lambda name: hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest())
-    dealt = {name: i % folds for i, name in enumerate(names)}
-    return np.array([dealt[name] for name in clusters], dtype=np.intp)

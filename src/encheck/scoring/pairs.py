@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.columns import ColumnPairs
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.scoring.example import Line, beside
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.measure import Measure
@@ -29,6 +29,23 @@ def of_chosen(items: Sequence[Any], chosen: NDArray[np.intp]) -> Sequence[Any]:
     if isinstance(items, ColumnPairs):
         return items.of(chosen)
     return tuple(items[i] for i in chosen) if items else ()
+
+
+def data_of(items: Sequence[Any]) -> str:
+    """The name of the data that the items are from."""
+    if isinstance(items, ColumnPairs):
+        return items.columns.name
+    return ItemId(items[0].id).data if items else "the data"
+
+
+def gold_of(items: Sequence[Any], count: int) -> Floats:
+    """The graded similarity of each of `count` pairs, shape [count]; ValueError if a pair has none."""
+    if isinstance(items, ColumnPairs):
+        return items.gold
+    graded = [item.score for item in items]
+    if len(graded) != count or None in graded:
+        raise ValueError(f"{graded.count(None)} of {count} pairs have no score, but a correlation needs it")
+    return np.array(graded, float)
 
 
 def least_of(values: Floats, items: Sequence[Any]) -> list[int]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import ModelError, UsageError
-from encheck.metrics.thresholds import fold_of
+from encheck.scoring.folds import fold_of
 from encheck.training.cross_fitting import Scorer, Sentences
 from encheck.training.quiet import quiet
 from encheck.training.reweighting import HUMAN
