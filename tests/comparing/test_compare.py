@@ -172,6 +172,17 @@ def test_the_page_and_the_terminal_tell_the_same(two):
     assert "<b>far" not in page
 
 
+def test_a_first_look_is_said_to_be_one(two):
+    path = two[1] / "results.json"
+    look = {"texts": 900, "of_texts": 24_000, "clusters": 100, "of_clusters": 3_000, "rest": {}, "stopped": "so"}
+    assert not compare(two).looks
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"first_look": look}))
+    found = compare(two)
+    said = "m (b) is a first look at 100 of 3,000 clusters: only what it measured is compared"
+    assert next(lines(found)) == said
+    assert f"<p>{said}.</p>" in render(found)
+
+
 def test_the_command_writes_page_and_json(two, tmp_path):
     out, data = tmp_path / "c.html", tmp_path / "c.json"
     done = CliRunner().invoke(app, ["compare", *map(str, two), "--out", str(out), "--json", str(data)])

@@ -45,6 +45,11 @@ class Comparison:
         return "-"
 
     @property
+    def looks(self) -> Sequence[str]:
+        """Which models stopped after a first look: their checks are few, and so are the items that pair."""
+        return [f"{m.name} is {m.look}: only what it measured is compared" for m in self.models if m.look]
+
+    @property
     def first(self) -> Model:
         """The reference."""
         return self.models[0]

@@ -27,7 +27,7 @@ class Model:
     editions, what its checks declare.
 
     `headlines` has by (data, property) the row that stands for the property. `run` is the folder's name, `started` when
-    the run began, in ISO 8601.
+    the run began, in ISO 8601. `look` says what a first look was taken from, and nothing of a whole run.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Model:
     headlines: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     run: str = ""
     started: str = ""
+    look: str = ""
 
 
 def read_models(folders: Sequence[Path], *, reference: str | None = None) -> list[Model]:
@@ -86,8 +87,14 @@ def model_of(name: str, label: str, results: Mapping[str, Any], items: Items, *,
     best = {(on, one): row for on in data for one, row in headlines(results, model=label, data=on).items()}
     return Model(
         name, label, side_of(results, items, label), rows, items, data, editions, declarations(results), best, folder,
-        results["run"]["started"],
+        results["run"]["started"], _look(results),
     )  # fmt: skip
+
+
+def _look(results: Mapping[str, Any]) -> str:
+    if look := results.get("first_look"):
+        return f"a first look at {look['clusters']:,} of {look['of_clusters']:,} clusters"
+    return ""
 
 
 def _first(reference: str, models: Sequence[Model]) -> list[Model]:

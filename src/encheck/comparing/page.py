@@ -69,6 +69,7 @@ def render(found: Comparison) -> str:
         colour=_colour,
         counts=flips_count,
         whole=found.whole,
+        looks=found.looks,
         contamination=list(contamination.lines(contamination.as_dicts(found.contamination))),
         clusters=MIN_CLUSTERS,
     )

@@ -21,6 +21,7 @@ MAX_HEAD = 12  # characters of a model's name above its column; longer ones are 
 
 def lines(found: Comparison, *, everything: bool = False) -> Iterator[str]:
     """The matrix, what it comes to, and which items flipped; with `everything` each check of every model."""
+    yield from found.looks
     if found.matrix:
         yield from _matrix(found)
     if everything or not found.matrix:
