@@ -1,13 +1,23 @@
 """Freed memory goes back to the system."""
 
 import ctypes
+from types import SimpleNamespace
+
+import pytest
 
 from encheck.system.memory import give_back
 
 
-def test_what_was_freed_goes_back_and_a_system_without_the_call_is_none_the_worse(monkeypatch):
+@pytest.mark.parametrize(("platform", "asked"), [("linux", [0]), ("darwin", [])])
+def test_the_c_library_of_linux_is_asked_and_no_other(monkeypatch, platform, asked):
+    calls = []
+    monkeypatch.setattr("sys.platform", platform)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace(malloc_trim=calls.append))
+    give_back()
+    assert calls == asked
+
+
+def test_a_c_library_without_the_call_is_none_the_worse(monkeypatch):
     give_back()
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
-    give_back()
-    monkeypatch.setattr("sys.platform", "darwin")
-    give_back()
+    assert give_back() is None
