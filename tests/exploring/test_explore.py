@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.datasets.dataset import Dataset
+from encheck.errors import EncoderError
 from encheck.exploring.asking import Budget
 from encheck.exploring.cells import Cell
 from encheck.exploring.contrasts import contrast
@@ -180,6 +181,27 @@ def test_an_interruption_keeps_what_is_confirmed_and_names_the_rest(calls, where
     assert bool(found.rows) == bool(found.unconfirmed) == (where == "the confirmation")
     assert all(where in why for _, why in found.unconfirmed)
     assert found.planned == len(found.rows) + len(found.unconfirmed)
+
+
+def test_a_model_that_fails_keeps_what_is_confirmed_and_nothing_before_that():
+    made, margins = material(np.random.default_rng(1), planted=0.8)
+    whole = asking(margins)
+
+    def failing(at):
+        seen = count()
+
+        def ask(pairs):
+            if next(seen) == at:
+                raise EncoderError("the server is gone")
+            return whole(pairs)
+
+        return ask
+
+    found = explore([made], failing(len(_calls(made, margins)) - 1), seed=1, budget=Budget())
+    assert found.rows
+    assert (found.stopped, str(found.failure)) == ("the confirmation", "the server is gone")
+    with pytest.raises(EncoderError, match="the server is gone"):
+        explore([made], failing(1), seed=1, budget=Budget())
 
 
 def _calls(made, margins):

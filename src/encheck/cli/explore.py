@@ -63,8 +63,8 @@ def explore(
     """Search for the constructions on which MODEL fails most, and confirm them on sentences that the search never saw.
 
     It searches frames with certificates, the embedded probes and your own texts. What it nominates is confirmed on
-    other clusters, as many as were fixed beforehand, with intervals that hold for all rows at once. Ctrl-C keeps the
-    rows that are confirmed.
+    other clusters, as many as were fixed beforehand, with intervals that hold for all rows at once. Ctrl-C, or a model
+    that fails, keeps the rows that are confirmed.
 
     Exit code: 0 done, whatever was found, 2 interrupted, 4 wrong usage or bad input.
 
@@ -116,6 +116,7 @@ def _refuse_place(out: Path | None) -> None:
 
 def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: Path | None) -> bool:
     """Search, print and write; whether somebody interrupted it."""
+    from encheck.errors import EncoderError
     from encheck.exploring import contrasts, text
     from encheck.exploring.explore import explore as searched
     from encheck.exploring.material import gathered, refuse_unknown
@@ -137,7 +138,7 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: P
     encoded = subject.encoded
     is_cheap = not found.stopped and (budget.seconds is None or found.speed >= CHEAP)
     shrunk: dict[Cell, Form] = {}
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt, EncoderError):  # what is confirmed is told without shorter forms
         for row in found.broken if is_cheap else ():
             if row.example and (form := shortest(row.example, ask, english, seed=settings.seed)):
                 shrunk[row.cell] = form
@@ -149,6 +150,8 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: P
         tell(f"{out}: {len(written)} contrasts. encheck run --model {settings.models[0]} --data contrast:{out}")
     elif out is not None:
         tell(f"{out} was not written: nothing was confirmed")
+    if found.failure:
+        raise found.failure
     return bool(found.stopped)
 
 

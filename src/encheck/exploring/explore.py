@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from encheck.errors import EncoderError
 from encheck.exploring.asking import Ask, Budget, Meter
 from encheck.exploring.cells import Cell, catalogue, clusters_among
 from encheck.exploring.confirm import BROKEN, Row, confirmed, planned
@@ -36,7 +37,7 @@ class Found:
 
     `held` has the items of the part that confirms, of which rows drew some, and `to_read` some that nobody scored.
     `asked` counts distinct texts that the model was asked for, `speed` how many a second; `stopped` says where somebody
-    interrupted it.
+    interrupted it, or where the model failed with `failure`.
     """
 
     searched: list[Searched] = field(default_factory=list)
@@ -49,6 +50,7 @@ class Found:
     speed: float = 0.0
     planned: int = 0
     stopped: str = ""
+    failure: EncoderError | None = None
 
     @property
     def broken(self) -> list[Row]:
@@ -61,8 +63,11 @@ def explore(
 ) -> Found:
     """Search each property for constructions that the model gets wrong, and confirm at most five of each.
 
-    `ask` gives the similarities of pairs. An interruption keeps the rows that are confirmed. The same seed, material
-    and model give the same outcome unless time bounds it.
+    `ask` gives the similarities of pairs. An interruption, or a model that fails, keeps the rows that are confirmed.
+    The same seed, material and model give the same outcome unless time bounds it.
+
+    Raises:
+        EncoderError: the model failed before anything was confirmed.
     """
     meter, found = Meter(ask, budget), Found()
     parts = {one.property: parted(one.items, seed=seed) for one in materials}
@@ -73,6 +78,10 @@ def explore(
         _confirm(rows, parts, meter, seed, found, tell)
     except KeyboardInterrupt:
         found.stopped = "the confirmation" if rows else "the search"
+    except EncoderError as failure:
+        if not found.rows:
+            raise
+        found.stopped, found.failure = "the confirmation", failure
     done = {row.cell for row in found.rows} | {cell for cell, _ in found.unconfirmed}
     found.unconfirmed += [(cell, f"interrupted in {found.stopped}") for cell, _ in rows if cell not in done]
     found.to_read = {row.cell: _to_read(row.cell, parts) for row in found.broken}
