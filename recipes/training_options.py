@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from dataclasses import fields
 from pathlib import Path
@@ -23,13 +24,31 @@ def add_options(parser: argparse.ArgumentParser, *, pairs: str, epochs: float = 
     """Add what each training has: where it goes, its seeds and pairs (`pairs` is that option's help), its choices."""
     add = parser.add_argument
     add("--out", type=Path, required=True, help="folder of the trainings")
-    add("--seeds", type=int, default=5, help="seeds 0, 1, ... (default: 5)")
-    add("--pairs", type=int, help=pairs)
-    for name, kind, usual in (("rate", float, Choices.rate), ("epochs", float, epochs), ("batch", int, Choices.batch),
-                              ("patience", int, Choices.patience)):  # fmt: skip
+    add("--seeds", type=count, default=5, help="seeds 0, 1, ... (default: 5)")
+    add("--pairs", type=count, help=pairs)
+    for name, kind, usual in (("rate", above_zero, Choices.rate), ("epochs", above_zero, epochs),
+                              ("batch", count, Choices.batch), ("patience", count, Choices.patience)):  # fmt: skip
         add(f"--{name}", type=kind, default=usual, help=f"{HELP[name]} (default: {usual:g})")
     add("--bf16", action="store_true", help=HELP["bf16"])
-    add("--threads", type=int, help="threads of torch (default: its own choice)")
+    add("--threads", type=count, help="threads of torch (default: its own choice)")
+
+
+def count(text: str) -> int:
+    """A whole number, 1 at least, of an option."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} should be a whole number, 1 at least")
+    return int(text)
+
+
+def above_zero(text: str) -> float:
+    """A number above 0 of an option."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 < found < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} should be a number above 0")
+    return found
 
 
 def choices_of(told: argparse.Namespace, *, seed: int) -> Choices:

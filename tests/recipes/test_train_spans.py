@@ -96,6 +96,13 @@ def test_frames_that_are_wrong_stop_before_anything_is_trained(own, tmp_path):
         asked(own, "--missing=parse")
 
 
+@pytest.mark.parametrize("wrong", ["--pairs=0", "--seeds=0", "--batch=-1", "--threads=x", "--rate=0", "--epochs=nan"])
+def test_a_number_that_cannot_be_is_refused_before_anything_is_trained(own, wrong, capsys):
+    with pytest.raises(SystemExit):
+        asked(own, wrong)
+    assert wrong.partition("=")[2] in capsys.readouterr().err.splitlines()[-1]
+
+
 @pytest.mark.skipif(not importlib.util.find_spec("datasets"), reason="the trainer needs datasets")
 @pytest.mark.filterwarnings("ignore")
 def test_a_finished_training_is_a_model_and_is_not_done_again(own, tmp_path, caplog):
