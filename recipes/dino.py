@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
+from training_options import count
+
 from encheck.datasets.load import load
+from encheck.errors import EncheckError
 from encheck.training.dino import Writer
 from encheck.training.dino_file import read_written
 from encheck.training.dino_pairs import SyntheticPair, training_pairs
@@ -32,12 +36,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="a causal language model of transformers: a name or a folder")
     parser.add_argument("--data", required=True, help="texts:FILE, or any other data; each group's text is taken")
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seed", type=int, default=DEFAULT.seed)
-    parser.add_argument("--copies", type=int, default=DEFAULT.copies)
-    parser.add_argument("--tokens", type=int, default=DEFAULT.tokens)
-    parser.add_argument("--batch-size", type=int, default=DEFAULT.batch_size)
-    parser.add_argument("--device")
+    add = parser.add_argument
+    add("--out", type=Path, required=True, help="folder of what was written, and of the pairs")
+    add("--seed", type=int, default=DEFAULT.seed, help="of what is drawn (%(default)s)")
+    add("--copies", type=count, default=DEFAULT.copies, help="second texts of each text and label (%(default)s)")
+    add("--tokens", type=count, default=DEFAULT.tokens, help="of a second text, at most (%(default)s)")
+    add("--batch-size", type=count, default=DEFAULT.batch_size, help="prompts at a time (%(default)s)")
+    add("--device", help="cpu, cuda, ... (default: cuda where there is one)")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     texts = [group.source for group in load(args.data, sample=None).groups]
@@ -54,4 +59,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except EncheckError as error:
+        sys.exit(f"{Path(__file__).name}: {error}")

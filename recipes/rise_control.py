@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,12 +26,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
+from training_options import above_zero, count, share_of
 
 from encheck.datasets.clusters import in_seeded_order
 from encheck.datasets.load import load
 from encheck.encoders.load import config_for, folder_of
 from encheck.encoders.models_file import known_models
-from encheck.errors import UsageError
+from encheck.errors import EncheckError, UsageError
 from encheck.generators.jumble import swaps
 from encheck.generators.paper import substituted, synonyms_of
 from encheck.language.lexicon.load import lexicon
@@ -415,22 +417,28 @@ def held(out: Path, settings: Settings) -> None:
 def main() -> None:
     """Run what is missing, then report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="sbert")
-    parser.add_argument("--data", default="")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--sources", nargs="+", choices=SOURCES, default=["stsb"])
-    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS))
-    parser.add_argument("--pairs", type=int, default=1_000)
-    parser.add_argument("--share", type=float, default=0.5)
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--learning-rate", type=float, default=5e-5)
-    parser.add_argument("--batch-size", type=int, default=32)
-    parser.add_argument("--discriminator-epochs", type=int, default=3)
-    parser.add_argument("--discriminator-rate", type=float, default=5e-5)
+    add = parser.add_argument
+    add("--model", default="sbert", help="the encoder to begin with: a name, a folder, a hub id (%(default)s)")
+    add("--data", default="", help="folder that holds stsbenchmark and mrpc")
+    add("--seeds", type=count, default=5, help="seeds 0, 1, ... (%(default)s)")
+    add("--out", type=Path, required=True, help="folder of the results")
+    add("--sources", nargs="+", choices=SOURCES, default=["stsb"], help="where human pairs come from (stsb)")
+    add("--arms", nargs="+", choices=ARMS, default=list(ARMS), help="of each seed (all)")
+    add("--pairs", type=count, default=1_000, help="human pairs of a pool (%(default)s)")
+    add("--share", type=share_of, default=0.5, help="of these, with a second sentence that is edited (%(default)s)")
+    add("--epochs", type=count, default=2, help="of each arm (%(default)s)")
+    add("--learning-rate", type=above_zero, default=5e-5, help="of each arm (%(default)s)")
+    add("--batch-size", type=count, default=32, help="pairs a step (%(default)s)")
+    add("--discriminator-epochs", type=count, default=3, help="of the discriminator (%(default)s)")
+    add("--discriminator-rate", type=above_zero, default=5e-5, help="its learning rate (%(default)s)")
     for name, most in (("stsb", None), ("mrpc", 500)):
-        parser.add_argument(f"--{name}-pairs", type=int, default=most, help="of each measured part, the first so many")
-    parser.add_argument("--report", action="store_true", help="print the tables of --out and run nothing")
+        add(
+            f"--{name}-pairs",
+            type=count,
+            default=most,
+            help=f"of each measured part, the first so many ({most or 'all'})",
+        )
+    add("--report", action="store_true", help="print the tables of --out and run nothing")
     args = parser.parse_args()
     if not args.report:
         settings = Settings(**{name: getattr(args, name) for name in Settings.__dataclass_fields__})
@@ -444,4 +452,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except EncheckError as error:
+        sys.exit(f"{Path(__file__).name}: {error}")

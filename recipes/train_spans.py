@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import train_head
-from training_options import add_options, choices_of, set_threads
+from training_options import add_options, choices_of, count, set_threads, share_of
 
 from encheck.datasets.load import load
 from encheck.errors import EncheckError, UsageError
@@ -168,21 +168,14 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     add = parser.add_argument
     add("--data", action="append", required=True, help="labelled pairs, NAME:PATH or NAME@SPLIT:PATH; repeatable")
     add("--pooling", action="append", choices=KINDS, help="repeatable (default: all of them)")
-    add("--share", action="append", type=_share, help="of the training pairs; repeatable (default: 1)")
+    add("--share", action="append", type=share_of, help="of the training pairs; repeatable (default: 1)")
     add("--model", default="sbert", help="the encoder to begin with: a name, a folder, a hub id (default: sbert)")
     add("--frames", type=Path, help="a file of frames in place of the parse (docs/training.md says its format)")
     add("--missing", choices=("refuse", "parse"), default="refuse", help="texts without frames in that file")
-    add("--longest", type=int, default=10, help="words of a span, for --pooling all (default: 10)")
+    add("--longest", type=count, default=10, help="words of a span, for --pooling all (default: 10)")
     add("--no-model", action="store_true", help="keep the figures alone, and no checkpoint")
     add_options(parser, pairs="train on so many pairs, drawn by the seed (default: all)")
     return parser.parse_args(argv)
-
-
-def _share(text: str) -> float:
-    found = float(text)
-    if not 0 < found <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is no share: it should be above 0, and 1 at most")
-    return found
 
 
 def span_source(told: argparse.Namespace) -> SpanSource:

@@ -51,6 +51,14 @@ def above_zero(text: str) -> float:
     return found
 
 
+def share_of(text: str) -> float:
+    """A share of an option: above 0, 1 at most."""
+    found = above_zero(text)
+    if found > 1:
+        raise argparse.ArgumentTypeError(f"{text} is no share: it should be above 0, and 1 at most")
+    return found
+
+
 def choices_of(told: argparse.Namespace, *, seed: int) -> Choices:
     """How to train with this seed."""
     return Choices(**{name: value for name, value in vars(told).items() if name in NAMES}, seed=seed)

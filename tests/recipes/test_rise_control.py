@@ -11,14 +11,11 @@ import pytest
 import tiny
 from scipy.stats import ttest_rel
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
+import rise_control as recipe
+
 from encheck.errors import UsageError
 from encheck.types import SentencePair
-
-ROOT = Path(__file__).resolve().parents[2]
-SPEC = importlib.util.spec_from_file_location("rise_control", ROOT / "recipes" / "rise_control.py")
-recipe = importlib.util.module_from_spec(SPEC)
-sys.modules["rise_control"] = recipe
-SPEC.loader.exec_module(recipe)
 
 NOUNS = ["garden", "river", "house", "train", "letter", "window", "doctor", "child"]
 VERBS = ["stands", "shines", "falls", "moves", "waits", "turns"]
