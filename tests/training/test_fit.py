@@ -17,7 +17,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import packaged_models, read_models
 from encheck.errors import DataError, UsageError
 from encheck.ids import ItemId
-from encheck.training.fit import Choices, Figures
+from encheck.training.fit import Choices, Figures, _plain_attention, encoder_to_train
 from encheck.training.parts import joined, parts_of
 from encheck.training.runs import finished, write_results, writing
 from encheck.types import SentencePair
@@ -143,6 +143,16 @@ def test_a_folder_of_something_else_is_no_finished_training(tmp_path):
         finished(tmp_path / "it", {})
     with pytest.raises(UsageError, match=r"has no results\.json: it is no finished training"):
         finished(tmp_path, {})
+
+
+def test_attention_is_plain_while_a_model_trains_and_as_before_afterwards(tmp_path):
+    model = encoder_to_train(tiny.build(tmp_path / "tiny"))
+    inner = model[0].auto_model
+    before = inner.config._attn_implementation
+    with _plain_attention(model):
+        inside = inner.config._attn_implementation
+    assert (inside, inner.config._attn_implementation) == ("eager", before)
+    assert before != "eager"
 
 
 def own_pairs(folder):
