@@ -6,6 +6,7 @@ folder are left out, and `missing` says so.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from encheck.comparing.text_shift import of_one, text_tokens
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 from encheck.scoring.difficulty import difficulty
+from encheck.training.runs import RESULTS, SETTINGS
 
 log = logging.getLogger("papers")
 EPSILONS = (-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3)
@@ -103,13 +105,34 @@ def versions(found: Any) -> dict[str, str]:
 
 RANKED = "paraphrase_ranks_above_its_swaps"
 TEST_FILE = Set("PAWS-Wiki", "paws_wiki/final/test.tsv", "paws")
+CONTINUED = "sentence_is_nearer_to_its_paraphrase_before_it_goes_on"
+WORDS_A_CUT, MOST_CUTS = 5, 6
 RANKING = {"r_precision": "R-Precision", "spearman": "Spearman"}
 
 
+def trained_cross_encoder(model: str) -> str:
+    """The name for the tables, if the model is a folder of train_cross_encoder.py; empty for anything else."""
+    file = Path(model) / RESULTS
+    settings = json.loads(file.read_text("utf-8")).get(SETTINGS, {}) if file.is_file() else {}
+    is_one = "model" in settings and "features" not in settings
+    return f"cross-encoder, {shown(settings['model'])}" if is_one else ""
+
+
 def chains(root: Path, model: str) -> Iterator[Measured]:
-    """Tables 3, 5 and 6: swap chains of PAWS-Wiki's test file by the published recipe, both pivots."""
+    """Tables 3, 5 and 6: swap chains of PAWS-Wiki's test file by the published recipe, both pivots.
+
+    Of a cross-encoder Table 5, and what its argmax says after each swap (Figure 3).
+    """
     for data in there([TEST_FILE], root):
         found = run(model, data=data.spec(root), checks="swapchain", sample="all", generator_mode="paper")
+        if name := trained_cross_encoder(model):
+            made = (*_ranking(found, "b", name), *_ranking(found, "a", f"{name}, pivot=a"), *_swapped(found, name))
+            command = (
+                f"encheck run -m swapchain --model=RUNS/best --data {data.said} --sample all --generator-mode paper"
+            )
+            labels = {name: Label(("BERT",), ANOTHER_MODEL)}
+            yield Measured("000", "swap chains", name, command, made, labels, versions(found))
+            continue
         name = shown(model)
         overlap = rows_of(found, RANKED, "overlap")[0]
         positives = sum(pair.label == 1 for pair in load(data.spec(root), sample=None).pairs)
@@ -135,6 +158,29 @@ def _ranking(found: Any, pivot: str, name: str) -> Iterator[Figure]:
         for row in rows_of(found, RANKED, metric):
             if row["level"] == f"pivot={pivot}":
                 yield figure(row, "T5", (name, f"PAWS-Wiki {column}"), scale=100)
+
+
+def _swapped(found: Any, name: str) -> Iterator[Figure]:
+    """Figure 3: right by argmax after 0 to 3 swaps, as the paper prints it (`pivot=b`) and against sentence A."""
+    for swaps in range(4):
+        for row in rows_of(found, RANKED, f"head_accuracy_{swaps}"):
+            pivot = row["level"]
+            own = name if pivot == "pivot=b" else f"{name}, {pivot}"
+            yield figure(row, "F3", (own, f"{swaps} swaps"), scale=100)
+
+
+def continued(_root: Path, model: str) -> Iterator[Measured]:
+    """Figure 1, on the written continuations of the probes: what a cross-encoder's argmax says after 0 to 30 words."""
+    if not (name := trained_cross_encoder(model)):
+        return
+    found = run(model, data="probes", checks="continuation", sample="all")
+    made = tuple(
+        figure(row, "F1", (name, f"{WORDS_A_CUT * cut} words"), scale=100)
+        for cut in range(MOST_CUTS + 1)
+        for row in rows_of(found, CONTINUED, f"head_accuracy_{cut}")
+    )
+    command = "encheck run -m continuation --model=RUNS/best --sample all"
+    yield Measured("000", "continuations", name, command, made, {}, versions(found))
 
 
 def scored_chains(root: Path, model: str) -> Iterator[Measured]:
@@ -429,7 +475,7 @@ def _systems(
 
 Measure = Callable[[Path, str], Iterator[Measured]]
 MEASURES: Mapping[str, tuple[Measure, ...]] = {
-    "000": (paws_sizes, chains, scored_chains),
+    "000": (paws_sizes, chains, continued, scored_chains),
     "001": (rise_sizes, human_text, graded, decided),
     "002": (paraphrase_sizes, parameters, flips),
     "003": (criteria,),

@@ -33,6 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scipy.stats import t
 
 from encheck.errors import DataError
+from encheck.training.fit import Choices
 
 Raw = Mapping[str, Any]
 Of = tuple[str, str, str]  # paper, table, model
@@ -132,8 +133,15 @@ def _head(_path: Path, raw: Raw) -> Raw | None:
     made.append(_value("002", "S3", name, column, 100 * test["flips"], test["n"], note))
     command = f'python recipes/train_head.py --data {settings["data"]}:... --features "{",".join(features)}"'
     command += f" --pairs {note.split()[0].replace(',', '')}" if note else ""
-    command += " --bf16 --out RUNS" if settings.get("bf16") else " --out RUNS"
+    command += f"{_options(settings)} --out RUNS"
     return {"seed": settings["seed"], "model": settings["model"], "command": command, "papers": made}
+
+
+def _options(settings: Raw) -> str:
+    """The options of a training's command, but for those that have their usual value."""
+    usual = {"rate": Choices.rate, "head_rate": Choices.head_rate}
+    rates = (f" --{k.replace('_', '-')} {settings[k]:g}" for k, v in usual.items() if settings.get(k, v) != v)
+    return "".join(rates) + (" --bf16" if settings.get("bf16") else "")
 
 
 def _sample(raw: Raw) -> str:
@@ -155,7 +163,8 @@ def _cross_encoder(_path: Path, raw: Raw) -> Raw | None:
             made += [_value("000", "T2", row, f"{column} {said}", 100 * found[key], n, note)
                      for key, said in (("accuracy", "accuracy"), ("f1", "F1"))]  # fmt: skip
         made.append(_value("002", "S3", f"cross-encoder, {row}", column, 100 * found["flips"], n, note))
-    command = f"python recipes/train_cross_encoder.py --model {settings['model']} --out RUNS"
+    data = "".join(f" --data {name}:..." for name in also)
+    command = f"python recipes/train_cross_encoder.py{data} --model {settings['model']}{_options(settings)} --out RUNS"
     return {"seed": settings["seed"], "model": settings["model"], "command": command, "papers": made}
 
 

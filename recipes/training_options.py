@@ -12,6 +12,7 @@ from encheck.training.fit import Choices
 
 HELP = {
     "rate": "learning rate (the paper tunes over 2e-5, 3e-5, 5e-5)",
+    "head_rate": "learning rate of what starts at random: the head, a pooling over spans (default: that of the rest)",
     "epochs": "epochs of training",
     "batch": "pairs a step",
     "patience": "evaluations without a better one before it stops",
@@ -29,6 +30,7 @@ def add_options(parser: argparse.ArgumentParser, *, pairs: str, epochs: float = 
     for name, kind, usual in (("rate", above_zero, Choices.rate), ("epochs", above_zero, epochs),
                               ("batch", count, Choices.batch), ("patience", count, Choices.patience)):  # fmt: skip
         add(f"--{name}", type=kind, default=usual, help=f"{HELP[name]} (default: {usual:g})")
+    add("--head-rate", type=above_zero, help=HELP["head_rate"])
     add("--bf16", action="store_true", help=HELP["bf16"])
     add("--threads", type=count, help="threads of torch (default: its own choice)")
 

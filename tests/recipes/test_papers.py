@@ -211,6 +211,7 @@ def head_file(folder, data, seed, *, features=("|u-v|", "u*v"), f1=0.8, flips=0.
     folder = folder / data / "-".join(features).replace("|", "") / str(seed)
     folder.mkdir(parents=True)
     settings = {"model": "sbert", "features": list(features), "data": data, "seed": seed}
+    settings |= {"rate": 2e-5, "head_rate": 0.005, "bf16": True}
     test = {"f1": f1, "accuracy": 0.7, "flips": flips, "n": 1725}
     (folder / "results.json").write_text(
         json.dumps({"settings": settings, "test": test, "parts": {"train": {"from": told}}})
@@ -245,7 +246,7 @@ def test_a_head_that_was_trained_on_a_sample_has_a_row_of_its_own(tmp_path):
     found = {f.row: f.value for f in by_table["T2"].figures}
     part = "SBERT, all-MiniLM-L6-v2, 200 of 3,576 pairs of training"
     assert found == {"SBERT, all-MiniLM-L6-v2": 80, part: 70}
-    assert "--pairs 200 " in by_table["T2"].command
+    assert "--pairs 200 --head-rate 0.005 --bf16 --out" in by_table["T2"].command
     assert by_table["T2"].labels[part] == Label(("SBERT",), ("model", "sample"))
 
 
@@ -262,6 +263,9 @@ def test_cross_encoders_count_once_although_a_link_leads_to_the_best(tmp_path):
     found = {(m.paper, f.table, f.column): (f.row, f.value) for m in runs.measured(tmp_path) for f in m.figures}
     assert found["000", "T2", "PAWS-Wiki accuracy"] == ("RoBERTa, ./roberta-base", 92)
     assert found["002", "S3", "QQP"] == ("cross-encoder, RoBERTa, ./roberta-base", 3)
+    assert runs.measured(tmp_path)[0].command.endswith(
+        "--data paws:... --data qqp:... --model ./roberta-base --out RUNS"
+    )
     assert ("000", "T2", "QQP F1") not in found
 
 

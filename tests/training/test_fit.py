@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,8 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import packaged_models, read_models
 from encheck.errors import DataError, UsageError
 from encheck.ids import ItemId
-from encheck.training.fit import Choices, Figures, _plain_attention, encoder_to_train
+from encheck.training import PairHead, PairHeadLoss, with_span_pooling
+from encheck.training.fit import BiEncoder, Choices, CrossEncoder, Figures, _plain_attention, encoder_to_train
 from encheck.training.parts import joined, parts_of
 from encheck.training.runs import finished, write_results, writing
 from encheck.types import SentencePair
@@ -115,7 +117,14 @@ def test_figures_by_hand():
     assert (none.f1, none.flips) == (0, None)
 
 
-@pytest.mark.parametrize(("wrong", "said"), [({"epochs": 0}, "epochs is 0"), ({"warmup": 1.0}, r"warmup is 1\.0")])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"epochs": 0}, "epochs is 0"),
+        ({"warmup": 1.0}, r"warmup is 1\.0"),
+        ({"head_rate": 0.0}, r"head_rate is 0\.0"),
+    ],
+)
 def test_choices_that_cannot_be_are_refused(wrong, said):
     with pytest.raises(UsageError, match=said):
         Choices(**wrong)
@@ -153,6 +162,27 @@ def test_attention_is_plain_while_a_model_trains_and_as_before_afterwards(tmp_pa
         inside = inner.config._attn_implementation
     assert (inside, inner.config._attn_implementation) == ("eager", before)
     assert before != "eager"
+
+
+@NEEDS_DATASETS
+@pytest.mark.filterwarnings("ignore")
+def test_what_starts_at_random_has_a_learning_rate_of_its_own(tmp_path):
+    model = with_span_pooling(encoder_to_train(tiny.build(tmp_path / "tiny")), sentence_mean=False)
+    learner = BiEncoder(model, PairHead(model.get_embedding_dimension()))
+    before = {name: weights.clone() for name, weights in PairHeadLoss(model, learner.head).named_parameters()}
+    parts = parts_of(train_head.load(own_pairs(tmp_path), sample=None))
+    learner.fit(parts, choices=Choices(epochs=1, rate=1e-9, head_rate=0.05))
+    moved = {
+        name
+        for name, weights in PairHeadLoss(model, learner.head).named_parameters()
+        if (weights - before[name]).abs().max() > 1e-4
+    }
+    assert moved == {"head.linear.weight", "head.linear.bias", "model.1.attention.weight"}
+    other = CrossEncoder.of(tiny.build_plain(tmp_path / "plain"))
+    from sentence_transformers.cross_encoder.losses import CrossEntropyLoss
+
+    names = [name for name, _ in CrossEntropyLoss(other.model).named_parameters()]
+    assert [n.rpartition(".")[2] for n in names if re.search(other.starts_at_random, n)] == ["weight", "bias"]
 
 
 def own_pairs(folder):

@@ -49,7 +49,9 @@ Said = NDArray[np.bool_]
 class Choices:
     """How to train: those of the paper, of whose learning rates (2e-5, 3e-5, 5e-5) the first.
 
-    With `bf16` a training step multiplies in bfloat16; weights, optimiser and evaluation stay in fp32.
+    `head_rate` is the learning rate of what starts at random, the head and a pooling over spans; that of the rest if
+    None, as in the paper. With `bf16` a training step multiplies in bfloat16; weights, optimiser and evaluation stay
+    in fp32.
     """
 
     epochs: float = 4
@@ -60,14 +62,22 @@ class Choices:
     patience: int = 5
     seed: int = 0
     bf16: bool = False
+    head_rate: float | None = None
 
     def __post_init__(self) -> None:
         """UsageError for numbers that cannot be."""
         for name in ("epochs", "batch", "rate", "evaluations", "patience"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} is {getattr(self, name)}, but should be above 0")
+        if self.head_rate is not None and self.head_rate <= 0:
+            raise UsageError(f"head_rate is {self.head_rate}, but should be above 0")
         if not 0 <= self.warmup < 1:
             raise UsageError(f"warmup is {self.warmup}, but should be a share of the steps, from 0 to below 1")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What was chosen, for results.json; what is None is left out, so that older results stay finished."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -115,6 +125,11 @@ class Learner(Protocol):
     @property
     def head_parameters(self) -> int:
         """Weights of the head without its biases."""
+        ...
+
+    @property
+    def starts_at_random(self) -> str:
+        """A pattern of the names that weights without an earlier training have in the loss."""
         ...
 
     def fit(self, parts: Parts, *, choices: Choices) -> Fitted:
@@ -173,6 +188,14 @@ class BiEncoder:
         """Weights of the head without its biases, as the paper counts them."""
         return self.head.count_parameters()
 
+    @property
+    def starts_at_random(self) -> str:
+        """The head, and a pooling over spans."""
+        from encheck.encoders.checkpoints.span_pooling import SpanPooling
+
+        pooled = (rf"|^model\.{i}\." for i, module in enumerate(self.model) if isinstance(module, SpanPooling))
+        return r"^head\." + "".join(pooled)
+
     def fit(self, parts: Parts, *, choices: Choices) -> Fitted:
         """Train on the training part: when it returns, model and head are those of the best checkpoint.
 
@@ -225,6 +248,11 @@ class CrossEncoder:
         named = (p for n, p in self.model.named_parameters() if "classifier" in n and n.endswith("weight"))
         return sum(weights.numel() for weights in named)
 
+    @property
+    def starts_at_random(self) -> str:
+        """The classifier."""
+        return r"\.classifier\."
+
     def fit(self, parts: Parts, *, choices: Choices) -> Fitted:
         """Train on the training part: when it returns, the model is that of the best checkpoint."""
         from sentence_transformers.cross_encoder import CrossEncoderTrainer
@@ -270,7 +298,7 @@ def fit_once(
     `make` is called after everything was seeded. `also` names other pairs to measure. Results of a finished folder are
     read, not made again; UsageError if they are of other `settings`, choices or pairs.
     """
-    settings = {**settings, "data": parts.name, "pairs": parts.fingerprint, **asdict(choices)}
+    settings = {**settings, "data": parts.name, "pairs": parts.fingerprint, **choices.settings}
     if found := finished(folder, settings):
         return found
     seeded(choices.seed)
@@ -300,7 +328,7 @@ def _trained(trainer: type, family: str, learner: Any, loss: Any, parts: Parts, 
     with tempfile.TemporaryDirectory() as folder, _plain_attention(learner.model):
         run = trainer(
             model=learner.model, loss=loss, train_dataset=_rows(parts.train), evaluator=evaluator,
-            args=arguments(output_dir=folder, **_settings(choices, len(parts.train))),
+            args=arguments(output_dir=folder, **_settings(choices, len(parts.train), learner.starts_at_random)),
             callbacks=[EarlyStoppingCallback(choices.patience)],
         )  # fmt: skip
         run.train()
@@ -327,15 +355,19 @@ def _plain_attention(model: Any) -> Iterator[None]:
             part.set_attn_implementation(own)
 
 
-def _settings(choices: Choices, pairs: int) -> dict[str, Any]:
-    """The trainer's arguments: evaluations at equal distances, a checkpoint at each, the best one at the end."""
+def _settings(choices: Choices, pairs: int, new: str) -> dict[str, Any]:
+    """The trainer's arguments: evaluations at equal distances, a checkpoint at each, the best one at the end.
+
+    `new` is the pattern of the weights that `head_rate` is for.
+    """
     import torch
 
     epoch = ceil(pairs / choices.batch)
     every = max(1, min(round(epoch / choices.evaluations), int(epoch * choices.epochs)))
     return {
         "num_train_epochs": choices.epochs, "per_device_train_batch_size": choices.batch,
-        "learning_rate": choices.rate, "warmup_steps": choices.warmup, "lr_scheduler_type": "linear",
+        "learning_rate": choices.rate, "learning_rate_mapping": {new: choices.head_rate} if choices.head_rate else {},
+        "warmup_steps": choices.warmup, "lr_scheduler_type": "linear",
         "seed": choices.seed, "data_seed": choices.seed, "bf16": choices.bf16,
         "eval_strategy": "steps", "eval_steps": every,
         "save_strategy": "steps", "save_steps": every, "save_total_limit": 1, "save_only_model": True,
