@@ -19,7 +19,7 @@ from encheck.encoders.models_file import packaged_models, read_models
 from encheck.errors import DataError, UsageError
 from encheck.ids import ItemId
 from encheck.training import PairHead, PairHeadLoss, with_span_pooling
-from encheck.training.fit import BiEncoder, Choices, CrossEncoder, Figures, _plain_attention, encoder_to_train
+from encheck.training.fit import BiEncoder, Choices, CrossEncoder, Figures, encoder_to_train
 from encheck.training.parts import joined, parts_of
 from encheck.training.runs import finished, write_results, writing
 from encheck.types import SentencePair
@@ -154,35 +154,26 @@ def test_a_folder_of_something_else_is_no_finished_training(tmp_path):
         finished(tmp_path, {})
 
 
-def test_attention_is_plain_while_a_model_trains_and_as_before_afterwards(tmp_path):
-    model = encoder_to_train(tiny.build(tmp_path / "tiny"))
-    inner = model[0].auto_model
-    before = inner.config._attn_implementation
-    with _plain_attention(model):
-        inside = inner.config._attn_implementation
-    assert (inside, inner.config._attn_implementation) == ("eager", before)
-    assert before != "eager"
-
-
 @NEEDS_DATASETS
 @pytest.mark.filterwarnings("ignore")
 def test_what_starts_at_random_has_a_learning_rate_of_its_own(tmp_path):
     model = with_span_pooling(encoder_to_train(tiny.build(tmp_path / "tiny")), sentence_mean=False)
     learner = BiEncoder(model, PairHead(model.get_embedding_dimension()))
-    before = {name: weights.clone() for name, weights in PairHeadLoss(model, learner.head).named_parameters()}
+    weights = dict(PairHeadLoss(model, learner.head).named_parameters())
+    before = {name: one.detach().clone() for name, one in weights.items()}
     parts = parts_of(train_head.load(own_pairs(tmp_path), sample=None))
     learner.fit(parts, choices=Choices(epochs=1, rate=1e-9, head_rate=0.05))
-    moved = {
-        name
-        for name, weights in PairHeadLoss(model, learner.head).named_parameters()
-        if (weights - before[name]).abs().max() > 1e-4
-    }
+    moved = {name for name, one in weights.items() if (one - before[name]).abs().max() > 1e-4}
     assert moved == {"head.linear.weight", "head.linear.bias", "model.1.attention.weight"}
-    other = CrossEncoder.of(tiny.build_plain(tmp_path / "plain"))
+
+
+def test_of_a_cross_encoder_the_classifier_starts_at_random(tmp_path):
     from sentence_transformers.cross_encoder.losses import CrossEntropyLoss
 
-    names = [name for name, _ in CrossEntropyLoss(other.model).named_parameters()]
-    assert [n.rpartition(".")[2] for n in names if re.search(other.starts_at_random, n)] == ["weight", "bias"]
+    learner = CrossEncoder.of(tiny.build_plain(tmp_path / "plain"))
+    names = [name for name, _ in CrossEntropyLoss(learner.model).named_parameters()]
+    found = [name.rpartition(".")[2] for name in names if re.search(learner.starts_at_random, name)]
+    assert found == ["weight", "bias"]
 
 
 def own_pairs(folder):

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from math import ceil
@@ -325,7 +324,7 @@ def _trained(trainer: type, family: str, learner: Any, loss: Any, parts: Parts, 
     arguments = getattr(sentence_transformers, f"{family}TrainingArguments")
     evaluator = _evaluator()(lambda: learner.measured(parts.dev, turned=False))
     start, used = time.perf_counter(), time.process_time()
-    with tempfile.TemporaryDirectory() as folder, _plain_attention(learner.model):
+    with tempfile.TemporaryDirectory() as folder:
         run = trainer(
             model=learner.model, loss=loss, train_dataset=_rows(parts.train), evaluator=evaluator,
             args=arguments(output_dir=folder, **_settings(choices, len(parts.train), learner.starts_at_random)),
@@ -336,23 +335,6 @@ def _trained(trainer: type, family: str, learner: Any, loss: Any, parts: Parts, 
     best = int(str(state.best_model_checkpoint).rpartition("-")[2])
     passed, busy = time.perf_counter() - start, time.process_time() - used
     return Fitted(state.epoch, state.global_step, best, state.best_metric, passed, busy)
-
-
-@contextmanager
-def _plain_attention(model: Any) -> Iterator[None]:
-    """On a processor, attention as separate products: torch's fused one takes 40% of a training step in bfloat16."""
-    import torch
-    from transformers import PreTrainedModel
-
-    found = [] if torch.cuda.is_available() else [m for m in model.modules() if isinstance(m, PreTrainedModel)]
-    before = [(part, part.config._attn_implementation) for part in found]
-    for part in found:
-        part.set_attn_implementation("eager")
-    try:
-        yield
-    finally:
-        for part, own in before:
-            part.set_attn_implementation(own)
 
 
 def _settings(choices: Choices, pairs: int, new: str) -> dict[str, Any]:
