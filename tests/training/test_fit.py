@@ -162,9 +162,13 @@ def test_what_starts_at_random_has_a_learning_rate_of_its_own(tmp_path):
     weights = dict(PairHeadLoss(model, learner.head).named_parameters())
     before = {name: one.detach().clone() for name, one in weights.items()}
     parts = parts_of(train_head.load(own_pairs(tmp_path), sample=None))
-    learner.fit(parts, choices=Choices(epochs=1, rate=1e-9, head_rate=0.05))
+    learner.fit(parts, choices=Choices(epochs=1, rate=1e-9, head_rate=0.05, bf16=True))
     moved = {name for name, one in weights.items() if (one - before[name]).abs().max() > 1e-4}
     assert moved == {"head.linear.weight", "head.linear.bias", "model.1.attention.weight"}
+    kept = []
+    model[0].auto_model.encoder.layer[0].output.dense.register_forward_hook(lambda *one: kept.append(one[2].dtype))
+    learner.measured(parts.test)
+    assert {str(dtype) for dtype in kept} == {"torch.float32"}  # although training steps were in bfloat16
 
 
 def test_of_a_cross_encoder_the_classifier_starts_at_random(tmp_path):

@@ -49,8 +49,8 @@ class Choices:
     """How to train: those of the paper, of whose learning rates (2e-5, 3e-5, 5e-5) the first.
 
     `head_rate` is the learning rate of what starts at random, the head and a pooling over spans; that of the rest if
-    None, as in the paper. With `bf16` a training step multiplies in bfloat16; weights, optimiser and evaluation stay
-    in fp32.
+    None, as in the paper. With `bf16` the trainer multiplies in bfloat16, in steps and where it chooses the checkpoint;
+    weights and optimiser are fp32, and so is what is measured afterwards.
     """
 
     epochs: float = 4
@@ -331,6 +331,7 @@ def _trained(trainer: type, family: str, learner: Any, loss: Any, parts: Parts, 
             callbacks=[EarlyStoppingCallback(choices.patience)],
         )  # fmt: skip
         run.train()
+        run.accelerator.unwrap_model(learner.model, keep_fp32_wrapper=False)  # its forward pass is in fp32 again
         state = run.state
     best = int(str(state.best_model_checkpoint).rpartition("-")[2])
     passed, busy = time.perf_counter() - start, time.process_time() - used
