@@ -25,7 +25,7 @@ from papers_ours import Measured
 from papers_page import page, paper_section, summary
 from papers_published import PAPERS
 
-from encheck.errors import EncheckError
+from encheck.errors import EncheckError, UsageError, unknown
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/reproduction.md"
 
@@ -34,6 +34,9 @@ def measure(papers: Sequence[str], root: Path, models: Sequence[str], only: str 
     """What can be measured of these papers in a folder, one measurement after the other."""
     from papers_measure import MEASURES
 
+    kinds = [function.__name__ for paper in papers for function in MEASURES[paper]]
+    if only and only not in kinds:
+        raise UsageError(f"--only: {unknown('kind', only, kinds)}")
     for paper in papers:
         for function in MEASURES[paper]:
             for model in models:

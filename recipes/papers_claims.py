@@ -54,7 +54,7 @@ class Theirs:
         return [name for name in dict.fromkeys(names) if not name.endswith(GAIN)]
 
     def figure(self, row: str, column: str) -> Figure | None:
-        """The number there; its standard error makes its interval."""
+        """The number there, without an interval."""
         for cell in self.cells:
             if (cell.row, cell.column) == (row, column):
                 return Figure(cell.table, row, column, cell.value)

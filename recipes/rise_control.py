@@ -54,7 +54,7 @@ from encheck.training.reweighting import (
     random_weights,
     uniform,
 )
-from encheck.types import SentencePair, apply_edits
+from encheck.types import SentencePair, apply_edits, content_hash
 
 Floats = NDArray[np.float64]
 Edit = Callable[[str, str, Random], str]  # a text, another text of the pool, a random generator -> a text
@@ -109,6 +109,7 @@ class Settings:
     discriminator_rate: float
     stsb_pairs: int | None
     mrpc_pairs: int | None
+    data: str = ""  # the fingerprint of both sources
 
 
 @dataclass(frozen=True)
@@ -161,10 +162,11 @@ def _made(
 
 @dataclass(frozen=True)
 class Data:
-    """Training pairs by source, without sentences of the evaluated parts; and these parts."""
+    """Training pairs by source, without sentences of the evaluated parts; these parts; a fingerprint of the files."""
 
     train: Mapping[str, list[SentencePair]]
     parts: Mapping[tuple[str, str], list[SentencePair]]
+    fingerprint: str = ""
 
 
 def read(root: str, most: Mapping[str, int | None]) -> Data:
@@ -172,7 +174,8 @@ def read(root: str, most: Mapping[str, int | None]) -> Data:
 
     MRPC and the STS benchmark share sentences: those of a measured part train nothing.
     """
-    sets = {name: load(spec.format(root), sample=None).pairs for name, spec in SOURCES.items()}
+    loaded = {name: load(spec.format(root), sample=None) for name, spec in SOURCES.items()}
+    sets = {name: one.pairs for name, one in loaded.items()}
     parts = {
         (name, split): [p for p in pairs if p.split == split][: most[name]]
         for name, pairs in sets.items()
@@ -180,7 +183,7 @@ def read(root: str, most: Mapping[str, int | None]) -> Data:
     }
     measured = {text for pairs in sets.values() for p in pairs if p.split != "train" for text in plain(p)}
     train = {name: [p for p in pairs if p.split == "train" and not plain(p) & measured] for name, pairs in sets.items()}
-    return Data(train, parts)
+    return Data(train, parts, content_hash(*(one.fingerprint for one in loaded.values())))
 
 
 def plain(pair: SentencePair) -> set[str]:
@@ -328,7 +331,10 @@ def run_seed(source: str, seed: int, data: Data, settings: Settings, out: Path, 
 
 def weights_of(source: str, seed: int, pool: Sequence[Pooled], settings: Settings, place: Path) -> Floats:
     """RISE's weights of the pool, from the file where they are there."""
+    of = content_hash(*(text for p in pool for text in (p.first, p.second)))
     if (file := place / "pool.json").exists():
+        if json.loads(file.read_text())["pool"] != of:
+            raise UsageError(f"{place} has weights of another pool, made by another version: name another folder")
         logits = np.load(place / "logits.npz")["logits"]
         return human_probability(logits, temperature=TEMPERATURE[source])
     start = time.process_time(), time.perf_counter()
@@ -336,7 +342,7 @@ def weights_of(source: str, seed: int, pool: Sequence[Pooled], settings: Setting
     seconds = {"seconds": time.perf_counter() - start[1], "cpu_seconds": time.process_time() - start[0]}
     weights = human_probability(logits, temperature=TEMPERATURE[source])
     np.savez(place / "logits.npz", logits=logits)
-    told = about(pool, logits, found, weights, settings.model) | seconds
+    told = {"pool": of} | about(pool, logits, found, weights, settings.model) | seconds
     write_text(file, json.dumps(told, indent=1) + "\n")
     return weights
 
@@ -441,10 +447,11 @@ def main() -> None:
     add("--report", action="store_true", help="print the tables of --out and run nothing")
     args = parser.parse_args()
     if not args.report:
-        settings = Settings(**{name: getattr(args, name) for name in Settings.__dataclass_fields__})
+        data = read(args.data, {"stsb": args.stsb_pairs, "mrpc": args.mrpc_pairs})
+        given = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
+        settings = Settings(**given | {"data": data.fingerprint})
         args.out.mkdir(parents=True, exist_ok=True)
         held(args.out, settings)
-        data = read(args.data, {"stsb": args.stsb_pairs, "mrpc": args.mrpc_pairs})
         for source in args.sources:
             for seed in range(args.seeds):
                 run_seed(source, seed, data, settings, args.out, args.arms)

@@ -100,9 +100,10 @@ def main(argv: Sequence[str] | None = None) -> list[Results]:
     """Train what is not finished; print each result and the table."""
     told = arguments(argv)
     set_threads(told)
-    combinations = [checked_features([p.strip() for p in one.split(",")]) for one in told.features or [",".join(SBERT)]]
+    asked = told.features or [",".join(SBERT)]
+    combinations = dict.fromkeys(tuple(checked_features([p.strip() for p in one.split(",")])) for one in asked)
     found: list[Results] = []
-    for spec in told.data:
+    for spec in dict.fromkeys(told.data):
         whole = parts_of(load(spec, sample=None))
         for features in combinations:
             for seed in range(told.seeds):

@@ -191,15 +191,16 @@ def span_source(told: argparse.Namespace) -> SpanSource:
 def trainings(told: argparse.Namespace, source: SpanSource) -> Sequence[Training]:
     """All that was asked for, by data set, seed, pooling and share: what is compared is trained side by side."""
     found = []
-    for spec in told.data:
+    poolings, shares = (list(dict.fromkeys(asked)) for asked in (told.pooling or KINDS, told.share or [1.0]))
+    for spec in dict.fromkeys(told.data):
         parts = parts_of(load(spec, sample=None))
         for seed in range(told.seeds):
             some = parts.sampled(told.pairs, seed=seed) if told.pairs else parts
             choices = choices_of(told, seed=seed)
             found += [
                 Training(some, pooling, told.model, share, told.longest, choices, source, whole=not told.pairs)
-                for pooling in told.pooling or KINDS
-                for share in told.share or [1.0]
+                for pooling in poolings
+                for share in shares
             ]
     return found
 
@@ -209,8 +210,11 @@ def said(argv: Sequence[str], out: Path) -> str:
 
     >>> said(["--data", "mrpc:/home/ann/mrpc", "--seeds", "5", "--out", "runs"], Path("runs"))
     'python recipes/train_spans.py --data mrpc:DIR/mrpc --seeds 5 --out RUNS'
+    >>> said(["--data=mrpc@glue:/ann/mrpc/", "--frames", "/ann/frames.jsonl", "--out=/ann/runs/"], Path("/ann/runs"))
+    'python recipes/train_spans.py --data mrpc@glue:DIR/mrpc/ --frames DIR/frames.jsonl --out RUNS'
     """
-    named = ["RUNS" if one == str(out) else re.sub(r":.*/", ":DIR/", one) for one in argv]
+    words = [word for one in argv for word in (one.split("=", 1) if one.startswith("--") else [one])]
+    named = ["RUNS" if Path(one) == out else re.sub(r"(:|^)[^:]*/(?=[^/])", r"\1DIR/", one) for one in words]
     return shlex.join(["python", "recipes/train_spans.py", *named])
 
 

@@ -88,6 +88,13 @@ def test_frames_that_do_not_fit_their_text_are_refused_by_line(tmp_path, change,
         read_frames(path)
 
 
+def test_a_sentence_may_hold_another_end_of_line(tmp_path):
+    row = {"sentence": "It\u2028thundered", "tokens": ["It", "thundered"], "frames": [["O", "B-V"]]}
+    path = tmp_path / "frames.jsonl"
+    path.write_text(json.dumps(row, ensure_ascii=False) + "\r\n", "utf-8")
+    assert list(read_frames(path)) == ["It\u2028thundered"]
+
+
 def test_a_file_without_frames_is_refused(tmp_path):
     with pytest.raises(DataError, match="holds no frames"):
         read_frames(written(tmp_path / "frames.jsonl"))

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -119,6 +120,8 @@ def test_results_of_other_settings_are_not_gone_on_with(tmp_path):
     recipe.held(tmp_path, settings())
     with pytest.raises(UsageError, match=r"holds results of other settings \(pairs 24, share 0.5\): name another"):
         recipe.held(tmp_path, settings(pairs=30, share=0.3))
+    with pytest.raises(UsageError, match=r"other settings \(data ''\)"):
+        recipe.held(tmp_path, settings(data="of another version"))
 
 
 @pytest.mark.skipif(
@@ -146,6 +149,10 @@ def test_a_run_goes_on_where_it_was_and_reports_the_comparison_that_decides(tmp_
     arms = [json.loads(text) for f, text in found.items() if f.name != "pool.json"]
     assert all(-1 <= arm["stsb_spearman"] <= 1 and 0 <= arm["mrpc_f1"] <= 1 for arm in arms)
     assert arms[0]["stsb_pearson"] != arms[1]["stsb_pearson"]
+    with pytest.raises(UsageError, match="has weights of another pool"):
+        recipe.run_seed(
+            "stsb", 0, replace(data, train={"stsb": pairs(start=500)}), settings(), tmp_path / "out", ["none"]
+        )
     said = "\n".join(recipe.report(tmp_path / "out"))
     differences = [100 * (arms[i + 1]["stsb_spearman"] - arms[i]["stsb_spearman"]) for i in (0, 2)]
     assert f"2 paired seeds: {np.mean(differences):+.2f} (95% interval" in said

@@ -110,6 +110,14 @@ def test_a_model_that_sees_nothing_gets_what_the_largest_class_gets(store, task)
     assert found.value == found.surface["majority-class"].value > 0.5
 
 
+def test_one_class_to_learn_from_is_a_reason_to_skip_where_there_is_a_development_part(store):
+    rows = [row for row in TASKS["SST2"] if row.split == "test" or row.label == "who"]
+    with pytest.raises(
+        NothingToMeasure, match="SST2 of own has texts of the class who alone to learn from: take a larger"
+    ):
+        measured(store, BagOfWords(), "SST2", rows)
+
+
 def test_words_stand_beside_a_text_and_overlap_beside_a_pair(store):
     assert set(task_accuracy(measured(store, Constant(), "TREC")[1]).surface) == {"bag-of-words", "majority-class"}
     pair = task_accuracy(measured(store, Constant(), "MRPC")[1])

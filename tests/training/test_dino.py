@@ -117,9 +117,23 @@ def test_a_file_of_other_settings_is_not_gone_on_with(model, tmp_path):
     writer(model).write(TEXTS[:1], path)
     with pytest.raises(DataError, match=r"was written with other settings \(copies, seed\): name another file"):
         writer(model, copies=2, seed=4).write(TEXTS, path)
-    path.write_text("first,second\n")
-    with pytest.raises(DataError, match="was written with other settings"):
+
+
+@pytest.mark.parametrize("content", ["first,second\n", "notes without an end", "one\ntwo", "{}"])
+def test_a_file_of_something_else_is_left_as_it_is(model, tmp_path, content):
+    path = tmp_path / "notes.txt"
+    path.write_text(content)
+    with pytest.raises(DataError, match=r"notes\.txt is no file that DINO wrote"):
         writer(model).write(TEXTS, path)
+    assert path.read_text() == content
+
+
+def test_a_first_line_that_was_cut_off_is_written_again(model, tmp_path):
+    whole, path = tmp_path / "whole", tmp_path / "cut"
+    writer(model).write(TEXTS[:1], whole)
+    path.write_text(whole.read_text()[:12])
+    writer(model).write(TEXTS[:1], path)
+    assert path.read_text() == whole.read_text()
 
 
 def test_a_line_that_dino_did_not_write_is_named(tmp_path):

@@ -19,7 +19,7 @@ from encheck.encoders.models_file import packaged_models, read_models
 from encheck.errors import DataError, UsageError
 from encheck.ids import ItemId
 from encheck.training import PairHead, PairHeadLoss, with_span_pooling
-from encheck.training.fit import BiEncoder, Choices, CrossEncoder, Figures, encoder_to_train
+from encheck.training.fit import BiEncoder, Choices, CrossEncoder, Figures, encoder_to_train, fit_once
 from encheck.training.parts import joined, parts_of
 from encheck.training.runs import finished, write_results, writing
 from encheck.types import SentencePair
@@ -178,6 +178,24 @@ def test_of_a_cross_encoder_the_classifier_starts_at_random(tmp_path):
     names = [name for name, _ in CrossEntropyLoss(learner.model).named_parameters()]
     found = [name.rpartition(".")[2] for name in names if re.search(learner.starts_at_random, name)]
     assert found == ["weight", "bias"]
+
+
+def test_what_cannot_be_kept_or_is_not_there_is_refused_before_anything_is_trained(tmp_path):
+    parts = parts_of(data(train=20, validation=8, test=6))
+
+    settings = {"data": parts.name, "pairs": parts.fingerprint, **Choices().settings}
+    with writing(tmp_path / "done") as unfinished:
+        write_results(unfinished, settings, {"checkpoint": False})
+
+    def fit(place, **named):
+        return fit_once(place, lambda: pytest.fail("made"), parts, choices=Choices(), settings={}, **named)
+
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=r"cannot write into .*/file: Not a directory\. Remedy: another --out"):
+        fit(tmp_path / "file/it")
+    assert fit(tmp_path / "done", keep_model=False)["checkpoint"] is False
+    with pytest.raises(UsageError, match=r"done has results, but no checkpoint\. Remedy: --no-model"):
+        fit(tmp_path / "done")
 
 
 def own_pairs(folder):

@@ -31,7 +31,9 @@ def classified(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
     measured = tuple(one for one in texts if not one.split or one.split in TEST)
     others = tuple(one for one in texts if one.split and one.split not in TEST)
     is_nested = not others
-    if not any(one.split == DEVELOPMENT for one in others):
+    if any(one.split == DEVELOPMENT for one in others):
+        _refuse_one_class(dataset.name, str(level), [one for one in others if one.split != DEVELOPMENT])
+    else:
         _refuse_few(dataset.name, str(level), measured if is_nested else others, nested=is_nested)
     return Items(measured, tuning=others)
 
@@ -39,6 +41,12 @@ def classified(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
 def _place(one: Classified) -> tuple[int, int, str]:
     """Shorter texts first, then by class, as the toolkit sorts them: which folds there are hangs on it."""
     return len(one.first.split()), len(one.second.split()), one.label
+
+
+def _refuse_one_class(name: str, task: str, texts: Sequence[Classified]) -> None:
+    if len(labels := {one.label for one in texts}) < 2:
+        found = f"texts of the class {', '.join(labels)} alone" if labels else "no text"
+        raise NothingToMeasure(f"{task} of {name} has {found} to learn from: take a larger --sample")
 
 
 def _refuse_few(name: str, task: str, texts: Sequence[Classified], *, nested: bool) -> None:

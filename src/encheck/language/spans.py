@@ -120,7 +120,8 @@ class BroughtFrames:
         if missing and self.otherwise is None:
             raise DataError(
                 f"{self.path} has no frames for {len(missing)} of {len(set(texts))} texts, first for "
-                f"{missing[0][:80]!r}. Remedy: frames of these texts too, or have them parsed: missing=parse"
+                f"{missing[0][:80]!r}. Remedy: frames of these texts too, or have them parsed: missing=parse "
+                "(--model-arg missing=parse in a run, --missing parse in recipes/train_spans.py)"
             )
         made = self.otherwise.structures(missing) if missing and self.otherwise else {}
         return {text: self._known[text] if text in self._known else made[text] for text in texts}
@@ -130,7 +131,7 @@ def read_frames(path: Path) -> dict[str, Structure]:
     """The structures in a JSONL file of sentences with tokens and frames; DataError names the line that is wrong."""
     found: dict[str, Structure] = {}
     try:
-        lines = text_of(path).splitlines()
+        lines = text_of(path).split("\n")  # other ends of lines may stand within a sentence
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read the frames {path}: {error}") from error
     for number, line in enumerate(lines, 1):

@@ -18,20 +18,23 @@ log = logging.getLogger("encheck")
 def begun(path: Path, settings: Mapping[str, Any]) -> set[tuple[str, float]]:
     """Texts and labels that the file has, once a torn last line is cut off; a new file gets its first line.
 
-    DataError for a file of other settings.
+    DataError for a file of other settings, or of something else: it is left as it is.
     """
     own = json.loads(json.dumps({SETTINGS: settings}))
-    if path.exists():
-        _cut_torn_line(path)
-    if not path.exists() or not path.stat().st_size:
-        path.write_text(json.dumps(own) + "\n", encoding="utf-8")
+    begins = json.dumps(own) + "\n"
+    content = path.read_bytes() if path.exists() else b""
+    if begins.encode().startswith(content):  # nothing, or a first line that was cut off
+        path.write_text(begins, encoding="utf-8")
         return set()
-    if (first := _first_line(path)) != own:
-        before = first.get(SETTINGS, {})
+    if (first := _first_line(content)) != own:
+        if not first:
+            raise DataError(f"{path} is no file that DINO wrote: name another one")
+        before = first[SETTINGS]
         other = [name for name, value in own[SETTINGS].items() if before.get(name) != value]
         raise DataError(
             f"{path} was written with other settings ({', '.join(other)}): name another file, or give those of before"
         )
+    _cut_torn_line(path, content)
     return {(one.text, one.label) for one in read_written(path)}
 
 
@@ -48,19 +51,17 @@ def read_written(path: Path) -> list[Written]:
     return found
 
 
-def _first_line(path: Path) -> dict[str, Any]:
-    with path.open(encoding="utf-8") as file:
-        line = file.readline()
+def _first_line(content: bytes) -> dict[str, Any]:
+    """The settings that a file begins with; empty if it does not."""
     try:
-        found = json.loads(line)
+        found = json.loads(content.partition(b"\n")[0])
     except ValueError:
         found = None
     return found if isinstance(found, dict) and isinstance(found.get(SETTINGS), dict) else {}
 
 
-def _cut_torn_line(path: Path) -> None:
+def _cut_torn_line(path: Path, content: bytes) -> None:
     """Cut off a last line without its end: the run was killed while it wrote."""
-    content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
     if whole != content:
         log.warning("%s: the last line was torn, and is written again", path)

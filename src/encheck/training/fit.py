@@ -32,7 +32,7 @@ from encheck.encoders.load import config_for, folder_of
 from encheck.encoders.models_file import known_models
 from encheck.errors import UsageError
 from encheck.training.parts import Parts
-from encheck.training.runs import finished, write_results, writing
+from encheck.training.runs import CHECKPOINT, finished, write_results, writing
 from encheck.types import SentencePair
 
 if TYPE_CHECKING:
@@ -295,21 +295,22 @@ def fit_once(
     """One training as a finished folder: results.json, and the checkpoint with its head if `keep_model`.
 
     `make` is called after everything was seeded. `also` names other pairs to measure. Results of a finished folder are
-    read, not made again; UsageError if they are of other `settings`, choices or pairs.
+    read, not made again; UsageError if they are of other `settings`, choices or pairs, if the checkpoint was not kept
+    then and is wanted now, or if nothing can be written there.
     """
     settings = {**settings, "data": parts.name, "pairs": parts.fingerprint, **choices.settings}
-    if found := finished(folder, settings):
+    if found := finished(folder, settings, with_model=keep_model):
         return found
-    seeded(choices.seed)
-    learner = make()
-    fitted = learner.fit(parts, choices=choices)
-    results = {
-        "parts": {part: {"pairs": n, "from": parts.told.get(part, "")} for part, n in parts.sizes.items()},
-        "head_parameters": learner.head_parameters, "training": asdict(fitted),
-        **{name: asdict(learner.measured(pairs)) for name, pairs in (("dev", parts.dev), ("test", parts.test))},
-        "also": {name: asdict(learner.measured(pairs)) for name, pairs in (also or {}).items()},
-    }  # fmt: skip
-    with writing(folder) as unfinished:
+    with writing(folder) as unfinished:  # before anything takes time, so that a folder that cannot be is refused
+        seeded(choices.seed)
+        learner = make()
+        fitted = learner.fit(parts, choices=choices)
+        results = {
+            "parts": {part: {"pairs": n, "from": parts.told.get(part, "")} for part, n in parts.sizes.items()},
+            "head_parameters": learner.head_parameters, "training": asdict(fitted), CHECKPOINT: keep_model,
+            **{name: asdict(learner.measured(pairs)) for name, pairs in (("dev", parts.dev), ("test", parts.test))},
+            "also": {name: asdict(learner.measured(pairs)) for name, pairs in (also or {}).items()},
+        }  # fmt: skip
         if keep_model:
             learner.save(unfinished)
         write_results(unfinished, settings, results)

@@ -19,13 +19,15 @@ from encheck.system.files import write_text
 
 RESULTS = "results.json"
 SETTINGS = "settings"
+CHECKPOINT = "checkpoint"  # whether it was kept
 UNFINISHED = ".unfinished"
 
 
-def finished(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+def finished(folder: Path, settings: Mapping[str, Any], *, with_model: bool = False) -> dict[str, Any] | None:
     """The results of a training that was done with these settings; None if it was not, or was cut off.
 
-    UsageError if the folder holds one with other settings, or something else.
+    UsageError if the folder holds one with other settings, or something else, or none of the checkpoint that
+    `with_model` asks for.
     """
     path = folder / RESULTS
     if not folder.exists():
@@ -39,6 +41,8 @@ def finished(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None
     then, now = found.get(SETTINGS) if isinstance(found, dict) else None, json.loads(json.dumps(settings))
     if then != now:
         raise UsageError(f"{path} is of {_differs(then, now)}. Remedy: another --out, or remove {folder}")
+    if with_model and found.get(CHECKPOINT) is False:
+        raise UsageError(f"{folder} has results, but no checkpoint. Remedy: --no-model, another --out, or remove it")
     return dict(found)
 
 
@@ -55,7 +59,10 @@ def writing(folder: Path) -> Iterator[Path]:
     """A new folder that takes the place of `folder` when the block ends well; what an earlier one left goes first."""
     unfinished = folder.with_name(folder.name + UNFINISHED)
     shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
+    try:
+        unfinished.mkdir(parents=True)
+    except OSError as error:
+        raise UsageError(f"cannot write into {folder.parent}: {error.strerror}. Remedy: another --out") from error
     yield unfinished
     unfinished.replace(folder)
 
