@@ -41,7 +41,7 @@ def measure(papers: Sequence[str], root: Path, models: Sequence[str], only: str 
         for function in MEASURES[paper]:
             for model in models:
                 if only in ("", function.__name__):
-                    for one in function(root, model):
+                    for one in filter(lambda made: made.figures, function(root, model)):
                         print(f"measured: {paper}, {one.what}, {len(one.figures)} figures", file=sys.stderr)
                         yield one.dated()
 

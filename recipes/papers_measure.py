@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from papers_ours import Figure, Label, Measured, shown
+from papers_runs import cross_encoder_row, on_other_data
 
 from encheck import load_data, run
 from encheck.comparing.predictions import read_predictions
@@ -110,12 +111,14 @@ WORDS_A_CUT, MOST_CUTS = 5, 6
 RANKING = {"r_precision": "R-Precision", "spearman": "Spearman"}
 
 
-def trained_cross_encoder(model: str) -> str:
-    """The name for the tables, if the model is a folder of train_cross_encoder.py; empty for anything else."""
+def trained_cross_encoder(model: str) -> tuple[str, Label] | None:
+    """Its name for the tables with the row that it stands for, if the model is a folder of train_cross_encoder.py."""
     file = Path(model) / RESULTS
-    settings = json.loads(file.read_text("utf-8")).get(SETTINGS, {}) if file.is_file() else {}
-    is_one = "model" in settings and "features" not in settings
-    return f"cross-encoder, {shown(settings['model'])}" if is_one else ""
+    raw = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    if (row := cross_encoder_row(raw)) is None:
+        return None
+    differs = ("model", "data") if on_other_data(raw) else ANOTHER_MODEL
+    return f"cross-encoder, {shown(raw[SETTINGS]['model'])}", Label((row,), differs)
 
 
 def chains(root: Path, model: str) -> Iterator[Measured]:
@@ -125,13 +128,13 @@ def chains(root: Path, model: str) -> Iterator[Measured]:
     """
     for data in there([TEST_FILE], root):
         found = run(model, data=data.spec(root), checks="swapchain", sample="all", generator_mode="paper")
-        if name := trained_cross_encoder(model):
+        if trained := trained_cross_encoder(model):
+            name, label = trained
             made = (*_ranking(found, "b", name), *_ranking(found, "a", f"{name}, pivot=a"), *_swapped(found, name))
             command = (
                 f"encheck run -m swapchain --model=RUNS/best --data {data.said} --sample all --generator-mode paper"
             )
-            labels = {name: Label(("BERT",), ANOTHER_MODEL)}
-            yield Measured("000", "swap chains", name, command, made, labels, versions(found))
+            yield Measured("000", "swap chains", name, command, made, {name: label}, versions(found))
             continue
         name = shown(model)
         overlap = rows_of(found, RANKED, "overlap")[0]
@@ -171,8 +174,9 @@ def _swapped(found: Any, name: str) -> Iterator[Figure]:
 
 def continued(_root: Path, model: str) -> Iterator[Measured]:
     """Figure 1, on the written continuations of the probes: what a cross-encoder's argmax says after 0 to 30 words."""
-    if not (name := trained_cross_encoder(model)):
+    if (trained := trained_cross_encoder(model)) is None:
         return
+    name, _ = trained
     found = run(model, data="probes", checks="continuation", sample="all")
     made = tuple(
         figure(row, "F1", (name, f"{WORDS_A_CUT * cut} words"), scale=100)
@@ -236,22 +240,22 @@ def graded(root: Path, model: str) -> Iterator[Measured]:
     years = [Set(f"STS{n}", f"sts12-16/{folder}", f"sts{n}") for n, folder in (
         (12, "test-gold"), (13, "test-gs"), (14, "sts-en-test-gs-2014"), (15, "test_evaluation_task2a"),
         (16, "sts2016-english-with-gs-v1.0"))]  # fmt: skip
-    sets = there([*years, STSB], root)
-    found = run(model, data=[one.spec(root) for one in sets], checks="sts", sample="all")
-    name, check, seen = shown(model), "similarity_ranks_pairs_as_people_do", tuned_on(found)
-    made = []
-    for row in rows_of(found, check, "spearman"):
-        kind = row["data"]
-        column = "STS-B" if kind == "stsb" else kind.upper()
-        made.append(figure(row, "T7", (name, column), scale=100, tuned=kind in seen))
-    made += [
-        figure(row, "T3", (name, column), scale=100, tuned="stsb" in seen)
-        for metric, column in (("pearson", "STSb Pearson"), ("spearman", "STSb Spearman"))
-        for row in rows_of(found, check, metric, data="stsb")
-    ]
-    command = f"encheck run -m sts --sample all {' '.join(f'--data {one.said}' for one in sets)}"
-    labels = {name: Label(("RoBERTa*",), ANOTHER_MODEL)}
-    yield Measured("001", "graded pairs", model, command, tuple(made), labels, versions(found))
+    name = shown(model)
+    for one in there([*years, STSB], root):
+        found = run(model, data=one.spec(root), checks="sts", sample="all")
+        is_stsb, is_tuned = one is STSB, one.kind in tuned_on(found)
+        places = {"spearman": [("T7", "STS-B" if is_stsb else one.name)]}
+        if is_stsb:
+            places = {"spearman": [*places["spearman"], ("T3", "STSb Spearman")], "pearson": [("T3", "STSb Pearson")]}
+        made = tuple(
+            figure(row, table, (name, column), scale=100, tuned=is_tuned)
+            for metric, those in places.items()
+            for row in rows_of(found, "similarity_ranks_pairs_as_people_do", metric)
+            for table, column in those
+        )
+        command = f"encheck run -m sts --data {one.said} --sample all"
+        labels = {name: Label(("RoBERTa*",), ANOTHER_MODEL)}
+        yield Measured("001", f"graded pairs of {one.name}", model, command, made, labels, versions(found))
 
 
 def decided(root: Path, model: str) -> Iterator[Measured]:
@@ -315,16 +319,15 @@ def paraphrase_sizes(root: Path, _model: str) -> Iterator[Measured]:
 
 def flips(root: Path, model: str) -> Iterator[Measured]:
     """Section 3: predictions that change with the order of the two sentences."""
-    sets = there([Set("MSRP", "mrpc", "mrpc"), PIT], root)
-    found = run(model, data=[one.spec(root) for one in sets], checks="symmetry", sample="all")
-    of = {"mrpc": "MSRP", "pit2015": "PIT-2015"}
     own = f"{shown(model)}, cosine"
-    made = [
-        figure(row, "S3", (own, of[row["data"]]), scale=100)
-        for row in rows_of(found, "prediction_stays_when_the_sentences_are_exchanged", "flip_rate")
-    ]
-    command = f"encheck run -m symmetry --sample all {' '.join(f'--data {one.said}' for one in sets)}"
-    yield Measured("002", "flips", model, command, tuple(made), {}, versions(found))
+    for one in there([replace(MRPC, name="MSRP"), PIT], root):
+        found = run(model, data=one.spec(root), checks="symmetry", sample="all")
+        made = tuple(
+            figure(row, "S3", (own, one.name), scale=100)
+            for row in rows_of(found, "prediction_stays_when_the_sentences_are_exchanged", "flip_rate")
+        )
+        command = f"encheck run -m symmetry --data {one.said} --sample all"
+        yield Measured("002", f"flips of {one.name}", model, command, made, {}, versions(found))
 
 
 def parameters(_root: Path, model: str) -> Iterator[Measured]:

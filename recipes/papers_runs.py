@@ -36,7 +36,7 @@ from encheck.errors import DataError
 from encheck.training.fit import Choices
 
 Raw = Mapping[str, Any]
-Of = tuple[str, str, str]  # paper, table, model
+Of = tuple[str, str, str, str]  # paper, table, column, model
 Place = tuple[str, str, str]  # row, column, note
 COLUMNS = {
     "mrpc": "MSRP", "mrpc@glue": "MSRP", "pit2015": "PIT-2015", "paws": "PAWS-Wiki", "paws-qqp": "PAWS-QQP",
@@ -50,6 +50,7 @@ ARMS = {"rise": "RISE", "none": "DINO", "filter": "Filtering", "random": "Random
 SOURCES = {"stsb": "STSb", "mrpc": "MRPC"}
 RISE_FIGURES = {"stsb_spearman": "STSb Spearman", "stsb_pearson": "STSb Pearson", "mrpc_accuracy": "MRPC accuracy",
                 "mrpc_f1": "MRPC F1"}  # fmt: skip
+OF_A_SEED = {"seed", "pairs"}  # which pairs: a sample is drawn by the seed
 OF_TOKENIZERS = {"tokenizer.json", "vocab.json"}
 TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
 
@@ -65,6 +66,7 @@ class Value(BaseModel):
     value: Annotated[float, Field(allow_inf_nan=False)]
     n: int | None = None
     note: str = ""
+    is_on_other_data: bool = False  # than the paper trains on, where the row does not say so
 
 
 class Run(BaseModel):
@@ -75,6 +77,7 @@ class Run(BaseModel):
     model: str
     papers: list[Value]
     command: str = ""
+    settings: dict[str, Any] = {}  # what seeds of one figure have in common
 
 
 def files(folder: Path) -> Iterator[tuple[Path, Any]]:
@@ -108,7 +111,13 @@ def _plain(path: Path, raw: Raw) -> Raw | None:
         return raw if "papers" in raw else None
     beside = path.with_name("results.json")
     note = _sample(json.loads(beside.read_text("utf-8"))) if beside != path and beside.is_file() else ""
-    return {**raw, "papers": [_noted(value, note) for value in raw["papers"]]}
+    settings = _common(json.loads(beside.read_text("utf-8"))) if beside != path and beside.is_file() else {}
+    return {**raw, "papers": [_noted(value, note) for value in raw["papers"]], "settings": settings}
+
+
+def _common(raw: Raw) -> Raw:
+    """The settings of a training that its other seeds share."""
+    return {name: value for name, value in raw.get("settings", {}).items() if name not in OF_A_SEED}
 
 
 def _noted(value: Any, note: str) -> Any:
@@ -132,16 +141,42 @@ def _head(_path: Path, raw: Raw) -> Raw | None:
     name = "SBERT, (u, v, |u-v|)" if features == SBERT else f"head, ({', '.join(features)})"
     made.append(_value("002", "S3", name, column, 100 * test["flips"], test["n"], note))
     command = f'python recipes/train_head.py --data {settings["data"]}:... --features "{",".join(features)}"'
-    command += f" --pairs {note.split()[0].replace(',', '')}" if note else ""
-    command += f"{_options(settings)} --out RUNS"
-    return {"seed": settings["seed"], "model": settings["model"], "command": command, "papers": made}
+    command += f"{_pairs(note)}{_options(settings)} --out RUNS"
+    return {**_seed(raw), "command": command, "papers": made}
 
 
-def _options(settings: Raw) -> str:
+def _seed(raw: Raw) -> dict[str, Any]:
+    """What a run of one seed says of its training."""
+    return {"seed": raw["settings"]["seed"], "model": raw["settings"]["model"], "settings": _common(raw)}
+
+
+def _pairs(note: str) -> str:
+    """The option of a training on a sample of its pairs."""
+    return f" --pairs {note.split()[0].replace(',', '')}" if note else ""
+
+
+def _options(settings: Raw, **usual: float) -> str:
     """The options of a training's command, but for those that have their usual value."""
-    usual = {"rate": Choices.rate, "head_rate": Choices.head_rate}
-    rates = (f" --{k.replace('_', '-')} {settings[k]:g}" for k, v in usual.items() if settings.get(k, v) != v)
-    return "".join(rates) + (" --bf16" if settings.get("bf16") else "")
+    known = {"rate": Choices.rate, "head_rate": None, "epochs": Choices.epochs, "batch": Choices.batch,
+             "patience": Choices.patience, **usual}  # fmt: skip
+    numbers = (f" --{k.replace('_', '-')} {settings[k]:g}" for k, v in known.items() if settings.get(k, v) != v)
+    model = "" if settings["model"] == "sbert" else f" --model {settings['model']}"
+    return model + "".join(numbers) + (" --bf16" if settings.get("bf16") else "")
+
+
+def cross_encoder_row(raw: Raw) -> str | None:
+    """The paper's row of a finished cross-encoder, by its weights; those that are no RoBERTa stand in for BERT."""
+    settings = raw.get("settings")
+    if not isinstance(settings, dict) or not raw.get("also") or "features" in settings:
+        return None
+    return "RoBERTa" if "roberta" in settings["model"].lower() else "BERT"
+
+
+def on_other_data(raw: Raw) -> bool:
+    """Whether a cross-encoder was trained on anything but the whole of QQP, PAWS-QQP and PAWS-Wiki."""
+    used = {name.partition("@")[0] for name in raw["also"]}
+    said = str(raw.get("parts", {}).get("train", {}).get("from", ""))
+    return used != {"qqp", "paws", "paws-qqp"} or "validation" in said or bool(_sample(raw))
 
 
 def _sample(raw: Raw) -> str:
@@ -151,21 +186,24 @@ def _sample(raw: Raw) -> str:
 
 
 def _cross_encoder(_path: Path, raw: Raw) -> Raw | None:
-    """recipes/train_cross_encoder.py: Table 2 of 000, and flips. Weights that are no RoBERTa stand in for BERT."""
-    settings, also = raw.get("settings"), raw.get("also")
-    if not isinstance(settings, dict) or not also or "features" in settings:
+    """recipes/train_cross_encoder.py: Table 2 of 000, and flips."""
+    if (row := cross_encoder_row(raw)) is None:
         return None
-    row, note = "RoBERTa" if "roberta" in settings["model"].lower() else "BERT", _sample(raw)
+    settings, also, note = raw["settings"], raw["also"], _sample(raw)
     made = []
     for name, found in also.items():
         column, n = COLUMNS.get(name, name), found["n"]
         if column.startswith("PAWS"):
-            made += [_value("000", "T2", row, f"{column} {said}", 100 * found[key], n, note)
+            made += [{**_value("000", "T2", row, f"{column} {said}", 100 * found[key], n, note),
+                      "is_on_other_data": on_other_data(raw)}
                      for key, said in (("accuracy", "accuracy"), ("f1", "F1"))]  # fmt: skip
         made.append(_value("002", "S3", f"cross-encoder, {row}", column, 100 * found["flips"], n, note))
     data = "".join(f" --data {name}:..." for name in also)
-    command = f"python recipes/train_cross_encoder.py{data} --model {settings['model']}{_options(settings)} --out RUNS"
-    return {"seed": settings["seed"], "model": settings["model"], "command": command, "papers": made}
+    dev = str(raw.get("parts", {}).get("dev", {}).get("from", "")).partition(":")[0]
+    dev = f" --dev {dev}" if dev in also and len(also) > 1 else ""
+    options = f"{data}{dev}{_pairs(note)}{_options({**settings, 'model': 'sbert'}, epochs=3)}"
+    command = f"python recipes/train_cross_encoder.py{options} --model {settings['model']} --out RUNS"
+    return {**_seed(raw), "command": command, "papers": made}
 
 
 def _rise(path: Path, raw: Raw) -> Raw | None:
@@ -178,8 +216,8 @@ def _rise(path: Path, raw: Raw) -> Raw | None:
         _value("001", "T3", row, column, 100 * raw[key], None) for key, column in RISE_FIGURES.items() if key in raw
     ]
     seed = int(path.parent.name.removeprefix("seed"))
-    command = "python recipes/rise_control.py --data DIR --out RUNS"
-    return {"seed": seed, "model": settings["model"], "command": command, "papers": made}
+    command = f"python recipes/rise_control.py --data DIR --sources {path.parents[1].name} --out RUNS"
+    return {"seed": seed, "model": settings["model"], "command": command, "papers": made, "settings": settings}
 
 
 def _value(
@@ -200,43 +238,53 @@ def measured(folder: Path) -> list[Measured]:
     """
     found: dict[Of, dict[Place, dict[int, Value]]] = defaultdict(lambda: defaultdict(dict))
     commands: dict[Of, set[str]] = defaultdict(set)
+    settings: dict[Any, Raw] = {}
     reports = []
     for path, raw in files(folder):
         if isinstance(raw, dict) and "checks" in raw:
             reports += downstream(raw)
         elif (run := run_of(path, raw)) is not None:
-            _add(found, path, run)
+            _add(found, settings, path, run)
             for value in run.papers:
-                commands[value.paper, value.table, run.model] |= {run.command} if run.command else set()
+                commands[_of(value, run)] |= {run.command} if run.command else set()
     seeds = [_measurement(*key, THEN.join(sorted(commands[key])), of) for key, of in found.items()]
     return [*seeds, *reports]
 
 
-def _add(found: Any, path: Path, run: Run) -> None:
+def _of(value: Value, run: Run) -> Of:
+    """What is recorded together: a column of a table, so that later runs on other data take nothing away."""
+    return value.paper, value.table, value.column, run.model
+
+
+def _add(found: Any, settings: dict[Any, Raw], path: Path, run: Run) -> None:
     for value in run.papers:
         if value.paper not in PAPERS:
             raise DataError(f"{path}: paper {value.paper!r}, but should be one of {', '.join(PAPERS)}")
         if value.table not in (known := tables(value.paper)):
             raise DataError(f"{path}: table {value.table!r} of {value.paper} is none of {', '.join(known)}")
-        seeds = found[value.paper, value.table, run.model][value.row, value.column, value.note]
+        of, place = _of(value, run), (value.row, value.column, value.note)
+        seeds, where = found[of][place], f"{value.table}, {value.row}, {value.column}"
         if run.seed in seeds:
-            where = f"{value.table}, {value.row}, {value.column}"
             raise DataError(f"{path}: seed {run.seed} of {where} is there twice")
+        shared = settings.setdefault((of, place), run.settings)
+        if other := [key for key in {**shared, **run.settings} if shared.get(key) != run.settings.get(key)]:
+            raise DataError(f"{path}: other seeds of {where} were trained otherwise ({', '.join(sorted(other))})")
         seeds[run.seed] = value
 
 
 def _measurement(
-    paper: str, table: str, model: str, command: str, by_place: Mapping[Place, Mapping[int, Value]]
+    paper: str, table: str, column: str, model: str, command: str, by_place: Mapping[Place, Mapping[int, Value]]
 ) -> Measured:
     rows = {(cell.table, cell.row) for cell in published(paper)}
-    differs = ("model", "data") if paper == "001" else ("model",)
     figures, labels = [], {}
-    for (row, column, note), seeds in by_place.items():
+    for (row, _, note), seeds in by_place.items():
         own = ", ".join(filter(None, (row, shown(model), note)))
+        other_data = paper == "001" or any(one.is_on_other_data for one in seeds.values())
+        differs = ("model", "data") if other_data else ("model",)
         also = ("sample",) if note else ()
         labels[own] = Label((row,) if (table, row) in rows else (), (*differs, *also))
         figures.append(over_seeds(table, own, column, [one.value for one in seeds.values()]))
-    return Measured(paper, f"training runs, {table}", model, command, tuple(figures), labels)
+    return Measured(paper, f"training runs, {table}, {column}", model, command, tuple(figures), labels)
 
 
 def over_seeds(table: str, row: str, column: str, values: Sequence[float]) -> Figure:
@@ -273,4 +321,5 @@ def described(found: Iterable[Measured]) -> Iterator[str]:
     for one in found:
         counts = sorted({figure.n for figure in one.figures if figure.error is not None or figure.n == 1})
         seeds = f" of {counts[0]}{f' to {counts[-1]}' if counts[1:] else ''} seeds" if counts else ""
-        yield f"{one.paper}, {one.what}, {one.model}: {len(one.figures)} figures{seeds} ({', '.join(one.tables())})"
+        figures = f"{len(one.figures)} figure{'s' if one.figures[1:] else ''}"
+        yield f"{one.paper}, {one.what}, {one.model}: {figures}{seeds}"

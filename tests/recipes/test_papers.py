@@ -164,7 +164,7 @@ def test_training_runs_become_a_mean_over_seeds_with_its_error_and_interval(tmp_
     assert figure.error == pytest.approx(0.57735, abs=1e-5)
     assert (figure.low, figure.high) == pytest.approx((81 - 2.4841, 81 + 2.4841), abs=1e-3)
     assert "**81.0** ± 0.58 [78.5, 83.5]" in page.table_section("002", "T5", [one])
-    assert [*runs.described([one])] == ["002, training runs, T5, sbert: 1 figures of 3 seeds (T5)"]
+    assert [*runs.described([one])] == ["002, training runs, T5, MSRP, sbert: 1 figure of 3 seeds"]
 
 
 def test_a_table_names_the_commands_of_its_own_figures_each_once(tmp_path):
@@ -197,6 +197,23 @@ def test_a_run_that_fits_no_table_is_named(tmp_path, change, said):
         runs.measured(tmp_path)
 
 
+def test_seeds_that_were_trained_otherwise_are_no_seeds_of_one_figure(tmp_path):
+    head_file(tmp_path, "mrpc", 0)
+    head_file(tmp_path, "mrpc", 1, rate=5e-5)
+    with pytest.raises(
+        DataError, match=r"1/results\.json: other seeds of T5, .*, MSRP were trained otherwise \(rate\)"
+    ):
+        runs.measured(tmp_path)
+
+
+def test_later_runs_on_other_data_take_no_recorded_figure_away(tmp_path):
+    for folder, data in (("first", "mrpc"), ("second", "pit2015")):
+        head_file(tmp_path / folder, data, 0)
+    before, later = (runs.measured(tmp_path / folder) for folder in ("first", "second"))
+    found = {(f.table, f.column) for one in ours.merged(before, later) for f in one.figures}
+    assert {("T5", "MSRP"), ("T5", "PIT-2015")} < found
+
+
 def test_a_seed_that_is_there_twice_and_a_file_cut_off_are_named(tmp_path):
     run_file(tmp_path, "a.json", seed=0, value=80.0)
     run_file(tmp_path, "b.json", seed=0, value=81.0)
@@ -207,11 +224,11 @@ def test_a_seed_that_is_there_twice_and_a_file_cut_off_are_named(tmp_path):
         runs.measured(tmp_path)
 
 
-def head_file(folder, data, seed, *, features=("|u-v|", "u*v"), f1=0.8, flips=0.0, told="train"):
+def head_file(folder, data, seed, *, features=("|u-v|", "u*v"), f1=0.8, flips=0.0, told="train", rate=2e-5):
     folder = folder / data / "-".join(features).replace("|", "") / str(seed)
     folder.mkdir(parents=True)
     settings = {"model": "sbert", "features": list(features), "data": data, "seed": seed}
-    settings |= {"rate": 2e-5, "head_rate": 0.005, "bf16": True}
+    settings |= {"rate": rate, "head_rate": 0.005, "bf16": True}
     test = {"f1": f1, "accuracy": 0.7, "flips": flips, "n": 1725}
     (folder / "results.json").write_text(
         json.dumps({"settings": settings, "test": test, "parts": {"train": {"from": told}}})
@@ -262,6 +279,11 @@ def test_cross_encoders_count_once_although_a_link_leads_to_the_best(tmp_path):
     (tmp_path / "best").symlink_to("seed-0", target_is_directory=True)
     found = {(m.paper, f.table, f.column): (f.row, f.value) for m in runs.measured(tmp_path) for f in m.figures}
     assert found["000", "T2", "PAWS-Wiki accuracy"] == ("RoBERTa, ./roberta-base", 92)
+    one = next(m for m in runs.measured(tmp_path) if m.what.endswith("PAWS-Wiki accuracy"))
+    assert one.labels == {"RoBERTa, ./roberta-base": Label(("RoBERTa",), ("model", "data"))}  # no PAWS-QQP
+    trained = measure.trained_cross_encoder(str(tmp_path / "best"))
+    assert trained == ("cross-encoder, ./roberta-base", Label(("RoBERTa",), ("model", "data")))
+    assert measure.trained_cross_encoder("sbert") is measure.trained_cross_encoder(str(tmp_path)) is None
     assert found["002", "S3", "QQP"] == ("cross-encoder, RoBERTa, ./roberta-base", 3)
     assert runs.measured(tmp_path)[0].command.endswith(
         "--data paws:... --data qqp:... --model ./roberta-base --out RUNS"
@@ -277,7 +299,9 @@ def test_arms_of_the_control_stand_beside_the_rows_of_rise(tmp_path):
         for arm, value in (("rise", 0.81), ("none", 0.80), ("permuted", 0.805)):
             (place / f"{arm}.json").write_text(json.dumps({"stsb_spearman": value + seed / 1000, "mrpc_f1": 0.8}))
         (place / "pool.json").write_text('{"pairs": 5}')
-    (one,) = runs.measured(tmp_path)
+    several = runs.measured(tmp_path)
+    assert {one.what for one in several} == {"training runs, T3, STSb Spearman", "training runs, T3, MRPC F1"}
+    one = next(one for one in several if one.what.endswith("Spearman"))
     found = {(f.row, f.column): f for f in one.figures}
     assert found["STSb: RISE, all-MiniLM-L6-v2", "STSb Spearman"].value == pytest.approx(81.1)
     assert one.labels["STSb: DINO, all-MiniLM-L6-v2"] == Label(("STSb: DINO",), ("model", "data"))
