@@ -170,10 +170,10 @@ def assemble(args: argparse.Namespace) -> None:
     needed = sorted(needed_strings(nlp, args.work / "whole"))
     (args.work / "whole/vocab/strings.json").write_text(json.dumps(needed, ensure_ascii=False, indent=0), "utf-8")
     for notice in NOTICES:
-        shutil.copy(args.out / notice, args.work / "whole" / notice)
+        shutil.copy(ENGLISH / notice, args.work / "whole" / notice)
     beside = args.out.with_name(args.out.name + ".new")
     shutil.copytree(args.work / "whole", beside, dirs_exist_ok=True)
-    shutil.rmtree(args.out)
+    shutil.rmtree(args.out, ignore_errors=True)
     beside.rename(args.out)
 
 

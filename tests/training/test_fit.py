@@ -19,7 +19,7 @@ from encheck.encoders.models_file import packaged_models, read_models
 from encheck.errors import DataError, UsageError
 from encheck.ids import ItemId
 from encheck.training import PairHead, PairHeadLoss, with_span_pooling
-from encheck.training.fit import BiEncoder, Choices, CrossEncoder, Figures, encoder_to_train, fit_once
+from encheck.training.fit import BiEncoder, Choices, CrossEncoder, Figures, _trained, encoder_to_train, fit_once
 from encheck.training.parts import joined, parts_of
 from encheck.training.runs import finished, write_results, writing
 from encheck.types import SentencePair
@@ -178,6 +178,20 @@ def test_of_a_cross_encoder_the_classifier_starts_at_random(tmp_path):
     names = [name for name, _ in CrossEntropyLoss(learner.model).named_parameters()]
     found = [name.rpartition(".")[2] for name in names if re.search(learner.starts_at_random, name)]
     assert found == ["weight", "bias"]
+    parts = parts_of(data(train=20, validation=8, test=6))
+    with pytest.raises(UsageError, match=r"no weights that are known to start at random\. Remedy: no --head-rate"):
+        _trained(None, "CrossEncoder", learner, learner.model[0].auto_model.bert, parts, Choices(head_rate=0.1))
+
+
+def test_a_classifier_of_three_classes_gets_a_new_head_of_two(tmp_path):
+    from transformers import AutoModelForSequenceClassification
+
+    plain = tiny.build_plain(tmp_path / "plain")
+    AutoModelForSequenceClassification.from_pretrained(plain, num_labels=3).save_pretrained(plain)
+    learner = CrossEncoder.of(plain)
+    parts = parts_of(data(train=20, validation=8, test=6))
+    assert learner.measured(parts.test).n == 6
+    assert learner.head_parameters == 2 * 16
 
 
 def test_what_cannot_be_kept_or_is_not_there_is_refused_before_anything_is_trained(tmp_path):

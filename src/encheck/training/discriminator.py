@@ -104,7 +104,9 @@ class Discriminator:
         try:
             with quiet():  # of weights that the new head lacks
                 tokenizer = AutoTokenizer.from_pretrained(self.backbone)
-                model = AutoModelForSequenceClassification.from_pretrained(self.backbone, num_labels=2)
+                model = AutoModelForSequenceClassification.from_pretrained(
+                    self.backbone, num_labels=2, ignore_mismatched_sizes=True
+                )
         except (OSError, ValueError, KeyError) as error:
             raise ModelError(f"the discriminator's backbone {self.backbone!r} cannot be loaded: {error}") from error
         if tokenizer.pad_token_id is None:

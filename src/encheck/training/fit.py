@@ -15,6 +15,7 @@ checkpoint is chosen by is not stated there; here it is the F1 of the positive c
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -231,15 +232,17 @@ class CrossEncoder:
 
     @classmethod
     def of(cls, model: str | Path, *, max_length: int | None = 128) -> CrossEncoder:
-        """A new one on the weights of a name in models.yaml, a folder or a hub id; its head is drawn at random."""
+        """On the weights of a name in models.yaml, a folder or a hub id.
+
+        Its head is drawn at random, unless the weights are of a classifier of two classes: then it is that one's.
+        """
         from sentence_transformers.cross_encoder import CrossEncoder as Model
 
-        folder = _folder_to_train(model)
-        return cls(
-            Model(
-                str(folder), num_labels=2, max_length=max_length, local_files_only=True, trust_remote_code=False,
-            )
+        made = Model(
+            str(_folder_to_train(model)), num_labels=2, max_length=max_length, local_files_only=True,
+            trust_remote_code=False, model_kwargs={"ignore_mismatched_sizes": True},
         )  # fmt: skip
+        return cls(made)
 
     @property
     def head_parameters(self) -> int:
@@ -250,7 +253,7 @@ class CrossEncoder:
     @property
     def starts_at_random(self) -> str:
         """The classifier."""
-        return r"\.classifier\."
+        return r"\.(pre_)?classifier\."
 
     def fit(self, parts: Parts, *, choices: Choices) -> Fitted:
         """Train on the training part: when it returns, the model is that of the best checkpoint."""
@@ -322,6 +325,8 @@ def _trained(trainer: type, family: str, learner: Any, loss: Any, parts: Parts, 
     import sentence_transformers
     from transformers import EarlyStoppingCallback
 
+    if choices.head_rate and not any(re.search(learner.starts_at_random, name) for name, _ in loss.named_parameters()):
+        raise UsageError("this model has no weights that are known to start at random. Remedy: no --head-rate")
     arguments = getattr(sentence_transformers, f"{family}TrainingArguments")
     evaluator = _evaluator()(lambda: learner.measured(parts.dev, turned=False))
     start, used = time.perf_counter(), time.process_time()
