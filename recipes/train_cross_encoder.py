@@ -1,9 +1,9 @@
 """Train a cross-encoder on labelled pairs of several data sets: the paraphrase models of Peng, Weir and Weeds 2023.
 
     python recipes/train_cross_encoder.py --data qqp:DATA/qqp --data paws-qqp:DATA/paws-qqp \\
-        --data paws:DATA/paws_wiki --dev qqp --model bert-base-uncased --seeds 5 --out DIR
+        --data paws:DATA/paws_wiki --dev qqp --model bert --seeds 5 --out DIR
     encheck run -m "continuation or swapchain" --model=bert-paraphrase --model-arg name=DIR/best \\
-        --data=paws:DATA/paws_wiki
+        --data=paws:DATA/paws_wiki --continuation-model gpt2
 
 The training parts of all data sets are trained on together, and the development part of `--dev` (the first data set)
 chooses the checkpoint (section 3.2: QQP's; 3 epochs, batches of 16, rate 2e-5, warm-up over 10% of the steps). The test
@@ -12,8 +12,8 @@ change when the sentences are exchanged is reported beside them. DIR/seed-0, DIR
 ones are skipped, so an interrupted call can be made again. DIR/best leads to the one with the best F1 on the
 development part.
 
-Other data sets train in the same way, one alone too: --data mrpc:DATA/mrpc. The weights to begin with are yours: a
-folder of transformers, or an id on the hub.
+Other data sets train in the same way, one alone too: --data mrpc:DATA/mrpc. You bring the weights to begin with:
+a name in models.yaml (bert, roberta), a folder of transformers, or an id on the hub.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     add = parser.add_argument
     add("--data", action="append", required=True, help="labelled pairs, NAME:PATH; repeatable")
     add("--dev", help="the data set whose development part chooses the checkpoint (default: the first)")
-    add("--model", required=True, help="the weights to begin with: a folder of transformers, or an id on the hub")
+    add("--model", required=True, help="the weights to begin with: a name (bert), a folder of transformers, a hub id")
     add_options(parser, pairs="train on so many pairs of all (default: all)", epochs=EPOCHS)
     return parser.parse_args(argv)
 
