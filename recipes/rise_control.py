@@ -1,6 +1,6 @@
 """Does RISE help because it weighs the right pairs? Human pairs with a known share of machine-made ones, six arms.
 
-    python recipes/rise_control.py --model sbert --data DIR --seeds 5 --out DIR
+    python recipes/rise_control.py --model sbert --data DATA --seeds 5 --out OUT
 
 --data holds stsbenchmark and mrpc as distributed. docs/training.md states the design, and the one comparison that
 decides: rise against permuted, Spearman on the test part of the STS benchmark, sources stsb, paired by seed.

@@ -1,4 +1,4 @@
-"""Behaviour inside a training loop, and what two papers train: heads, spans, losses, weights and synthetic pairs."""
+"""Behaviour inside a training loop, and what three papers train: heads, spans, losses, weights and synthetic pairs."""
 
 from __future__ import annotations
 
