@@ -169,7 +169,7 @@ def _swapped(found: Any, name: str) -> Iterator[Figure]:
         for row in rows_of(found, RANKED, f"head_accuracy_{swaps}"):
             pivot = row["level"]
             own = name if pivot == "pivot=b" else f"{name}, {pivot}"
-            yield figure(row, "F3", (own, f"{swaps} swaps"), scale=100)
+            yield figure(row, "F3", (own, "1 swap" if swaps == 1 else f"{swaps} swaps"), scale=100)
 
 
 def continued(_root: Path, model: str) -> Iterator[Measured]:

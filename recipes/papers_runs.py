@@ -320,6 +320,7 @@ def described(found: Iterable[Measured]) -> Iterator[str]:
     """How many figures each measurement has: a line each."""
     for one in found:
         counts = sorted({figure.n for figure in one.figures if figure.error is not None or figure.n == 1})
-        seeds = f" of {counts[0]}{f' to {counts[-1]}' if counts[1:] else ''} seeds" if counts else ""
+        span = f"{counts[0]}{f' to {counts[-1]}' if counts[1:] else ''}" if counts else ""
+        seeds = f" of {span} seed{'s' if span != '1' else ''}" if span else ""
         figures = f"{len(one.figures)} figure{'s' if one.figures[1:] else ''}"
         yield f"{one.paper}, {one.what}, {one.model}: {figures}{seeds}"
