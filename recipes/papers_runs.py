@@ -277,7 +277,7 @@ def _measurement(
 ) -> Measured:
     rows = {(cell.table, cell.row) for cell in published(paper)}
     figures, labels = [], {}
-    for (row, _, note), seeds in by_place.items():
+    for (row, _, note), seeds in sorted(by_place.items(), key=_in_order) if table.startswith("F") else by_place.items():
         own = ", ".join(filter(None, (row, shown(model), note)))
         other_data = paper == "001" or any(one.is_on_other_data for one in seeds.values())
         differs = ("model", "data") if other_data else ("model",)
@@ -285,6 +285,13 @@ def _measurement(
         labels[own] = Label((row,) if (table, row) in rows else (), (*differs, *also))
         figures.append(over_seeds(table, own, column, [one.value for one in seeds.values()]))
     return Measured(paper, f"training runs, {table}, {column}", model, command, tuple(figures), labels)
+
+
+def _in_order(place: tuple[Place, Any]) -> tuple[str, int, str]:
+    """The points of a figure by what is drawn and the share of the data: SBERT, 10% before SBERT, 100%."""
+    row, _, note = place[0]
+    share = re.search(r"(\d+)%", row)
+    return row.partition(",")[0], int(share[1]) if share else 0, note
 
 
 def over_seeds(table: str, row: str, column: str, values: Sequence[float]) -> Figure:
