@@ -130,10 +130,15 @@ def _of_table(number: int, table: Table, half: Mask) -> Iterator[_Candidate]:
     for i, (value, mask) in enumerate(columns):
         bounds = _bounds(matrix[half] & mask[half, None], failed, groups, beyond)
         for j in range(i, len(columns)):
-            other = columns[j][0]
-            if bounds[j] > 0 and (i == j or value[0] != other[0]):
+            other, both = columns[j][0], mask & matrix[:, j]
+            if bounds[j] > 0 and (i == j or (value[0] != other[0] and _narrows(both, mask, matrix[:, j]))):
                 values = (value,) if i == j else (value, other)
-                yield _Candidate(float(bounds[j]), number, values, mask & matrix[:, j])
+                yield _Candidate(float(bounds[j]), number, values, both)
+
+
+def _narrows(both: Mask, *each: Mask) -> bool:
+    """Whether two values together hold for fewer items than each by itself: else one of them says it all."""
+    return all(both.sum() < one.sum() for one in each)
 
 
 def _columns(table: Table) -> list[tuple[tuple[str, str], Mask]]:
