@@ -57,10 +57,12 @@ from encheck.training.reweighting import (
 from encheck.types import SentencePair, apply_edits, content_hash
 
 Floats = NDArray[np.float64]
+Figures = Mapping[str, float]
 Edit = Callable[[str, str, Random], str]  # a text, another text of the pool, a random generator -> a text
 ARMS = ("rise", "permuted", "uniform", "none", "filter", "random")
 SOURCES = {"stsb": "stsb:{}/stsbenchmark", "mrpc": "mrpc:{}/mrpc"}
 TEMPERATURE = {"stsb": 0.5, "mrpc": 0.7}  # the paper's
+MEASURED = ("stsb_spearman", "stsb_pearson", "mrpc_accuracy", "mrpc_f1")
 PRIMARY = ("stsb", "rise", "permuted", "stsb_spearman")
 SYNONYMS, EXCHANGES, DROPPED = 3, 3, 3
 
@@ -356,6 +358,11 @@ def paired(differences: Floats) -> tuple[float, float, float, float]:
     return mean, mean - reach, mean + reach, p
 
 
+def by_seed(one: Mapping[int, Figures], two: Mapping[int, Figures], figure: str) -> Floats:
+    """A figure of one arm minus that of another, x 100, of the seeds that both have."""
+    return np.array([100 * (one[seed][figure] - two[seed][figure]) for seed in sorted(one.keys() & two.keys())])
+
+
 def report(out: Path) -> Iterator[str]:
     """Tables of what is there, then the one comparison that decides."""
     found = {
@@ -365,16 +372,19 @@ def report(out: Path) -> Iterator[str]:
     }  # fmt: skip
     for source in SOURCES:
         yield from _pools(source, [json.loads(f.read_text()) for f in sorted(out.glob(f"{source}/seed*/pool.json"))])
-        yield from _arms(source, {arm: found[source, arm] for arm in ARMS if found[source, arm]})
+        arms = {arm: found[source, arm] for arm in ARMS if found[source, arm]}
+        yield from _arms(source, arms)
+        yield from _differences(source, arms)
     source, arm, other, figure = PRIMARY
     one, two = found[source, arm], found[source, other]
-    seeds = sorted(one.keys() & two.keys())
-    if len(seeds) < 2:
-        yield f"The comparison that decides needs two seeds of {arm} and {other} on {source}; there are {len(seeds)}."
+    differences = by_seed(one, two, figure)
+    if len(differences) < 2:
+        lacks = f"needs two seeds of {arm} and {other} on {source}; there are {len(differences)}."
+        yield f"The comparison that decides {lacks}"
         return
-    mean, low, high, p = paired(np.array([100 * (one[s][figure] - two[s][figure]) for s in seeds]))
+    mean, low, high, p = paired(differences)
     yield (
-        f"{arm} minus {other}, source {source}, {figure} x 100, {len(seeds)} paired seeds: {mean:+.2f} "
+        f"\n{arm} minus {other}, source {source}, {figure} x 100, {len(differences)} paired seeds: {mean:+.2f} "
         f"(95% interval {low:+.2f} to {high:+.2f}, p = {p:.2g})"
     )
 
@@ -394,15 +404,25 @@ def _pools(source: str, pools: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield f"effective sample size of RISE's weights: {np.mean([p['effective'] for p in pools]):.0f}"
 
 
-def _arms(source: str, found: Mapping[str, Mapping[int, Mapping[str, float]]]) -> Iterator[str]:
-    figures = ("stsb_spearman", "stsb_pearson", "mrpc_accuracy", "mrpc_f1")
-    rows = [("arm", "seeds", "mean weight", "effective", *figures)]
+def _arms(source: str, found: Mapping[str, Mapping[int, Figures]]) -> Iterator[str]:
+    rows = [("arm", "seeds", "mean weight", "effective", *MEASURED)]
     for arm, seeds in found.items():
         every = list(seeds.values())
         size = (f"{np.mean([s['mean_weight'] for s in every]):.3f}", f"{np.mean([s['effective'] for s in every]):.0f}")
-        rows.append((arm, str(len(every)), *size, *(_mean([100 * s[name] for s in every]) for name in figures)))
+        rows.append((arm, str(len(every)), *size, *(_mean([100 * s[name] for s in every]) for name in MEASURED)))
     if found:
         yield f"\nSource {source}, x 100, mean and standard error over seeds\n"
+        yield from table(rows)
+
+
+def _differences(source: str, found: Mapping[str, Mapping[int, Figures]]) -> Iterator[str]:
+    rise, rows = found.get("rise", {}), [("rise minus", "paired seeds", *MEASURED)]
+    for arm, other in found.items():
+        if arm != "rise" and (n := len(rise.keys() & other.keys())) > 1:
+            means = (paired(by_seed(rise, other, name))[:3] for name in MEASURED)
+            rows.append((arm, str(n), *(f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]" for mean, low, high in means)))
+    if rows[1:]:
+        yield f"\nSource {source}, x 100, mean and 95% interval of the differences by seed\n"
         yield from table(rows)
 
 

@@ -157,6 +157,8 @@ def test_a_run_goes_on_where_it_was_and_reports_the_comparison_that_decides(tmp_
     differences = [100 * (arms[i + 1]["stsb_spearman"] - arms[i]["stsb_spearman"]) for i in (0, 2)]
     assert f"2 paired seeds: {np.mean(differences):+.2f} (95% interval" in said
     assert "12 of 24 pairs machine-made; seeds: 2" in said
+    rows = [line for line in said.splitlines() if line.split()[:2] == ["permuted", "2"]]
+    assert f" {np.mean(differences):+.2f} [" in rows[1], "the differences of every figure, after the means"
 
 
 def test_a_report_says_what_it_lacks(tmp_path):

@@ -4,8 +4,9 @@ A weight stands for one pair, shape [n]. Everything here is arithmetic on arrays
 the logits, `encheck.training.reweighted_loss` takes the weights.
 
 A gain of RISE over equal weights has three explanations: the right pairs weigh more; fewer pairs weigh anything; or the
-steps are smaller, since the published loss is divided by no sum of weights. `permuted` keeps the second and the third,
-`uniform` the third. Only a gain over `permuted` shows the first.
+steps are smaller, since the published loss is divided by no sum of weights (under Adam, which divides the scale of the
+gradients out, they are not). `permuted` keeps the second and the third, `uniform` the third. Only a gain over
+`permuted` shows the first.
 """
 
 from __future__ import annotations
