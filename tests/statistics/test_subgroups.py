@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from encheck.statistics.subgroups import CLUSTERS, Table, permutation_p, search
+from encheck.statistics.subgroups import CLUSTERS, Table, _candidates, permutation_p, search
 
 QUICK = {"permutations": 499}
 
@@ -57,6 +57,16 @@ def test_a_cell_that_says_the_same_again_is_nominated_once():
     cells = search([twice, replace(twice, name="u")], seed=0, **QUICK)
     of_the_planted = [c for c in cells if {("f1", "v0"), ("copy", "v0")} & set(c.values)]
     assert len(of_the_planted) == 1
+
+
+def test_a_pair_of_values_holds_for_fewer_items_than_each():
+    made = table(np.random.default_rng(1), planted=0.6)
+    twice = replace(made, features={**made.features, "copy": made.features["f1"]})
+    found = [c for c in _candidates([twice], [np.ones(len(twice.failed), bool)]) if ("copy", "v0") in c.values]
+    alone = next(c for c in found if len(c.values) == 1)
+    pairs = [c for c in found if len(c.values) == 2]
+    assert pairs
+    assert all(pair.mask.sum() < alone.mask.sum() for pair in pairs)
 
 
 @pytest.mark.parametrize("rate", [0, 1])

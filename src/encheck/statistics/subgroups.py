@@ -130,10 +130,10 @@ def _of_table(number: int, table: Table, half: Mask) -> Iterator[_Candidate]:
     for i, (value, mask) in enumerate(columns):
         bounds = _bounds(matrix[half] & mask[half, None], failed, groups, beyond)
         for j in range(i, len(columns)):
-            other, both = columns[j][0], mask & matrix[:, j]
-            if bounds[j] > 0 and (i == j or (value[0] != other[0] and _narrows(both, mask, matrix[:, j]))):
+            other, others = columns[j]
+            if bounds[j] > 0 and (i == j or (value[0] != other[0] and _narrows(mask & others, mask, others))):
                 values = (value,) if i == j else (value, other)
-                yield _Candidate(float(bounds[j]), number, values, both)
+                yield _Candidate(float(bounds[j]), number, values, mask & others)
 
 
 def _narrows(both: Mask, *each: Mask) -> bool:
