@@ -290,8 +290,8 @@ def test_a_killed_writer_leaves_whole_batches_and_no_warning(path, python, momen
 
 
 @pytest.mark.parametrize("junk", [b"this is no database", bytes(100), b"\xff" * 4_096], ids=["text", "zeros", "ones"])
-def test_a_file_with_a_broken_header_is_set_aside_and_rebuilt(filled, caplog, junk):
-    spoil(filled, 0, junk)
+def test_a_store_that_is_junk_after_its_header_is_set_aside_and_rebuilt(filled, caplog, junk):
+    spoil(filled, 100, junk)
     before = filled.read_bytes()
     opened = Store(filled)
     assert missing(opened, "vector", "a", KEYS) == list(range(300))
@@ -303,8 +303,8 @@ def test_a_file_with_a_broken_header_is_set_aside_and_rebuilt(filled, caplog, ju
     opened.close()
 
 
-@pytest.mark.parametrize("at", [0, 17, 18, 19, 21, 31, 47, 59, 60, 63, 71])
-def test_any_byte_of_the_header_may_be_wrong(filled, caplog, at):
+@pytest.mark.parametrize("at", [17, 18, 19, 21, 31, 47, 59, 60, 63])
+def test_any_byte_of_the_header_may_be_wrong_that_does_not_say_whose_it_is(filled, caplog, at):
     before = filled.read_bytes()
     for byte in {255, before[at] ^ 1} - {before[at]}:
         filled.write_bytes(before[:at] + bytes([byte]) + before[at + 1 :])
@@ -428,21 +428,89 @@ def test_a_store_of_another_version_is_refused_and_left_alone(filled):
     opened.close()
 
 
-@pytest.mark.parametrize("version", [0, 1, 7])
-def test_a_database_of_something_else_is_refused_and_left_alone(path, version):
-    sql(path, "CREATE TABLE places (url TEXT)")
-    sql(path, f"PRAGMA user_version = {version}")
-    before = path.read_bytes()
-    with pytest.raises(StoreError, match="is another kind of database; name another file with --store=PATH"):
-        Store(path)
-    assert path.read_bytes() == before
-    assert [p.name for p in path.parent.iterdir()] == ["store.sqlite"]
+def everything_in(folder):
+    """Name, kind, size and content of whatever lies there."""
+    return {
+        p.name: (p.lstat().st_mode, p.lstat().st_ino, p.read_bytes() if p.is_file() else b"") for p in folder.iterdir()
+    }
 
 
-def test_a_folder_at_the_path_is_refused(path):
-    path.mkdir()
-    with pytest.raises(StoreError, match=f"cannot use the store {path}: .*Name another with --store=PATH"):
+def database(path, application_id=0):
+    sql(path, "CREATE TABLE model (id INTEGER PRIMARY KEY, kind TEXT)")
+    sql(path, f"PRAGMA application_id = {application_id}")
+    sql(path, "PRAGMA user_version = 1")
+
+
+def linked(make):
+    def made(path):
+        make(path.with_name("elsewhere"))
+        path.symlink_to("elsewhere")
+
+    return made
+
+
+FOREIGN = {
+    "a text": (lambda p: p.write_text("# My thesis\n" * 300), "another kind of file"),
+    "one byte": (lambda p: p.write_bytes(b"x"), "another kind of file"),
+    "zeros": (lambda p: p.write_bytes(bytes(5_000)), "another kind of file"),
+    "a database": (database, "an SQLite database without the application id of encheck"),
+    "a geopackage": (lambda p: database(p, 0x47504B47), "an SQLite database without the application id of encheck"),
+    "a database cut off": (
+        lambda p: (database(p), p.write_bytes(p.read_bytes()[:70])),
+        "an SQLite database without the application id of encheck",
+    ),
+    "a directory": (Path.mkdir, "a directory"),
+    "a pipe": (os.mkfifo, "a device, a pipe or a socket"),
+    "a link to a text": (linked(lambda p: p.write_text("text")), "another kind of file"),
+    "a link to a database": (linked(database), "an SQLite database without the application id of encheck"),
+    "a link to a directory": (linked(Path.mkdir), "a directory"),
+    "a link to a pipe": (linked(os.mkfifo), "a device, a pipe or a socket"),
+    "a link to /dev/full": (lambda p: p.symlink_to("/dev/full"), "a device, a pipe or a socket"),
+    "a name with a file where its log would be": (
+        lambda p: p.with_name(f"{p.name}-wal").write_text("my own notes"),
+        "a name whose log, .*store.sqlite-wal, would overwrite another file",
+    ),
+    "an empty file with a file where its journal would be": (
+        lambda p: (p.touch(), p.with_name(f"{p.name}-journal").write_text("my own notes")),
+        "a name whose log, .*store.sqlite-journal, would overwrite another file",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "what"), FOREIGN.values(), ids=FOREIGN)
+def test_what_is_no_store_is_refused_and_left_as_it_is(path, make, what):
+    make(path)
+    before = everything_in(path.parent)
+    with pytest.raises(StoreError, match=rf"the store {path} is {what}, and is left as it is: .* Remedy: name another"):
         Store(path)
+    assert everything_in(path.parent) == before
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/full", "/dev/zero"])
+def test_a_device_is_refused_and_stays_a_device(device):
+    before = Path(device).stat()
+    with pytest.raises(StoreError, match=rf"the store {device} is a device, a pipe or a socket, and is left as it is"):
+        Store(Path(device))
+    assert Path(device).stat()[:3] == before[:3]
+    assert not list(Path("/dev").glob(f"{Path(device).name}?*"))
+
+
+@pytest.mark.parametrize(("at", "what"), [(0, "another kind"), (15, "another kind"), (71, "an SQLite database")])
+def test_a_header_that_no_longer_says_whose_it_is_is_refused(filled, at, what):
+    spoil(filled, at, b"\xff")
+    before = everything_in(filled.parent)
+    with pytest.raises(StoreError, match=f"is {what}.* is left as it is"):
+        Store(filled)
+    assert everything_in(filled.parent) == before
+
+
+def test_a_file_that_takes_the_place_of_a_store_during_a_run_is_left_as_it_is(filled):
+    opened = Store(filled)
+    filled.write_text("# My thesis\n" * 3_000)  # in the same place on the disk
+    with pytest.raises(StoreError, match="is another kind of file, and is left as it is"):
+        opened.get("vector", "a", KEYS)
+    assert filled.read_text().startswith("# My thesis")
+    assert damaged_files(filled) == []
 
 
 def test_a_file_where_a_folder_should_be_is_refused(tmp_path):
@@ -457,11 +525,11 @@ def test_a_new_store_in_a_read_only_folder_is_refused(folder, name):
         Store(folder / name)
 
 
-@pytest.mark.parametrize("content", [b"no database at all" * 300, None], ids=["damaged", "sound"])
-def test_a_store_that_may_not_be_written_is_refused_and_left_alone(folder, content):
+@pytest.mark.parametrize("is_damaged", [True, False], ids=["damaged", "sound"])
+def test_a_store_that_may_not_be_written_is_refused_and_left_alone(folder, is_damaged):
     path = folder / "store.sqlite"
     Store(path).close()
-    path.write_bytes(content or path.read_bytes())
+    spoil(path, 100, b"no database at all" * 300 * is_damaged)
     before = path.read_bytes()
     with read_only(folder), pytest.raises(StoreError, match="cannot use the store"):
         Store(path)
@@ -610,56 +678,11 @@ def test_the_size_is_that_of_the_files(store):
 # how much a model has
 
 
-def of_an_earlier_encheck(path):
-    """As encheck 0.1 made the file: in pages of 4 kB, and without counts."""
-    db = sqlite3.connect(path, isolation_level=None)
-    for name in ("model_begins", "model_ends", "row_begins"):
-        db.execute(f"DROP TRIGGER {name}")
-    db.execute("DROP TABLE held")
-    db.execute("PRAGMA journal_mode = DELETE")
-    db.execute("PRAGMA page_size = 4096")
-    db.execute("VACUUM")
-    db.close()
-
-
 def counted(opened):
     """What the store says of each model, and what there is."""
     counts = "COUNT(key), COALESCE(SUM(LENGTH(data)), 0)"
     rows = sql(opened.path, f"SELECT fingerprint, {counts} FROM model LEFT JOIN row ON model = id GROUP BY id")
     return sorted((s.fingerprint, s.rows, s.bytes) for s in opened.contents()), sorted(rows)
-
-
-def test_a_store_of_an_earlier_encheck_is_read_and_counted(filled):
-    opened = Store(filled)
-    opened.put_blobs("parse", "p", {KEYS[0]: b"of one", KEYS[1]: b"another length"}, name="p")
-    opened.close()
-    of_an_earlier_encheck(filled)
-    opened = Store(filled)
-    assert holds(opened, "b")
-    said, there = counted(opened)
-    assert said == there == [(f, 300, 300 * 24 * 4) for f in "abc"] + [("p", 2, 20)]
-    opened.put("vector", "a", [text_key("new")], VECTORS[:1], name="a")
-    said, there = counted(opened)
-    assert said == there
-    opened.close()
-
-
-def test_the_counts_hold_while_an_earlier_encheck_writes_the_same_file(filled):
-    opened = Store(filled)
-    begin = "INSERT INTO model (kind, fingerprint, name, dim, used) VALUES ('vector', 'old', 'old', 2, 0)"
-    insert = "INSERT OR REPLACE INTO row SELECT id, ?, ?, 0 FROM model WHERE fingerprint = 'old'"
-    sql(filled, begin)
-    for key, data in [(KEYS[0], b"8 bytes."), (KEYS[1], b"8 bytes."), (KEYS[0], b"sixteen bytes ..")]:
-        sql(filled, insert, (key, data))
-    said, there = counted(opened)
-    assert said == there
-    assert ("old", 2, 24) in said
-    sql(filled, "DELETE FROM row WHERE model IN (SELECT id FROM model WHERE fingerprint = 'old')")
-    sql(filled, "DELETE FROM model WHERE fingerprint = 'old'")
-    opened.put("vector", "next", KEYS, VECTORS, name="next")  # has the number of the one that is gone
-    said, there = counted(opened)
-    assert said == there
-    opened.close()
 
 
 @given(

@@ -11,6 +11,7 @@ import json
 import os
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -353,9 +354,10 @@ def filled() -> tuple[Path, Any]:
 
 @attack("mutations", default=200, full=2_000, ready=filled)
 def store(seed: int, rng: random.Random, folder: Path) -> None:
-    """A damaged store gives the right vector of a text or none, and takes new ones."""
+    """A damaged store gives the right vector or none, and takes new ones. Without its header it is refused."""
     from test_store import KEYS
 
+    from encheck.errors import StoreError
     from encheck.store import Store
 
     source, vectors = filled()
@@ -364,7 +366,13 @@ def store(seed: int, rng: random.Random, folder: Path) -> None:
         shutil.copy(source.with_name(part.name), part)
     for part in rng.choice((parts[:1], parts[:1], parts[1:], parts)):
         part.write_bytes(spoilt(part.read_bytes(), rng))
-    opened = Store(parts[0])
+    before = [part.read_bytes() for part in parts]
+    try:
+        opened = Store(parts[0])
+    except StoreError as error:
+        if "is left as it is" not in str(error) or [part.read_bytes() for part in parts] != before:
+            raise Failed(f"a store whose header is gone is not left as it is: {error}") from error
+        return
     try:
         for fingerprint in "abc":
             refuse_wrong(*opened.get("vector", fingerprint, KEYS), vectors)
@@ -378,6 +386,33 @@ def store(seed: int, rng: random.Random, folder: Path) -> None:
         opened.prune(limit=0)
     finally:
         opened.close()
+
+
+@attack("mutations", default=50, full=500)
+def no_store(seed: int, rng: random.Random, folder: Path) -> None:
+    """What is no store is refused and left as it is: texts, bytes, databases of others, links to them."""
+    from encheck.errors import StoreError
+    from encheck.store import Store
+
+    path = folder / "thesis"
+    if seed % 3 == 2:
+        connection = sqlite3.connect(path)
+        connection.execute(f"PRAGMA application_id = {rng.randrange(2**31)}")
+        connection.execute("CREATE TABLE model (id INTEGER)")
+        connection.close()
+        path.write_bytes(path.read_bytes()[: rng.randrange(1, 8_192)])
+    else:
+        path.write_bytes(rng.randbytes(rng.randrange(1, 5_000)) if seed % 3 else b"# My thesis" * rng.randrange(1, 900))
+    (folder / "link").symlink_to(path)
+    before, names = path.read_bytes(), sorted(folder.iterdir())
+    try:
+        Store(rng.choice((path, folder / "link")))
+    except StoreError:
+        pass
+    else:
+        raise Failed("a file of something else was taken for a store")
+    if path.read_bytes() != before or sorted(folder.iterdir()) != names:
+        raise Failed("a file that was refused is not left as it was")
 
 
 def refuse_wrong(got: Any, there: Any, vectors: Any) -> None:

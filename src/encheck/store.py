@@ -2,11 +2,14 @@
 
 One SQLite file in WAL mode holds rows (kind, fingerprint, content hash) -> array. Processes share it; a batch is
 one transaction, so a killed run keeps the batches it finished; a row that does not match its checksum is
-encoded again; a file that SQLite cannot read is set aside with a warning and a new one begun.
+encoded again; a damaged store is set aside with a warning and a new one begun.
 
-It is fast with millions of rows. The table `held` counts the rows of each model, and triggers keep it right, also when
-an earlier encheck writes. A look-up first finds where its rows lie, then reads them in that order. SQLite does not map
-the file into memory: a process that has mapped a file dies when another one shortens it.
+A path that somebody mistyped may hold anything. So only two kinds of files are touched: an empty one, and an SQLite
+database whose header has encheck's application id. Everything else is refused before SQLite opens it.
+
+It is fast with millions of rows. The table `held` counts the rows of each model, and triggers keep it right. A look-up
+first finds where its rows lie, then reads them in that order. SQLite does not map the file into memory: a process that
+has mapped a file dies when another one shortens it.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import itertools
 import logging
 import os
 import sqlite3
+import stat
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +38,8 @@ Kind = Literal["vector", "token", "pair", "parse", "tags", "text"]
 Dtype = Literal["float32", "float16"]
 HALF = "vector16"  # the kind of vectors in 16 bits: no key of theirs is one of a vector in 32
 VERSION = 1
+APPLICATION_ID = 0x656E6368  # "ench", in the header of every store
+HEADER_BYTES = 100
 DEFAULT_LIMIT = 2 * 1024**3
 PAGE_BYTES = 16_384  # of a new file: a row of 384 to 1,024 numbers wastes little of such a page
 CACHE_KB = 32_768  # holds the pages of the index that a batch of new rows changes
@@ -45,24 +51,25 @@ CREATE TABLE model (id INTEGER PRIMARY KEY, kind TEXT, fingerprint TEXT, name TE
                     UNIQUE (kind, fingerprint));
 CREATE TABLE row (model INTEGER, key BLOB, data BLOB, crc INTEGER, PRIMARY KEY (model, key));
 CREATE TABLE file (path BLOB PRIMARY KEY, identity TEXT, sha256 TEXT);
-"""
-# Later additions, which an earlier encheck neither needs nor breaks. They are made in its files too.
-_COUNTS = """
-CREATE TABLE held (model INTEGER PRIMARY KEY, rows INTEGER, bytes INTEGER)
+CREATE TABLE held (model INTEGER PRIMARY KEY, rows INTEGER, bytes INTEGER);
 CREATE TRIGGER model_begins AFTER INSERT ON model BEGIN
-    INSERT OR REPLACE INTO held VALUES (NEW.id, 0, 0); END
+    INSERT OR REPLACE INTO held VALUES (NEW.id, 0, 0); END;
 CREATE TRIGGER model_ends AFTER DELETE ON model BEGIN
-    DELETE FROM held WHERE model = OLD.id; END
+    DELETE FROM held WHERE model = OLD.id; END;
 CREATE TRIGGER row_begins BEFORE INSERT ON row BEGIN
     UPDATE held SET (rows, bytes) = (
         SELECT held.rows + 1 - COUNT(*), held.bytes + LENGTH(NEW.data) - COALESCE(SUM(LENGTH(data)), 0)
-        FROM row WHERE model = NEW.model AND key = NEW.key) WHERE model = NEW.model; END
+        FROM row WHERE model = NEW.model AND key = NEW.key) WHERE model = NEW.model; END;
 """
 # A new VERSION changes the schema too: tables as these under another number are a damaged header.
 _STATEMENTS = tuple(statement.rstrip(";") for statement in _SCHEMA.strip().split(";\n"))
-_ADDED = tuple(f"CREATE {statement.strip()}" for statement in _COUNTS.split("CREATE ")[1:])
+_TABLES = {statement for statement in _STATEMENTS if statement.startswith("CREATE TABLE")}
 _PRINT = "COALESCE(CAST(fingerprint AS TEXT), '')"  # a model may have given None
-_TABLES = {"model", "row", "file", "held"}
+_LOGS = {  # what lies beside a database, and how it begins (sqlite.org/fileformat2.html, 3 and 4; walformat.html)
+    "-journal": (b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7",),
+    "-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),
+    "-shm": (b"\x18\xe2\x2d\x00", b"\x00\x2d\xe2\x18"),
+}
 BROKEN = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter where SQLite quotes a damaged schema
 
 
@@ -104,7 +111,6 @@ class Store:
         self.path, self.limit, self.dtype = path, limit, dtype
         self._full = False
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             self._open()
         except BROKEN as error:
             if not self._is_damaged(error):
@@ -123,6 +129,8 @@ class Store:
         )
 
     def _open(self) -> None:
+        _refuse_foreign(self.path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
         self._inode = _inode(self.path)
         self._most_values = min(self._db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) - 1, ROWS_AT_ONCE)
@@ -139,23 +147,9 @@ class Store:
             if not self._has_begun():
                 for statement in _STATEMENTS:
                     db.execute(statement)
+                db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 db.execute(f"PRAGMA user_version = {VERSION}")
-            if not self._counts():
-                for statement in _ADDED:
-                    db.execute(statement)
-                self._count()
         self._log_ahead()
-
-    def _counts(self) -> bool:
-        """Whether the rows of each model are counted; in a file of an earlier encheck they are not."""
-        return bool(self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'held'").fetchone())
-
-    def _count(self) -> None:
-        """Count what is there. Arrays of a model have one length, so the index is enough; other rows are read."""
-        self._db.execute("""
-            INSERT INTO held SELECT id, rows, CASE WHEN dim > 0 THEN 4 * dim * rows
-                ELSE (SELECT COALESCE(SUM(LENGTH(data)), 0) FROM row WHERE model = id) END
-            FROM (SELECT id, dim, (SELECT COUNT(*) FROM row WHERE model = id) AS rows FROM model)""")
 
     def _log_ahead(self) -> None:
         """Let readers and a writer work at once; for this SQLite does not wait where another process just does it."""
@@ -167,13 +161,11 @@ class Store:
                 raise
 
     def _has_begun(self) -> bool:
-        """Whether the file holds a store; StoreError if it holds anything else, DatabaseError for a damaged one."""
+        """Whether the store has its tables; StoreError for another version's, DatabaseError for a damaged header."""
         tables = dict(self._db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall())
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if tables and not tables.keys() & _TABLES:
-            raise StoreError(f"{self.path} is another kind of database; name another file with --store=PATH")
         if tables and version != VERSION:
-            if set(tables.values()) - {_ADDED[0]} == set(_STATEMENTS):
+            if set(tables.values()) == _TABLES:
                 raise sqlite3.DatabaseError(f"its header says version {version}, its tables are of version {VERSION}")
             raise StoreError(f"{self.path} was written by another encheck (store version {version}); use --store=PATH")
         return bool(tables)
@@ -182,6 +174,7 @@ class Store:
         """Begin a new file in the place of the damaged one, unless another process has done so."""
         self._db.close()
         try:
+            _refuse_foreign(self.path)  # something else may lie there since the run began
             if _inode(self.path) == self._inode:
                 self._rename(error)
             self._open()
@@ -435,14 +428,58 @@ def _has_broken_header(path: Path) -> bool:
     Such a file it calls read-only, or of an unsupported format.
     """
     try:
-        with path.open("rb") as file:
-            header = file.read(100)
+        header = _beginning(path)
     except OSError:
         return False
     if not header:
         return False
     formats = int.from_bytes(header[44:48], "big")
-    return len(header) < 100 or not {*header[18:20]} <= {1, 2} or formats > 4
+    return len(header) < HEADER_BYTES or not {*header[18:20]} <= {1, 2} or formats > 4
+
+
+def _refuse_foreign(path: Path) -> None:
+    """StoreError unless the path is free, an empty file, or has the header of a store; only a regular file is opened.
+
+    SQLite deletes and overwrites the logs beside an empty file, so those have to be SQLite's.
+    """
+    what = ""
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            what = "a directory"
+        elif not stat.S_ISREG(mode):
+            what = "a device, a pipe or a socket"
+        elif header := _beginning(path):
+            if not header.startswith(b"SQLite format 3\0"):
+                what = "another kind of file"
+            elif header[68:72] != APPLICATION_ID.to_bytes(4, "big"):
+                what = "an SQLite database without the application id of encheck"
+    except FileNotFoundError:
+        header = b""
+    if not what and not header:
+        real = os.path.realpath(path)
+        foreign = [log for suffix, magic in _LOGS.items() if _is_foreign(log := Path(f"{real}{suffix}"), magic)]
+        what = f"a name whose log, {foreign[0]}, would overwrite another file" if foreign else ""
+    if what:
+        raise StoreError(
+            f"the store {path} is {what}, and is left as it is: a store of embeddings is a new or empty file, or one "
+            "that encheck made. Remedy: name another file, with --store=PATH or ENCHECK_STORE, or use --no-store"
+        )
+
+
+def _is_foreign(log: Path, magic: tuple[bytes, ...]) -> bool:
+    """Whether something that SQLite did not write lies where it would write a log; it begins some with zeros."""
+    try:
+        beginning = _beginning(log) if log.is_file() or not log.exists() else b"a folder or a device"
+    except FileNotFoundError:
+        return False
+    return bool(beginning[:8].strip(b"\0")) and not beginning.startswith(magic)
+
+
+def _beginning(path: Path) -> bytes:
+    """As many bytes as the header of an SQLite file has."""
+    with path.open("rb") as file:
+        return file.read(HEADER_BYTES)
 
 
 def _inode(path: Path) -> int:

@@ -11,7 +11,7 @@ import pytest
 
 import encheck
 from encheck.api.results import Result
-from encheck.errors import BaselineError, DataError, ModelError, UsageError
+from encheck.errors import BaselineError, DataError, ModelError, StoreError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -183,3 +183,16 @@ def test_a_gate_refuses_what_cannot_be_compared(numbers, runs):
         encheck.gate(runs / "kept", "oracle", **numbers)
     with pytest.raises(UsageError, match="twin is an option of"):
         encheck.gate("oracle", runs / "kept", twin="oracle", **numbers)
+
+
+@pytest.mark.parametrize("call", [encheck.run, encheck.gate, encheck.cutoff])
+def test_a_file_that_is_no_store_is_refused_by_the_api(tmp_path, call):
+    thesis = tmp_path / "thesis.md"
+    thesis.write_text("# My thesis")
+    (tmp_path / "own.csv").write_text("first,second,label\na b,b a,1\nc d,e f,0\n")
+    data = f"pairs:{tmp_path / 'own.csv'}"
+    args = ("oracle", "bag-of-words") if call is encheck.gate else ("oracle",)
+    with pytest.raises((StoreError, UsageError), match=r"thesis.md is another kind of file, and is left as it is"):
+        call(*args, data=data, store=thesis)
+    assert thesis.read_text() == "# My thesis"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["own.csv", "thesis.md"]

@@ -575,3 +575,31 @@ def test_prune_takes_the_store_that_was_named_before_it(encheck):
 def test_prune_before_anything_is_kept_makes_no_store(encheck):
     assert ": empty" in encheck("store", "prune").output
     assert not default_path().exists()
+
+
+NAMING = {
+    "run --store": (("run", "--data=pairs:own.csv", "--model=bag-of-words", "--store=own.csv"), ""),
+    "run, from the environment": (("run", "--data=pairs:own.csv", "--model=bag-of-words"), "own.csv"),
+    "gate --store": (("gate", "bag-of-words", "--baseline=oracle", "--store=own.csv"), ""),
+    "upgrade --store": (("upgrade", "bag-of-words", "--baseline=oracle", "--data=.", "--store=own.csv"), ""),
+    "cutoff --store": (("cutoff", "bag-of-words", "--data=pairs:own.csv", "--store=own.csv"), ""),
+    "store --store": (("store", "--store=own.csv"), ""),
+    "store, from the environment": (("store",), "own.csv"),
+    "store prune --store": (("store", "prune", "--store=own.csv"), ""),
+    "store prune, from the environment": (("store", "prune"), "own.csv"),
+}
+
+
+@pytest.mark.parametrize(("args", "variable"), NAMING.values(), ids=NAMING)
+def test_a_file_that_is_no_store_is_refused_however_it_is_named(encheck, tmp_path, monkeypatch, capfd, args, variable):
+    Path("own.csv").write_text("first,second,label\na b,b a,1\nc d,e f,0\n")  # the data themselves, too
+    if variable:
+        monkeypatch.setenv("ENCHECK_STORE", variable)
+    before = Path("own.csv").read_bytes()
+    done = encheck(*args)
+    captured = capfd.readouterr()
+    said = done.output + captured.out + captured.err
+    assert done.exit_code == 4, said
+    assert said.count("own.csv is another kind of file, and is left as it is") == 1
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == [tmp_path / "own.csv"]
+    assert Path("own.csv").read_bytes() == before
