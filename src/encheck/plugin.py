@@ -117,9 +117,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
-def pytest_report_teststatus(report: pytest.TestReport) -> Any:
-    """Give known failures, stale ones, below aim and inconclusive their own letters."""
-    return outcomes.status(report)
+def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> Any:
+    """Give known failures, stale ones, below aim and inconclusive their own letters; a failed model is one error."""
+    return outcomes.status(report, config)
 
 
 @pytest.hookimpl(optionalhook=True)

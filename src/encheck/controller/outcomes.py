@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from encheck.types import CheckResult, Declaration
 
 ROWS: pytest.StashKey[list[CheckResult]] = pytest.StashKey()
+FAILED: pytest.StashKey[dict[str, str]] = pytest.StashKey()  # the first check of each model that failed
 STATUS = {
     "known_failure": ("known failures", "k", ("KNOWN FAILURE", {"yellow": True})),
     "stale_known_failure": ("stale known failures", "S", ("STALE KNOWN FAILURE", {"yellow": True})),
@@ -73,6 +74,7 @@ def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], session:
     case = case_of(item)
     entry = entry_of(item.function, property=case.property)  # type: ignore[attr-defined]
     report.encheck = payload(session, case, rows, entry)
+    report.encheck_failed_model = case.model if report.failed and session.bench.subjects[case.model].error else ""
     if item.config.getoption("htmlpath", None) is not None:
         _attach_fragment(report)
 
@@ -107,8 +109,14 @@ def _without_verdict(item: pytest.Item, session: Session, excinfo: pytest.Except
     return session.row(case, None, verdict, None, str(excinfo.value))
 
 
-def status(report: pytest.TestReport) -> Any:
-    """Known failures, stale ones, what is below its aim and what is inconclusive have letters of their own."""
+def status(report: pytest.TestReport, config: pytest.Config) -> Any:
+    """Known failures, stale ones, what is below its aim and what is inconclusive have letters of their own.
+
+    A model that fails is one error, that of its first check. The other checks count as not measured, and fail as well.
+    """
+    if model := getattr(report, "encheck_failed_model", ""):
+        first = config.stash.setdefault(FAILED, {}).setdefault(model, report.nodeid)
+        return None if report.nodeid == first else ("not measured", "-", ("NOT MEASURED", {"red": True}))
     rows = getattr(report, "encheck", {}).get("rows", [])
     verdicts = [row["verdict"] for row in rows if row["verdict"]]
     return STATUS.get(verdicts[0]) if verdicts else None
