@@ -28,6 +28,20 @@ def transformers(folder, **fields):
     return ModelConfig("tiny", name=str(tiny.build_plain(folder / "plain")), adapter="transformers", **fields)
 
 
+def bert(folder, **sizes):
+    """A tiny BERT of another size than tiny.build_plain's."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(4)
+    words = tiny.tokenizer()
+    usual = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    config = BertConfig(vocab_size=len(words), max_position_embeddings=2 * tiny.MAX_LENGTH, **(usual | sizes))
+    BertModel(config).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
+
+
 def roberta(folder):
     """A RoBERTa whose positions begin at 2, saved as transformers does."""
     import torch

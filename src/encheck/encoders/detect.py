@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from encheck.encoders.checkpoints.folders import numbered_folders
 from encheck.encoders.checkpoints.pair_head import FOLDER
 from encheck.encoders.files import read_json, value_of
 from encheck.errors import ModelError
@@ -57,11 +58,13 @@ def _folder(folder: Path) -> Found | None:
             return "cross-encoder", f"its {SETTINGS} says CrossEncoder: it scores pairs"
         head = f" and {FOLDER}: its head scores pairs" if FOLDER in has else ""
         return "sentence-transformers", f"it has modules.json{head}"
+    weights = any(name.endswith((".safetensors", ".bin")) for name in has)
+    if weights and (numbered := numbered_folders(folder)) and not _pair_head(folder):
+        return "sentence-transformers", f"it has {' and '.join(numbered)}, and has lost its modules.json"
     if "adapter_config.json" in has:
         return "peft", "it has adapter_config.json"
     if "saved_model.pb" in has:
         return "savedmodel", "it has saved_model.pb"
-    weights = any(name.endswith((".safetensors", ".bin")) for name in has)
     if "config.json" in has and weights:
         return _by_config(folder)
     return None
@@ -73,11 +76,16 @@ def _by_config(folder: Path) -> Found:
     said = config.get("model_type") == "model2vec" or "StaticModel" in made
     if said or ("model_type" not in config and "embedding_dtype" in config):
         return "model2vec", "its config.json is model2vec's"
-    head = next((a for a in map(str, made) if a.endswith("ForSequenceClassification")), None)
-    if head:
+    if head := _pair_head(folder):
         return "cross-encoder", f"its config.json says {head}: it scores pairs"
     kind = config.get("model_type", "no model_type")
     return "transformers", f"its config.json says {kind}, and it has no modules.json: pooled by the mean"
+
+
+def _pair_head(folder: Path) -> str | None:
+    """The class of a model whose head scores pairs, where the configuration names one."""
+    made = value_of(folder / "config.json", "architectures", list) or []
+    return next((name for name in map(str, made) if name.endswith("ForSequenceClassification")), None)
 
 
 def _onnx_folder(folder: Path) -> Found | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from encheck.encoders.checkpoints.folders import listed_modules
 from encheck.encoders.files import read_json
 
 if TYPE_CHECKING:
@@ -45,14 +46,31 @@ OLDER = {
 }  # fmt: skip
 
 
+def pooling_file(folder: Path) -> Path:
+    """Where a folder of sentence-transformers says how it pools, if it does."""
+    modules = [m for m in listed_modules(folder) if isinstance(m, dict)]
+    paths = [str(m.get("path")) for m in modules if str(m.get("type")).endswith("Pooling")]
+    return folder / (paths[0] if paths else "1_Pooling") / "config.json"
+
+
 def stored_pooling(folder: Path) -> str | None:
     """The pooling that a folder of sentence-transformers has, in the words of models.yaml; None if it says none."""
-    modules = [m for m in read_json(folder / "modules.json", list) if isinstance(m, dict)]
-    paths = [str(m.get("path")) for m in modules if str(m.get("type")).endswith("Pooling")]
-    stored = read_json(folder / (paths[0] if paths else "1_Pooling") / "config.json", dict)
+    stored = read_json(pooling_file(folder), dict)
     said = stored.get("pooling_mode") or [name for key, name in OLDER.items() if stored.get(key)]
     named = "+".join(map(str, said)) if isinstance(said, list) else str(said)
     return {"lasttoken": "last"}.get(named, named) or None
+
+
+def pooling_note(label: str, folder: Path) -> str:
+    """That a transformer alone is pooled as a checkpoint of sentence-transformers says, and which modules are left out.
+
+    Vectors are compared by cosine unless the model says otherwise, so `Normalize` is not missed.
+    """
+    file = pooling_file(folder)
+    kinds = [(str(m.get("path")), str(m.get("type")).rpartition(".")[2]) for m in listed_modules(folder)]
+    others = [path for path, kind in kinds if kind not in ("Transformer", "Pooling", "Normalize", "Dropout")]
+    without = f"; left out: {', '.join(others)}" if others else ""
+    return f"{label}: pooled by {stored_pooling(folder)}, as {file} says{without}"
 
 
 POOLS: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {"cls": cls, "last": last, "mean": mean, "max": maximum}

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from encheck.encoders.checkpoints.known import LATER, SPAN_POOLING
 from encheck.encoders.files import OTHER_VOCABULARY, largest_token, read_json, refuse_endless
 from encheck.errors import ModelError
 
 POINTING = ("modules.json", "router_config.json", "config.json", "*.index.json")
+NUMBERED = re.compile(r"([1-9]\d*)_([A-Z]\w*)")  # how sentence-transformers names the folder of a module: 1_Pooling
 TEMPLATES = "additional_chat_templates"  # where a tokenizer keeps those that are not its default
 
 
@@ -20,11 +24,59 @@ def model_files(folder: Path) -> list[Path]:
     try:
         root = sorted(refuse_endless(p) for p in folder.iterdir() if not p.is_dir())
         pointing = [p for p in root if any(map(p.match, POINTING))]
-        named = {TEMPLATES} | {path.parts[0] for file in pointing for path in pointed_at(file) if _inside(path)}
+        named = {TEMPLATES, *numbered_folders(folder)}
+        named |= {path.parts[0] for file in pointing for path in pointed_at(file) if _inside(path)}
         folders = [folder / name for name in sorted(named) if (folder / name).is_dir()]
         return [*root, *(path for part in folders for path in below(part))]
     except OSError as error:
         raise ModelError(f"cannot read the model: {error}") from error
+
+
+def numbered_folders(folder: Path) -> list[str]:
+    """The folders of modules in a checkpoint of sentence-transformers that has lost its modules.json, in their order;
+    none of a checkpoint that has it, or has no folder of a module that encheck knows.
+    """
+    marks = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
+    if "modules.json" in marks or not marks & {"config.json", "adapter_config.json"}:
+        return []
+    found = {name: match for name in marks if (match := NUMBERED.fullmatch(name)) and (folder / name).is_dir()}
+    if not any(match[2].startswith(LATER) for match in found.values()):
+        return []
+    return sorted(found, key=lambda name: (int(found[name][1]), name))
+
+
+def listed_modules(folder: Path) -> list[Any]:
+    """The entries of modules.json; where it is lost, what the names of the modules' folders say of them.
+
+    A folder whose name does not say which class it is has no entry (see `check_lost_modules`).
+    """
+    if not (folders := numbered_folders(folder)):
+        return list(read_json(folder / "modules.json", list))
+    kinds = {name: f"sentence_transformers.models.{name}" for name in LATER} | {"SpanPooling": SPAN_POOLING}
+    named = [(name, name.partition("_")[2]) for name in folders]
+    first = {"path": "", "type": "sentence_transformers.models.Transformer"}
+    return [first, *({"path": name, "type": kinds[kind]} for name, kind in named if kind in kinds)]
+
+
+def check_lost_modules(folder: Path) -> None:
+    """ModelError if modules.json is lost, and the folders of modules do not tell which there are and in which order."""
+    if not (folders := numbered_folders(folder)):
+        return
+    numbers = [int(name.partition("_")[0]) for name in folders]
+    unknown = [name for name in folders if name.partition("_")[2] not in LATER]
+    why = ""
+    if unknown:
+        why = f"the name of {unknown[0]} is not that of a module"
+    elif numbers != list(range(1, len(folders) + 1)):
+        why = f"the numbers of {', '.join(folders)} have a gap, or one comes twice"
+    elif not any(name.endswith("Pooling") for name in folders):
+        why = "none of them is a pooling"
+    if why:
+        raise ModelError(
+            f"{folder} has no modules.json, and its folders do not tell which modules the model has: {why}. Remedy: "
+            "copy modules.json again, or have the transformer alone pooled here: --model-arg adapter=transformers "
+            "--model-arg pooling=mean"
+        )
 
 
 def below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:

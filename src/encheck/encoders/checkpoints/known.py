@@ -25,6 +25,10 @@ WORDS = {
 }  # fmt: skip
 
 
+LATER = (  # modules that stand after the first, in a folder of their own
+    *("CNN", "Dense", "Dropout", "LSTM", "LayerNorm", "Normalize", "Pooling", "SpanPooling", "WeightedLayerPooling"),
+    "WordWeights",
+)
 SPAN_POOLING = "encheck.training.SpanPooling"  # encheck's own, where checkpoints find it
 
 

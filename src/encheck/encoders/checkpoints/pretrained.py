@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from encheck.encoders.checkpoints.folders import below, check_vocabulary, model_files
 from encheck.encoders.checkpoints.trust import confine, refuse_code
-from encheck.encoders.files import COPY, OTHER_VOCABULARY, check_weights, number_of, read_json
+from encheck.encoders.files import COPY, OTHER_VOCABULARY, WHOLE, check_weights, number_of, read_json
 from encheck.errors import EncoderError, ModelError
 
 IGNORED = {"README.md", "LICENSE", "data_config.json"}
@@ -30,6 +31,8 @@ TOKENIZERS = (
 DEPTHS = ("layers", "n_layer")  # keys of config.json end so that say how many layers are built
 MOST_LAYERS = 1_000  # each is built before the weights are read, and shows whether they are there
 FROM_TWO = {"roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "longformer"}  # positions begin at 2
+NUMBERS = re.compile(r"\.\d+")
+log = logging.getLogger("encheck")
 LEARNED = FROM_TWO | {"bert", "distilbert", "albert", "electra", "ernie", "nystromformer", "deberta", "gpt2", "opt"}
 
 
@@ -115,34 +118,51 @@ def _check_tokenizer(folder: Path) -> None:
         )
 
 
-class Missing(logging.Handler):
-    """While it is entered, takes from transformers' report which weights a checkpoint lacks."""
+def check_loaded(
+    folder: Path, part: Any, model: Any, told: Mapping[str, Any], *, pooler: bool, remedy: str = WHOLE
+) -> None:
+    """EncoderError if the folder lacks a weight that takes part in the vectors: it would have been drawn at random.
 
-    LINE = re.compile(r"^(\S.*?) +\| MISSING", re.MULTILINE)
+    `part` is what computes of the `model`, with its pooler or without, `told` the loading info of transformers. Weights
+    of layers that the configuration does not count are left out, which is logged.
+    """
+    named, computing = dict(model.named_parameters()), {id(p) for p in part.parameters()}
+    missing = [n for n in told["missing_keys"] if n not in named or id(named[n]) in computing]
+    if missing := sorted(n for n in missing if pooler or "pooler" not in n.split(".")):
+        raise EncoderError(
+            f"{folder} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be initialised at "
+            f"random. {remedy}"
+        )
+    shapes = {NUMBERS.sub(".#", name) for name in named}
+    if extra := sorted(n for n in told["unexpected_keys"] if NUMBERS.sub(".#", n) in shapes):
+        log.warning(
+            "%s has %d weights of layers that its config.json does not count, first %s: they are left out",
+            folder, len(extra), extra[0],
+        )  # fmt: skip
 
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.names: list[str] = []
 
-    def __enter__(self) -> Missing:
-        logging.getLogger("transformers").addHandler(self)
-        return self
+@contextmanager
+def loading_info() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
+    """The models that somebody else loads with transformers meanwhile, each with its loading info.
 
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger("transformers").removeHandler(self)
+    What transformers logs does not serve: it has colours on a terminal, and can be silenced.
+    """
+    from transformers import PreTrainedModel
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Take the names of one report."""
-        self.names += self.LINE.findall(record.getMessage())
+    loaded: list[tuple[Any, Mapping[str, Any]]] = []
+    kind: Any = PreTrainedModel
+    original = kind.__dict__["from_pretrained"]
 
-    def refuse(self, folder: Path) -> None:
-        """EncoderError if a weight is missing; a pooler is not used by sentence-transformers' pooling."""
-        missing = sorted(name for name in self.names if "pooler." not in name)
-        if missing:
-            raise EncoderError(
-                f"{folder} lacks weights of the model, such as {missing[0]}, which would be initialised at random. "
-                "Remedy: a complete checkpoint, or trust_remote_code if it brings its own code"
-            )
+    def noted(cls: Any, /, *args: Any, output_loading_info: bool = False, **named: Any) -> Any:
+        model, told = original.__func__(cls, *args, output_loading_info=True, **named)
+        loaded.append((model, told))
+        return (model, told) if output_loading_info else model
+
+    kind.from_pretrained = classmethod(noted)
+    try:
+        yield loaded
+    finally:
+        kind.from_pretrained = original
 
 
 def check_tokens(folder: Path, tokenizer: Any, rows: int) -> None:

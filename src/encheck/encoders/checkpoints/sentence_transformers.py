@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -17,14 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, slices, spread
-from encheck.encoders.checkpoints.folders import model_files
+from encheck.encoders.checkpoints.folders import check_lost_modules, model_files, numbered_folders
 from encheck.encoders.checkpoints.honoured import refuse_ignored, refuse_kind
-from encheck.encoders.checkpoints.pretrained import Missing, check_folder, check_length, check_tokens, cut_off, files_of
-from encheck.encoders.checkpoints.spanned import load_spanned, spans_of
+from encheck.encoders.checkpoints.peft import check_adapter
+from encheck.encoders.checkpoints.pretrained import (
+    check_folder,
+    check_length,
+    check_loaded,
+    check_tokens,
+    cut_off,
+    files_of,
+    loading_info,
+)
+from encheck.encoders.checkpoints.spanned import load_modules, spans_of
 from encheck.encoders.files import WHOLE, read_json
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pooling import stored_pooling
+from encheck.encoders.pooling import pooling_file, stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError, unknown
 from encheck.similarity import SIMILARITIES
@@ -34,6 +44,9 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
     from encheck.encoders.load import Device
+
+
+log = logging.getLogger("encheck")
 
 
 def _prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
@@ -54,7 +67,10 @@ class SentenceTransformerEncoder(LocalEncoder):
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
-        check_folder(source, trusted=config.trust_remote_code)
+        numbered = numbered_folders(source)
+        marks = ("config.json", "adapter_config.json") if numbered else ("modules.json", "config.json")
+        check_folder(source, trusted=config.trust_remote_code, marks=marks)
+        check_lost_modules(source)
         refuse_kind(source)
         if not config.trust_remote_code:
             refuse_ignored(source)
@@ -70,6 +86,11 @@ class SentenceTransformerEncoder(LocalEncoder):
         self.prompts = {k: v or "" for k, v in prompts.items() if v or default} | self.prompts  # none, over the default
         self.pooling = stored_pooling(source)
         self._check_pooling()
+        if numbered:
+            log.warning(
+                "%s: pooled by %s, as %s says; without modules.json, its modules are those that its folders name: %s",
+                config.label, self.pooling, pooling_file(source).relative_to(source), ", ".join(numbered),
+            )  # fmt: skip
         self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
         self.spans = spans_of(source, config.options, file_hash=file_hash)
 
@@ -150,26 +171,28 @@ class SentenceTransformerEncoder(LocalEncoder):
         import transformers
         from sentence_transformers import SentenceTransformer
 
-        heard = Missing()
         gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
-            with heard:
+            with loading_info() as every:
                 how: dict[str, Any] = {
                     "device": device,
                     "trust_remote_code": self.config.trust_remote_code,
                     "model_kwargs": {"dtype": getattr(torch, self.dtype)},
                     "truncate_dim": self.config.truncate_dim,
                 }
-                if self.spans:
-                    model = load_spanned(self.source, spans=self.spans.source, **how)
+                if self.spans or numbered_folders(self.source):
+                    model = load_modules(self.source, spans=self.spans.source if self.spans else None, **how)
                 else:
                     model = SentenceTransformer(str(self.source), local_files_only=True, **how)
             if self.config.max_length:
                 model.max_seq_length = self.config.max_length
         except Exception as error:
             raise EncoderError(f"sentence-transformers cannot load {self.source}: {error}. {WHOLE}") from error
-        heard.refuse(self.source)
+        for loaded, told in every:
+            remedy = f"{WHOLE}, or trust_remote_code if it brings its own code"
+            check_adapter(self.source, self.bases, loaded)
+            check_loaded(self.source, loaded, loaded, told, pooler=False, remedy=remedy)
         self._check_tokens(model)
         return model.eval()
 

@@ -1,4 +1,5 @@
-"""sentence-transformers checkpoints whose pooling is over spans: where the spans come from, and how they are loaded.
+"""sentence-transformers checkpoints that are loaded module by module: whose pooling is over spans, or that have lost
+their modules.json; and where spans come from.
 
 sentence-transformers imports a module of another package only with `trust_remote_code`, which would let a checkpoint
 run any code. Here the one module that is encheck's own is loaded by its class, and everything else as it is there.
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from encheck.encoders.checkpoints.folders import listed_modules
 from encheck.encoders.checkpoints.known import SPAN_POOLING
 from encheck.encoders.checkpoints.span_pooling import SpanSettings, read_settings
 from encheck.encoders.files import read_json
@@ -50,7 +52,7 @@ class Spans:
 
 def module_folders(source: Path) -> list[tuple[str, str]]:
     """The class and the folder of each module at the top of a checkpoint."""
-    listed = [one for one in read_json(source / "modules.json", list) if isinstance(one, dict)]
+    listed = [one for one in listed_modules(source) if isinstance(one, dict)]
     return [(str(one.get("type")), str(one.get("path") or "")) for one in listed]
 
 
@@ -87,7 +89,7 @@ def spans_of(source: Path, options: Mapping[str, Any], *, file_hash: Callable[[P
     return Spans(settings, BroughtFrames(typed(str(frames)), otherwise=otherwise, file_hash=file_hash), english)
 
 
-def load_spanned(
+def load_modules(
     source: Path,
     *,
     spans: SpanSource | None = None,
@@ -95,8 +97,9 @@ def load_spanned(
     model_kwargs: Mapping[str, Any] | None = None,
     **named: Any,
 ) -> SentenceTransformer:
-    """The model of a checkpoint with a span pooling; `spans` says where spans come from, `named` goes to
-    SentenceTransformer. The folder should have been checked (`check_folder`).
+    """The model of a checkpoint that sentence-transformers does not load whole: one with a span pooling, or without
+    modules.json. `spans` says where spans come from, `named` goes to SentenceTransformer. The folder should have been
+    checked (`check_folder`).
     """
     from sentence_transformers import SentenceTransformer
 

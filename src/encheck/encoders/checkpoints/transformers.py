@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.adapters import POOLINGS
 from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick, pick_devices, spread
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
     check_length,
+    check_loaded,
     check_padding,
     check_tokens,
     cut_off,
@@ -25,18 +28,19 @@ from encheck.encoders.checkpoints.pretrained import (
 from encheck.encoders.files import WHOLE, value_of
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pooling import pool
+from encheck.encoders.pooling import pool, pooling_file, pooling_note, stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
+log = logging.getLogger("encheck")
 UNLIMITED_TOKENS = 1_000_000  # tokenizers say 1e30 where they know of none
 
 
 class TransformersEncoder(LocalEncoder):
-    """A checkpoint that AutoModel loads, pooled by `pooling` (default: mean).
+    """A checkpoint that AutoModel loads, pooled by `pooling` (default: as 1_Pooling/config.json says, else the mean).
 
     `head: mlp` gives the pooler's output (dense layer and tanh on the first token), as SimCSE's authors publish it.
     """
@@ -45,10 +49,10 @@ class TransformersEncoder(LocalEncoder):
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
-        self.pooling: str = config.pooling or "mean"
         self.head: str | None = config.options.get("head")
         self.layers: list[int] = config.options.get("layers", [-1])
         self.check()
+        self.pooling: str = config.pooling or (None if self.head else self.pooling_of_files()) or "mean"
         self._check_layers()
 
     @property
@@ -60,6 +64,19 @@ class TransformersEncoder(LocalEncoder):
         """ModelError if the folder cannot be loaded."""
         check_folder(self.base, trusted=self.config.trust_remote_code, marks=("config.json",))
         check_length(self.base, self.config.max_length)
+
+    def pooling_of_files(self) -> str | None:
+        """The pooling that the folder, or the base of an adapter, says, which is logged; None if neither does."""
+        folder = next((one for one in (self.source, self.base) if pooling_file(one).is_file()), None)
+        if folder is None or (pooling := stored_pooling(folder)) is None:
+            return None
+        if pooling not in POOLINGS:
+            raise ModelError(
+                f"{pooling_file(folder)} pools by {pooling}, which this adapter does not. Remedy: name one that it "
+                f"does, --model-arg pooling=NAME: {', '.join(POOLINGS)}"
+            )
+        log.warning("%s", pooling_note(self.config.label, folder))
+        return pooling
 
     def _check_layers(self) -> None:
         count = value_of(self.base / "config.json", "num_hidden_layers", int)
@@ -139,13 +156,11 @@ class TransformersEncoder(LocalEncoder):
             local_files_only=True,
             output_loading_info=True,
         )
-        missing = sorted(n for n in told["missing_keys"] if self.head or not n.startswith("pooler."))
-        if missing:
-            raise EncoderError(
-                f"{self.base} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be "
-                f"initialised at random. {WHOLE}" + (", or leave `head: mlp` out" if self.head else "")
-            )
-        return model.get_encoder() if model.config.is_encoder_decoder else model
+        has_decoder = hasattr(model, "encoder") and hasattr(model, "decoder")  # also where a T5 was saved without
+        used = model.get_encoder() if model.config.is_encoder_decoder or has_decoder else model
+        remedy = f"{WHOLE}, or leave `head: mlp` out" if self.head else WHOLE
+        check_loaded(self.base, used, model, told, pooler=bool(self.head), remedy=remedy)
+        return used
 
     @property
     def limit(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from encheck.encoders.checkpoints.folders import POINTING, model_files, pointed_at
+from encheck.encoders.checkpoints.folders import POINTING, listed_modules, model_files, numbered_folders, pointed_at
 from encheck.encoders.checkpoints.known import ACTIVATIONS, ARGUMENTS, GROUPS, MODULES, TOKENIZERS
 from encheck.encoders.files import COPY, read_json
 from encheck.errors import ModelError
@@ -41,7 +41,12 @@ class Named(NamedTuple):
 
 
 def modules(folder: Path) -> Iterator[Named]:
-    """Every module that is named at any depth of a checkpoint; routers of before 5.0 stand in a config.json."""
+    """Every module that is named at any depth of a checkpoint; routers of before 5.0 stand in a config.json. Of one
+    that has lost its modules.json, those that the names of its folders tell.
+    """
+    if numbered_folders(folder):
+        for module in listed_modules(folder):
+            yield Named(folder, "type", module["type"], folder / module["path"])
     for file in model_files(folder):
         if file.name == "modules.json":
             for module in read_json(file, list):

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, spread
-from encheck.encoders.checkpoints.pretrained import check_folder, check_length, check_padding, files_of, positions_of
+from encheck.encoders.checkpoints.folders import numbered_folders
+from encheck.encoders.checkpoints.pretrained import (
+    check_folder,
+    check_length,
+    check_loaded,
+    check_padding,
+    files_of,
+    positions_of,
+)
 from encheck.encoders.checkpoints.trust import modules
 from encheck.encoders.files import COPY, WHOLE, read_json, value_of
 from encheck.encoders.model_config import ModelConfig
@@ -56,7 +64,7 @@ class CrossEncoderScorer(PairModel):
 
     def _refuse_ignored(self) -> None:
         """ModelError if the checkpoint has what is not done here: other modules, a prompt, layers in fp32."""
-        for module in modules(self.source):
+        for module in () if numbered_folders(self.source) else modules(self.source):
             if module.kind.rpartition(".")[2] != "Transformer":
                 raise ModelError(
                     f"{module.file}: {module.key} is {module.kind!r}, but the scores here are those of the "
@@ -125,11 +133,8 @@ class CrossEncoderScorer(PairModel):
             )  # fmt: skip
         except Exception as error:
             raise EncoderError(f"transformers cannot load {self.source} as a cross-encoder: {error}") from error
-        if missing := sorted(told["missing_keys"]):
-            raise EncoderError(
-                f"{self.source} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be "
-                f"initialised at random. Remedy: a checkpoint with its classification head"
-            )
+        remedy = "Remedy: a checkpoint with its classification head"
+        check_loaded(self.source, model, model, told, pooler=True, remedy=remedy)
         return model.to(self.devices[0]).eval()
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:

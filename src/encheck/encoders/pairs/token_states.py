@@ -29,6 +29,9 @@ class TokenEncoder(TransformersEncoder):
 
     engine = "token-states-1"
 
+    def pooling_of_files(self) -> None:
+        """Nothing is pooled."""
+
     def states(self, texts: Sequence[str], *, layer: int = -1, unit: bool = True) -> list[States]:
         """The states of each text, packed by tokens; EncoderError if the checkpoint cannot be loaded."""
         model, limit = self.models[0], self.limit
