@@ -9,6 +9,7 @@ import pytest
 import tiny
 import tiny_models
 
+from encheck.encoders.detect import detect
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.onnx.encoder import pool
@@ -104,6 +105,82 @@ def test_a_vector_of_the_text_is_taken_as_it_is(tmp_path, runtime):
     assert np.abs(opened(pooled, runtime).encode(texts) - expected).max() < 1e-5
 
 
+def with_outputs(folder, *names):
+    """Give the graph these outputs, `own` being the one that it has: ids, masks, other vectors, scores of words."""
+    from onnx import TensorProto, helper, load_model, save
+
+    model = load_model(str(folder / "model.onnx"))
+    kinds = {
+        "ids": ("Identity", ["input_ids"], TensorProto.INT64, ["n", "t"]),
+        "weights": ("Identity", ["floats"], TensorProto.FLOAT, ["n", "t"]),
+        "pooler_output": ("ReduceMax", ["last_hidden_state"], TensorProto.FLOAT, ["n", 8]),
+        "logits": ("Add", ["last_hidden_state"] * 2, TensorProto.FLOAT, ["n", "t", 8]),
+        "twice": ("Add", ["last_hidden_state"] * 2, TensorProto.FLOAT, ["n", "t", 8]),
+        "thrice": ("Sum", ["last_hidden_state"] * 3, TensorProto.FLOAT, ["n", "t", 8]),
+    }
+    own = list(model.graph.output) if "own" in names else []
+    made = []
+    for name in (name for name in names if name != "own"):
+        kind, inputs, number, shape = kinds[name]
+        how = {"axes": [1], "keepdims": 0} if kind == "ReduceMax" else {}
+        model.graph.node.append(helper.make_node(kind, inputs, [name], **how))
+        made.append(helper.make_tensor_value_info(name, number, shape))
+    del model.graph.output[:]
+    model.graph.output.extend([*made, *own])
+    save(model, str(folder / "model.onnx"))
+    return folder
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("others", [("ids",), ("weights", "ids"), ("pooler_output",), ("logits",), ("twice",)])
+def test_the_vectors_are_found_by_name_type_and_rank_wherever_they_stand(copied, made, runtime, others):
+    expected = opened(made, runtime).encode(TEXTS)
+    assert (opened(with_outputs(copied, *others, "own"), runtime).encode(TEXTS) == expected).all()
+
+
+@pytest.mark.parametrize("others", [("ids",), ("weights", "ids")])
+def test_an_output_of_any_name_is_taken_where_no_other_fits(copied, made, others):
+    twice = opened(with_outputs(copied, *others, "twice")).encode(TEXTS)
+    assert np.abs(twice - 2 * opened(made).encode(TEXTS)).max() < 1e-5
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_where_two_outputs_fit_they_are_listed_and_an_option_decides(copied, made, runtime):
+    with_outputs(copied, "ids", "twice", "thrice")
+    listed = r"model.onnx: 2 outputs fit, twice and thrice\. There are: ids \(.*64.*, twice \(.*--model-arg output=NAME"
+    with pytest.raises(EncoderError, match=listed):
+        opened(copied, runtime).encode(TEXTS)
+    found = {name: opened(copied, runtime, options={"output": name}) for name in ("twice", "thrice")}
+    expected = opened(made, runtime).encode(TEXTS)
+    assert np.abs(found["twice"].encode(TEXTS) - 2 * expected).max() < 1e-5
+    assert np.abs(found["thrice"].encode(TEXTS) - 3 * expected).max() < 1e-5
+    assert len({model.fingerprint() for model in (*found.values(), opened(copied, runtime))}) == 3
+    assert found["twice"].about()["output"] == "twice"
+
+
+NO_OUTPUT = {
+    "token ids alone": (("ids",), {}, "no output fits: a vector is floating point.*There are: ids"),
+    "scores of words alone": (("logits",), {}, "no output fits: .*--model-arg output=NAME"),
+    "an output that is not there": (("own",), {"output": "last"}, "unknown output 'last'.*last_hidden_state"),
+    "token ids that were named": (("ids", "own"), {"output": "ids"}, "the output ids cannot be taken: a vector is"),
+}
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize(("outputs", "options", "expected"), NO_OUTPUT.values(), ids=NO_OUTPUT)
+def test_an_output_without_vectors_is_refused(copied, runtime, outputs, options, expected):
+    with pytest.raises(EncoderError, match=expected):
+        opened(with_outputs(copied, *outputs), runtime, options=options).encode(TEXTS)
+
+
+def test_a_pooling_is_refused_where_the_graph_has_pooled_already(tmp_path):
+    pooled = tiny_models.onnx_pooled(tmp_path)
+    with pytest.raises(EncoderError, match="sentence_embedding gives a vector for each text, but pooling is cls"):
+        opened(pooled, pooling="cls").encode(TEXTS)
+    tokens = opened(pooled, pooling="cls", options={"output": "last_hidden_state"}).encode(["the dog"])
+    assert np.abs(tokens - states(pooled, "the dog")[0]).max() < 1e-5
+
+
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_the_file_itself_may_be_named(made, runtime):
     named = opened(Path(made) / "model.onnx", runtime)
@@ -111,10 +188,13 @@ def test_the_file_itself_may_be_named(made, runtime):
     assert named.fingerprint() == opened(made, runtime).fingerprint()
 
 
-def test_the_pooling_that_the_folder_says_holds_until_another_is_asked_for(copied):
+def test_the_pooling_that_the_folder_says_holds_until_another_is_asked_for(copied, caplog):
     (copied / "1_Pooling").mkdir()
     (copied / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
+    (copied / "config.json").write_text("{}")
+    assert detect(copied)[0] == "onnx"
     assert opened(copied).about()["pooling"] == "cls"
+    assert f"tiny: pooled by cls, as {copied}/1_Pooling/config.json says" in caplog.text
     assert opened(copied, pooling="max").about()["pooling"] == "max"
     assert opened(copied).fingerprint() != opened(copied, pooling="mean").fingerprint()
 

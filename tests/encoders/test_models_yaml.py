@@ -98,9 +98,9 @@ WRONG = {
     "text for a model": ("sbert: ./folder", 1, "model 'sbert' should be a mapping of names to values"),
     "list as a name": ("? [a, b]\n: {name: x}", 1, "a name in the file should be plain text"),
     "options without use": (
-        "m:\n  name: x\n  adapter: openvino\n  options: {a: 1}",
+        "m:\n  name: x\n  adapter: model2vec\n  options: {a: 1}",
         4,
-        "adapter 'openvino' has no options",
+        "adapter 'model2vec' has no options",
     ),
     "unknown option": (
         "m:\n  name: x\n  adapter: transformers\n  options: {layer: [1]}",

@@ -66,6 +66,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         ("sha256", *TEXT, "max_length", "pooling"),
         ("onnxruntime", "tokenizers"),
         "onnx",
+        options={"output": str},
     ),
     "openvino": Adapter(
         _of("onnx.openvino:OpenVinoEncoder"),
@@ -73,6 +74,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         ("sha256", *TEXT, "max_length", "pooling"),
         ("openvino", "tokenizers"),
         "openvino",
+        options={"output": str},
     ),
     "vectors": Adapter(
         _of("vectors.encoder:open_vectors"),

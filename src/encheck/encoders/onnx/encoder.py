@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,22 +17,26 @@ from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.onnx.batches import Floats, Inputs, padded, pool
 from encheck.encoders.onnx.files import TOKENIZER, external, model_file, tokenizer_folder
-from encheck.encoders.pooling import stored_pooling
+from encheck.encoders.onnx.outputs import Dimension, Output, choose_output
+from encheck.encoders.pooling import pooling_note, stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError, UsageError, unknown
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
+log = logging.getLogger("encheck")
 CUDA, CPU = "CUDAExecutionProvider", "CPUExecutionProvider"
 POOLINGS = ("cls", "mean", "max", "last")
-SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")
 
 
 class OnnxEncoder(LocalEncoder):
-    """A model of tokens: input_ids in, a vector a token (pooled here) or a vector a text (taken as it is) out."""
+    """A model of tokens: input_ids in, a vector a token (pooled here) or a vector a text (taken as it is) out.
 
-    engine = "onnx-1"
+    The option `output` names the output with the vectors, where several could be it.
+    """
+
+    engine = "onnx-2"
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
@@ -42,6 +47,8 @@ class OnnxEncoder(LocalEncoder):
         self.pooling = config.pooling or stored_pooling(self.folder) or "mean"
         if self.pooling not in POOLINGS:
             raise ModelError(f"{self.file}: {unknown('pooling', self.pooling, POOLINGS)}")
+        if not config.pooling and stored_pooling(self.folder):
+            log.warning("%s", pooling_note(config.label, self.folder))
 
     def content(self) -> Mapping[str, Path]:
         """Model, tokenizer, and weights that lie beside the model."""
@@ -50,11 +57,12 @@ class OnnxEncoder(LocalEncoder):
 
     def how(self) -> list[str]:
         """Pooling, maximum length and dimension."""
-        return [self.pooling, str(self.config.max_length), str(self.config.truncate_dim)]
+        output = [f"output {name}" for name in self.config.options.values()]
+        return [self.pooling, str(self.config.max_length), str(self.config.truncate_dim), *output]
 
     def about(self) -> dict[str, Any]:
         """With the pooling."""
-        return super().about() | {"pooling": self.pooling}
+        return {**super().about(), "pooling": self.pooling, **self.config.options}
 
     @cached_property
     def session(self) -> Any:
@@ -100,9 +108,23 @@ class OnnxEncoder(LocalEncoder):
             )
 
     @cached_property
-    def names(self) -> tuple[list[str], list[str]]:
-        """The names of the inputs and of the outputs."""
-        return [i.name for i in self.session.get_inputs()], [o.name for o in self.session.get_outputs()]
+    def inputs(self) -> dict[str, tuple[Dimension, ...] | None]:
+        """The shape of each input."""
+        return {one.name: tuple(one.shape) or None for one in self.session.get_inputs()}
+
+    @property
+    def outputs(self) -> list[Output]:
+        """What the graph gives."""
+        floats = ("tensor(float)", "tensor(float16)", "tensor(double)", "tensor(bfloat16)")
+        every = self.session.get_outputs()
+        return [Output(one.name, one.type, one.type in floats, tuple(one.shape) or None) for one in every]
+
+    @cached_property
+    def output(self) -> str:
+        """The name of the output with the vectors."""
+        shape = self.inputs.get("input_ids")
+        tokens = shape[1] if shape and len(shape) == 2 else None
+        return choose_output(self.file, self.outputs, tokens=tokens, wanted=self.config.options.get("output"))
 
     def infer(self, inputs: Inputs, output: str) -> Floats:
         """One output for one batch."""
@@ -123,7 +145,7 @@ class OnnxEncoder(LocalEncoder):
     @cached_property
     def _checked_names(self) -> list[str]:
         """The names of the inputs, once the model takes every token that text can become."""
-        names, _ = self.names
+        names, _ = list(self.inputs), self.output
         largest = largest_token(self.folder / "tokenizer.json")
         if largest >= 0 and not self.takes(largest, names):
             raise EncoderError(
@@ -169,14 +191,23 @@ class OnnxEncoder(LocalEncoder):
             yield from halving(run, positions)
 
     def _vectors(self, inputs: Inputs, mask: NDArray[np.int64]) -> Floats:
-        _, outputs = self.names
-        chosen = next((n for n in SENTENCE if n in outputs), outputs[0])
         try:
-            found = self.infer(inputs, chosen)
+            found = self.infer(inputs, self.output)
         except Exception as error:
             if out_of_memory(error):
                 raise
             raise EncoderError(said(self.file, "this engine", str(error))) from error
+        expected = {2: mask.shape[:1], 3: mask.shape}.get(found.ndim)
+        if expected is None or found.shape[:-1] != expected:
+            raise EncoderError(
+                f"{self.file}: the output {self.output} has shape {found.shape} for texts and tokens of shape "
+                f"{mask.shape}, but should have a vector for each text or token. Remedy: --model-arg output=NAME"
+            )
+        if found.ndim == 2 and self.config.pooling:
+            raise EncoderError(
+                f"{self.file}: the output {self.output} gives a vector for each text, but pooling is "
+                f"{self.config.pooling}. Remedy: leave it out, or name an output of tokens: --model-arg output=NAME"
+            )
         return found if found.ndim == 2 else pool(found, mask, pooling=self.pooling)
 
 

@@ -11,13 +11,14 @@ import numpy as np
 from encheck.encoders.batching import threads
 from encheck.encoders.onnx.batches import Floats, Inputs
 from encheck.encoders.onnx.encoder import OnnxEncoder, said
+from encheck.encoders.onnx.outputs import Dimension, Output
 from encheck.errors import EncoderError
 
 
 class OpenVinoEncoder(OnnxEncoder):
     """In fp32 on the CPU; OpenVINO would compute in bf16 where the processor can."""
 
-    engine = "openvino-1"
+    engine = "openvino-2"
 
     @property
     def devices(self) -> list[str]:
@@ -48,9 +49,15 @@ class OpenVinoEncoder(OnnxEncoder):
             raise EncoderError(said(self.file, "OpenVINO", str(error))) from error
 
     @cached_property
-    def names(self) -> tuple[list[str], list[str]]:
-        """The names of the inputs and of the outputs."""
-        return [i.any_name for i in self.session.inputs], [o.any_name for o in self.session.outputs]
+    def inputs(self) -> dict[str, tuple[Dimension, ...] | None]:
+        """The names of the inputs; what varies has no name here."""
+        return {one.any_name: None for one in self.session.inputs}
+
+    @property
+    def outputs(self) -> list[Output]:
+        """What the graph gives."""
+        every = [(one.any_name, one.element_type, _shape(one.partial_shape)) for one in self.session.outputs]
+        return [Output(name, kind.get_type_name(), kind.is_real(), shape) for name, kind, shape in every]
 
     def takes(self, token: int, names: Sequence[str]) -> bool:
         """Whether the table that is looked up with input_ids has such a row: OpenVINO reads on beyond its end."""
@@ -61,6 +68,12 @@ class OpenVinoEncoder(OnnxEncoder):
     def infer(self, inputs: Inputs, output: str) -> Floats:
         """One output for one batch."""
         return np.array(self.session(inputs)[self.session.output(output)], np.float32)
+
+
+def _shape(shape: Any) -> tuple[Dimension, ...] | None:
+    if shape.rank.is_dynamic:
+        return None
+    return tuple(size.get_length() if size.is_static else None for size in shape)
 
 
 def _users(output: Any) -> Iterator[Any]:
