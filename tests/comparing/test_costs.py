@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.comparing.costs import Cost, Measured, Row, _beaten_by, _inseparable
+from encheck.comparing.costs import CheckShare, Cost, Measured, Row, _beaten_by, _inseparable
 from encheck.errors import ConfigError, EncoderError, UsageError
 from encheck.running.speed import Speed
 
@@ -26,7 +26,7 @@ def apart(value):
 
 
 def row(name, quality, *, speed=100.0, dimension=384, price=None):
-    return Row(name, quality, None, {}, Cost(dimension, speed and Speed(speed, 1.0, 2.0, 9, 9), price))
+    return Row(name, quality, (), Cost(dimension, speed and Speed(speed, 1.0, 2.0, 9, 9), price))
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,39 @@ def test_a_price_below_zero_is_refused(tmp_path, monkeypatch):
     Path("models.yaml").write_text("paid:\n  adapter: encheck.encoders.fake:Random\n  price: -1\n")
     with pytest.raises(ConfigError, match="price"):
         encheck.compare_costs(["paid", "random"])
+
+
+def behaving(name, rate, *, beats_chance):
+    """A model whose one check is of word order."""
+    one = CheckShare("jumble/d/1", "jumble", "order", measured(rate), beats_chance)
+    return Row(name, None, (one,), Cost(384, None))
+
+
+def test_what_no_model_does_better_than_guessing_puts_none_on_the_front():
+    """Word order .09 and .17 of the items, where guessing wins .50: neither is better, and they are not told apart."""
+    guessing = [behaving("a", 0.09, beats_chance=False), behaving("b", 0.17, beats_chance=False)]
+    assert _beaten_by(guessing[0], guessing) == ""
+    assert list(_inseparable(guessing, "behaviour")) == [("a", "b")]
+    seeing = behaving("c", 0.8, beats_chance=True)
+    assert _beaten_by(guessing[1], [*guessing, seeing]) == "c"
+    assert list(_inseparable([guessing[1], seeing], "behaviour")) == []
+
+
+def test_a_front_counts_from_guessing(tmp_path):
+    """Below guessing a model has nothing in a check, however many items damage lets it win."""
+    from test_matrix import run
+
+    from encheck.comparing.costs import costs
+    from encheck.comparing.costs_text import lines
+    from encheck.comparing.models import read_models
+
+    models = read_models([run(tmp_path / name, wins) for name, wins in (("damaged", 17), ("old", 9))])
+    found = costs(models, {m.label: Cost(384, None) for m in models}, data=None)
+    assert [one.behaviour.value for one in found.rows] == [0, 0]
+    assert (found.front, found.at_chance) == (("damaged", "old"), ("antonym",))
+    told = "\n".join(lines(found.as_dict()))
+    assert "not separable in behaviour: damaged and old" in told
+    assert "no evidence of antonym: no model is shown to beat guessing" in told
 
 
 def test_models_within_noise_are_said_to_be():

@@ -8,7 +8,7 @@ from test_compare import CLAIM, write_run
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.comparing import forest
+from encheck.comparing import forest, latex, tidy
 from encheck.comparing.comparison import compare
 from encheck.comparing.matrix import SIGNS, verdicts
 from encheck.comparing.page import render
@@ -20,9 +20,9 @@ def won(count, *, of=60):
     return np.where(np.arange(of) < count, 0.9, 0.1)
 
 
-def run(folder, wins, **said):
+def run(folder, wins, *, of=60, **said):
     """A run of sixty items, of which the first ones are won."""
-    return write_run(folder, won(wins), model=folder.name, value=wins / 60, low=0.1, high=0.9, **said)
+    return write_run(folder, won(wins, of=of), model=folder.name, value=wins / of, low=0.1, high=0.9, **said)
 
 
 @pytest.fixture
@@ -42,6 +42,35 @@ def test_a_cell_has_the_figure_of_the_run_and_what_is_certain(three):
     assert [cell.value for cell in line.cells] == [50 / 60, 20 / 60, 48 / 60]
     assert said_of(found) == ["not compared", "worse", "cannot tell"]
     assert line.cells[1].change.difference == pytest.approx(-0.5)
+
+
+def test_a_rise_below_guessing_is_no_evidence(tmp_path):
+    """Won in 9 and then 27 of 100 items, where guessing wins 50: damage raises such a rate."""
+    runs = [run(tmp_path / name, wins, of=100) for name, wins in (("old", 9), ("damaged", 27), ("sees", 80))]
+    found = compare(runs)
+    assert said_of(found) == ["not compared", "no evidence", "better"]
+    told, page = "\n".join(lines(found, everything=True)), render(found)
+    assert "damaged: better in 0, worse in 0, cannot tell in 0, no evidence in 1 (antonym)" in told
+    assert "0.09  0.27 *   0.80 +" in told
+    assert "* no evidence: the figure rose, but the model is not shown to beat guessing" in told
+    assert "0 of 1 differ beyond their interval: 0 higher, 0 lower" in told
+    assert "1 of 1 are no evidence" in told
+    assert '<td role="cell" data-model="damaged">0 of 1</td>' in page
+    assert [[bar.said for bar in panel.bars] for panel in forest.panels(found)] == [["no evidence"], ["better"]]
+    assert r"0.27$^{\ast}$" in latex.table(found)
+    assert [one["compared"] for one in tidy.rows(found)] == ["not compared", "no evidence", "better"]
+
+
+def test_a_fall_below_guessing_is_worse_as_in_the_gate(tmp_path):
+    runs = [run(tmp_path / name, wins, of=100) for name, wins in (("damaged", 27), ("old", 9))]
+    assert said_of(compare(runs)) == ["not compared", "worse"]
+
+
+def test_nothing_flips_where_no_model_beats_guessing(tmp_path):
+    """Who wins an item there is luck, or what damage left."""
+    guessing = [run(tmp_path / name, wins, of=100) for name, wins in (("old", 9), ("damaged", 27))]
+    assert not compare(guessing).flips
+    assert len(compare([*guessing, run(tmp_path / "sees", 80, of=100)]).flips) == 71
 
 
 def test_the_reference_is_the_first_or_the_one_that_is_named(three):

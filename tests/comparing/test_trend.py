@@ -42,6 +42,16 @@ def test_points_stand_by_date_and_certain_changes_are_marked(tmp_path):
     assert (series.said, series.since.difference) == ("worse", pytest.approx(-25 / 40))
 
 
+def test_a_rise_below_guessing_is_no_evidence_over_time_either(tmp_path):
+    (trend,) = trends(dated(tmp_path, [2, 15, 38]))
+    (series,) = trend.series
+    assert [point.said for point in series.points] == ["not compared", "no evidence", "better"]
+    told = "\n".join(lines([trend]))
+    assert "0.38 *" in told
+    assert "* no evidence: the figure rose, but the model is not shown to beat guessing" in told
+    assert "better than the run before" not in drawing(trend, series).marks[1].words
+
+
 def test_small_steps_that_add_up_are_seen_since_the_first(tmp_path):
     (trend,) = trends(dated(tmp_path, [38, 34, 30, 26]))
     (series,) = trend.series

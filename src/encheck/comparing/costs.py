@@ -2,13 +2,15 @@
 
 A model is left out of the front where another one is better in something and worse in nothing. In quality and behaviour
 "better" means that the 95% interval of the paired difference leaves 0 out (one bootstrap over clusters, the same draws
-for all models); in speed, a tenth faster; in size and price, less.
+for all models); in speed, a tenth faster; in size and price, less. Behaviour counts from guessing, and what neither of
+two models is shown to do better than guessing tells them apart in nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
 
@@ -16,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.comparing.models import Model
-from encheck.comparing.runs import in_common
+from encheck.comparing.runs import beats_chance, in_common
 from encheck.gating.balance import part_of
-from encheck.gating.declared import declared_of, gating
+from encheck.gating.declared import chance_of, declared_of, gating
 from encheck.gating.endpoints import RANKS, endpoint_of
 from encheck.metrics import Metric
 from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_a_million
@@ -65,19 +67,62 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class CheckShare:
+    """How far a model's rate in a case of a check is above guessing, 0, towards all won, 1; 0 below guessing.
+
+    `beats_chance` says whether the model is shown to beat guessing, by the gate's rule for headroom.
+    """
+
+    case: str
+    property: str
+    family: str
+    measured: Measured
+    beats_chance: bool
+
+
+@dataclass(frozen=True)
 class Row:
-    """A model: quality on the user's data, None without such data; behaviour, whole and by family; what it costs."""
+    """A model: quality on the user's data, None without such data; its shares in behaviour checks; what it costs."""
 
     name: str
     quality: Measured | None
-    behaviour: Measured | None
-    families: Mapping[str, Measured]
+    checks: tuple[CheckShare, ...]
     cost: Cost
+
+    @cached_property
+    def families(self) -> Mapping[str, Measured]:
+        """Behaviour by family."""
+        return families(self.checks)
+
+    @property
+    def behaviour(self) -> Measured | None:
+        """The mean of the families; None where no check was measured."""
+        return _mean(self.families.values())
+
+    def behaves_better(self, other: Row) -> bool:
+        """Whether behaviour is better for certain, on the cases of both.
+
+        A case counts nothing where neither model is shown to beat guessing: damage moves such a rate in any direction.
+        """
+        theirs = {one.case: one for one in other.checks}
+        moved = [_difference(mine, theirs[mine.case]) for mine in self.checks if mine.case in theirs]
+        found = _mean(families(moved).values())
+        return found is not None and float(interval(found.replicates)[0]) > 0
+
+
+def _difference(mine: CheckShare, theirs: CheckShare) -> CheckShare:
+    is_evidence = float(mine.beats_chance or theirs.beats_chance)
+    ours, other = mine.measured, theirs.measured
+    moved = Measured(is_evidence * (ours.value - other.value), is_evidence * (ours.replicates - other.replicates))
+    return replace(mine, measured=moved)
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The models, the figure that `quality` is, those on the front, and pairs that cannot be told apart."""
+    """The models, the figure that `quality` is, those on the front, and pairs that cannot be told apart.
+
+    `at_chance` names the properties in which no model is shown to beat guessing: no difference in them counts.
+    """
 
     rows: tuple[Row, ...]
     figure: str
@@ -85,6 +130,7 @@ class Costs:
     front: tuple[str, ...]
     beaten: Mapping[str, str]
     inseparable: Mapping[str, Pairs]
+    at_chance: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -96,6 +142,7 @@ class Costs:
             "front": list(self.front),
             "beaten": dict(self.beaten),
             "inseparable": {name: [list(pair) for pair in pairs] for name, pairs in self.inseparable.items()},
+            "at_chance": list(self.at_chance),
         }
 
 
@@ -105,16 +152,19 @@ def costs(
     """Hold models of one run side by side; `data` labels the search with labels that quality is measured on."""
     cut = in_common([model.side.tables for model in models])
     quality = [_quality(tables, data, seed) if data else None for tables in cut]
-    behaviour = [_families(tables, seed, but=data) for tables in _behaving(models, cost)]
+    behaviour = [check_shares(tables, seed, but=data) for tables in _behaving(models, cost)]
     rows = tuple(
-        Row(model.label, one and one[1], _mean(found.values()), found, cost[model.label])
-        for model, one, found in zip(models, quality, behaviour, strict=True)
+        Row(model.label, one and one[1], checks, cost[model.label])
+        for model, one, checks in zip(models, quality, behaviour, strict=True)
     )
     beaten = {row.name: by for row in rows if (by := _beaten_by(row, rows))}
     front = tuple(row.name for row in rows if row.name not in beaten)
     figure = next((one[0] for one in quality if one), "")
     open_ = {name: tuple(_inseparable(rows, name)) for name in ("quality", "behaviour")}
-    return Costs(rows, figure, documents, front, beaten, open_)
+    every = [one for row in rows for one in row.checks]
+    seen = {one.property for one in every if one.beats_chance}
+    at_chance = tuple(sorted({one.property for one in every} - seen))
+    return Costs(rows, figure, documents, front, beaten, open_, at_chance)
 
 
 def _behaving(models: Sequence[Model], cost: Mapping[str, Cost]) -> list[Tables]:
@@ -136,30 +186,35 @@ def _quality(tables: Tables, data: str, seed: int) -> tuple[str, Measured] | Non
     return None
 
 
-def _families(tables: Tables, seed: int, *, but: str | None) -> dict[str, Measured]:
-    """The mean rate of each family's properties, over the checks that gate by a rate."""
+def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckShare, ...]:
+    """The share of each case that gates by a rate and counts in the balanced score, all drawn together."""
     known = [(table, metric) for table in tables.values() if table.data != but and (metric := _rate(table))]
     universe = sorted({cluster for table, metric in known for cluster in metric.heads(table).clusters})
-    found: dict[str, dict[str, list[tuple[Floats, Sequence[str]]]]] = {}
-    for table, metric in known:
-        rates = found.setdefault(declared_of(table).family, {}).setdefault(table.property, [])
-        rates.append((metric.per_item(table, RANKS), metric.heads(table).clusters))
-    return {
-        family: measured
-        for family, properties in sorted(found.items())
-        if (measured := _mean([_of_property(some, universe, seed) for some in properties.values()]))
-    }
+    return tuple(_check_share(table, metric, universe, seed) for table, metric in known)
+
+
+def _check_share(table: Table, metric: Metric[...], universe: Sequence[str], seed: int) -> CheckShare:
+    heads, values, chance = metric.heads(table), metric.per_item(table, RANKS), chance_of(table, metric) or 0.0
+    rate = _resampled(values, Resampler(heads.clusters, universe=universe, seed=seed))
+    value, replicates = (np.maximum(one - chance, 0.0) / (1 - chance) for one in (rate.value, rate.replicates))
+    return CheckShare(
+        table.case, table.property, declared_of(table).family, Measured(float(value), replicates),
+        beats_chance(heads, metric, values, values),
+    )  # fmt: skip
+
+
+def families(checks: Iterable[CheckShare]) -> dict[str, Measured]:
+    """Behaviour by family: the mean of its properties, each the mean of its cases."""
+    grouped: dict[str, dict[str, list[Measured]]] = {}
+    for one in checks:
+        grouped.setdefault(one.family, {}).setdefault(one.property, []).append(one.measured)
+    means = {family: _mean(map(_mean, properties.values())) for family, properties in sorted(grouped.items())}
+    return {family: measured for family, measured in means.items() if measured}
 
 
 def _rate(table: Table) -> Metric[...] | None:
     metric, _ = gating(table)
     return metric if metric and metric.kind == "rate" and part_of(declared_of(table).family) and table.items else None
-
-
-def _of_property(some: Sequence[tuple[Floats, Sequence[str]]], universe: Sequence[str], seed: int) -> Measured:
-    values = np.concatenate([one for one, _ in some])
-    clusters = [cluster for _, own in some for cluster in own]
-    return _resampled(values, Resampler(clusters, universe=universe, seed=seed))
 
 
 def _resampled(values: Floats, resampler: Resampler) -> Measured:
@@ -168,9 +223,9 @@ def _resampled(values: Floats, resampler: Resampler) -> Measured:
         return Measured(float(values.mean()), totals[:, 0] / totals[:, 1])
 
 
-def _mean(some: Any) -> Measured | None:
+def _mean(some: Iterable[Measured | None]) -> Measured | None:
     """The mean of figures of the same draws; None of none."""
-    found = list(some)
+    found = [one for one in some if one is not None]
     if not found:
         return None
     least = min(len(one.replicates) for one in found)
@@ -197,10 +252,10 @@ def _measured(row: Row) -> set[str]:
 
 def _better(one: Row, other: Row) -> Iterator[Criterion]:
     """In what one model is better than another, of what is known of both."""
-    measured: list[tuple[Criterion, Measured | None, Measured | None]] = [
-        ("quality", one.quality, other.quality), ("behaviour", one.behaviour, other.behaviour)
-    ]  # fmt: skip
-    yield from (name for name, mine, theirs in measured if mine and theirs and mine.beats(theirs))
+    if one.quality and other.quality and one.quality.beats(other.quality):
+        yield "quality"
+    if one.behaves_better(other):
+        yield "behaviour"
     speeds = one.cost.speed, other.cost.speed
     if speeds[0] and speeds[1] and speeds[0].texts_a_second > FASTER * speeds[1].texts_a_second:
         yield "texts a second"
@@ -211,11 +266,10 @@ def _better(one: Row, other: Row) -> Iterator[Criterion]:
         yield "price"
 
 
-def _inseparable(rows: Sequence[Row], name: str) -> Iterator[tuple[str, str]]:
+def _inseparable(rows: Sequence[Row], name: Literal["quality", "behaviour"]) -> Iterator[tuple[str, str]]:
     """Pairs of models that one figure does not tell apart."""
     for one, other in combinations(rows, 2):
-        mine, theirs = getattr(one, name), getattr(other, name)
-        if mine and theirs and not mine.beats(theirs) and not theirs.beats(mine):
+        if getattr(one, name) and getattr(other, name) and name not in {*_better(one, other), *_better(other, one)}:
             yield one.name, other.name
 
 

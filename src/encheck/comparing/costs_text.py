@@ -49,7 +49,7 @@ def _row(raw: Raw, one: Raw) -> tuple[str, ...]:
 
 
 def families(raw: Raw) -> list[tuple[str, ...]]:
-    """Behaviour by family: the mean rate of its properties."""
+    """Behaviour by family: how far its properties are above guessing, on the mean."""
     names = sorted({family for one in raw["models"] for family in one["families"]})
     cells = [(one["name"], *(share(one["families"].get(family)) for family in names)) for one in raw["models"]]
     return [("behaviour", *names), *cells]
@@ -63,6 +63,9 @@ def said(raw: Raw) -> Iterator[str]:
     for name, pairs in raw["inseparable"].items():
         if pairs:
             yield f"not separable in {name}: {', '.join(f'{one} and {other}' for one, other in pairs)}"
+    if raw["at_chance"]:
+        guessed = ", ".join(raw["at_chance"])
+        yield f"no evidence of {guessed}: no model is shown to beat guessing, so no difference counts"
     yield f"FRONT: {', '.join(raw['front'])}"
 
 

@@ -165,23 +165,28 @@ def _of_property(one: Won, seed: int) -> Figure:
 
 
 def _sensitivity(own: Mapping[str, Won], known: Mapping[str, str], seed: int) -> Figure | None:
-    """The mean win rate of the properties that ask for sensitivity to meaning and order."""
+    """The mean of the properties that ask for sensitivity to meaning and order, each counted from chance."""
     some = {name: one for name, one in own.items() if part_of(known[name]) == "sensitivity"}
-    value = parts({name: one.rate for name, one in some.items()}, known).get("sensitivity")
+    value = parts({name: one.share for name, one in some.items()}, known).get("sensitivity")
     if value is None:
         return None
-    return _with_interval(value, np.mean([rate for rate, _ in _rates(some, seed).values()], axis=0))
+    return _with_interval(value, np.mean(list(_shares(some, seed).values()), axis=0))
 
 
 def _balanced(own: Mapping[str, Won], known: Mapping[str, str], seed: int) -> Figure | None:
     value = balanced({name: one.share for name, one in own.items()}, known)
     if value is None:
         return None
-    shares = {n: np.maximum(rate - chance, 0) / (1 - chance) for n, (rate, chance) in _rates(own, seed).items()}
+    shares = _shares(own, seed)
     of_parts = [
         np.mean([share for name, share in shares.items() if part_of(known[name]) == part], axis=0) for part in PARTS
     ]
     return _with_interval(value, np.prod(of_parts, axis=0) ** (1 / len(PARTS)))
+
+
+def _shares(own: Mapping[str, Won], seed: int) -> dict[str, Floats]:
+    """By property how far it is from chance, 0, to all, 1, in each replicate."""
+    return {n: np.maximum(rate - chance, 0) / (1 - chance) for n, (rate, chance) in _rates(own, seed).items()}
 
 
 def _rates(own: Mapping[str, Won], seed: int) -> dict[str, tuple[Floats, Floats]]:

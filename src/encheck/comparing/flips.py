@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.comparing.models import Model
-from encheck.comparing.runs import in_common, measured, metric_values
+from encheck.comparing.runs import beats_chance, in_common, measured, metric_values
 from encheck.gating.declared import shown
 from encheck.gating.endpoints import RANKS
 from encheck.ids import CaseId
@@ -50,7 +50,8 @@ class Flip:
 def flips(models: Sequence[Model], *, epsilons: Mapping[str, float]) -> list[Flip]:
     """Each item that some models win and the others lose; what fewer get wrong first, then by how wrong they get it.
 
-    Only items that every model scored; one with a tie is left out, and the same texts are listed once.
+    Nothing of a check in which no model is shown to beat guessing: who wins an item there is luck. Only items that
+    every model scored; one with a tie is left out, and the same texts are listed once.
     """
     tables = in_common([m.side.tables for m in models])
     found: dict[tuple[str, str], Flip] = {}
@@ -75,6 +76,8 @@ def _of_case(models: Sequence[Model], tables: Sequence[Table], epsilon: float) -
         for m, table in zip(models, cut, strict=True)
     ])  # fmt: skip
     first = cut[0]
+    if not any(beats_chance(metric.heads(first), metric, own, own) for own in won):
+        return
     for i in np.flatnonzero((won != HALF).all(axis=0) & (won.min(axis=0) < HALF) & (won.max(axis=0) > HALF)):
         wrong, right = (
             tuple(m.name for m, w in zip(models, won[:, i], strict=True) if (w < HALF) == is_wrong)

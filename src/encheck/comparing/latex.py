@@ -10,7 +10,8 @@ from encheck.comparing.comparison import Comparison
 from encheck.comparing.matrix import Cell, Line, Said
 
 SIGNS: Mapping[Said, str] = {
-    "better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$", "cannot tell": r"$^{\approx}$", "not compared": "",
+    "better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$", "cannot tell": r"$^{\approx}$",
+    "no evidence": r"$^{\ast}$", "not compared": "",
 }  # fmt: skip
 MOST_NARROW = 4  # models that stand side by side on a page without being scaled
 
@@ -62,4 +63,6 @@ def _caption(found: Comparison, *, cite: bool) -> str:
         f"Behaviour by property{by}, with 95\\% intervals over clusters. "
         f"$^{{\\uparrow}}$ and $^{{\\downarrow}}$: better and worse than {escape(found.first.name)} on the same items "
         r"(5\% for the whole table, Holm); $^{\approx}$: not separable from it."
+        + r" $^{\ast}$: rose, but is not shown to beat guessing, which is no evidence."
+        * any(cell and cell.said == "no evidence" for line in found.matrix for cell in line.cells)
     )

@@ -1,7 +1,7 @@
 """Models by properties: of each property the figure that stands for it, and which models differ for certain.
 
 A difference is certain if its 95% interval excludes zero and it holds at 5% after correction for all cells of the
-matrix (Holm 1979).
+matrix (Holm 1979). A certain rise is no evidence where the model is not shown to beat guessing, as in the gate.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from encheck.metrics import mean_margin, mean_similarity, named
 from encheck.reporting.view import best_surface
 from encheck.statistics.paired import holm
 
-Said = Literal["better", "worse", "cannot tell", "not compared"]
-SIGNS: Mapping[Said, str] = {"better": "\u25b2", "worse": "\u25bc", "cannot tell": "~", "not compared": ""}
+Said = Literal["better", "worse", "cannot tell", "no evidence", "not compared"]
+SIGNS: Mapping[Said, str] = {
+    "better": "\u25b2", "worse": "\u25bc", "cannot tell": "~", "no evidence": "*", "not compared": "",
+}  # fmt: skip
+NO_EVIDENCE = "the figure rose, but the model is not shown to beat guessing, and damage raises such figures too"
 CERTAIN = 0.05  # of all cells together
 RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
 Raw = Mapping[str, Any]
@@ -86,7 +89,9 @@ def verdicts(changes: Mapping[Any, Change]) -> dict[Any, Said]:
 def _said(one: Change, p: float) -> Said:
     if p > CERTAIN or one.low <= 0 <= one.high:
         return "cannot tell"
-    return "better" if one.difference > 0 else "worse"
+    if one.difference < 0:
+        return "worse"
+    return "better" if one.beats_chance else "no evidence"
 
 
 def _rows(models: Sequence[Model]) -> dict[tuple[str, str], Raw]:
@@ -139,7 +144,7 @@ def row_like(row: Raw, rows: Sequence[Raw]) -> Raw | None:
 
 
 def tallies(lines: Sequence[Line], models: Sequence[Model]) -> Iterator[tuple[str, dict[Said, int]]]:
-    """Of each model but the reference, in how many lines it is better, worse, and in how many nobody can tell."""
+    """Of each model but the reference, in how many lines each thing is said of it."""
     for place, model in enumerate(models[1:], 1):
         cells = [line.cells[place] for line in lines]
         yield model.name, {said: sum(cell is not None and cell.said == said for cell in cells) for said in SIGNS}

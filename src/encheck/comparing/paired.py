@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.comparing.models import Model
-from encheck.comparing.runs import measured, metric_values, unchanged
+from encheck.comparing.runs import beats_chance, measured, metric_values, unchanged
 from encheck.gating.baseline import case_of
 from encheck.gating.endpoints import RANKS
 from encheck.gating.pairing import shared
@@ -33,6 +33,8 @@ class Change:
     """A figure under two models on the same `n` items of `clusters` clusters, with the 95% interval of the difference.
 
     `p` is two-sided, of no difference at all: 1 where no item changed, or where there are too few clusters to tell.
+    `beats_chance` says whether the other model is shown to beat guessing, by the gate's rule: if not, a rise is no
+    evidence, since damage raises what is below chance.
     """
 
     n: int
@@ -43,6 +45,7 @@ class Change:
     low: float
     high: float
     p: float
+    beats_chance: bool = True
 
 
 def change(row: Mapping[str, Any], first: Model, other: Model, *, epsilon: float = 0.0, seed: int = 0) -> Change | None:
@@ -65,7 +68,10 @@ def change(row: Mapping[str, Any], first: Model, other: Model, *, epsilon: float
         return None
     old, new = (_values(metric, table, model, epsilon) for table, model in ((before, first), (after, other)))
     moved = np.where(unchanged(metric, before, after, old == new), 0.0, new - old)
-    return _change(old, moved, weights, Resampler(heads.clusters, seed=seed), is_adjusted=is_adjusted)
+    found = _change(old, moved, weights, Resampler(heads.clusters, seed=seed), is_adjusted=is_adjusted)
+    ends = ((old, found.before), (old + moved, found.after))
+    weighted = [mean + weights / weights.mean() * (values - mean) for values, mean in ends]
+    return replace(found, beats_chance=beats_chance(heads, metric, *weighted))
 
 
 def _values(metric: Metric[...], table: Table, model: Model, epsilon: float) -> Floats:

@@ -13,9 +13,12 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.declared import declared_of, shown
+from encheck.gating.decision import delta_of
+from encheck.gating.declared import chance_of, declared_of, shown
 from encheck.gating.endpoints import RANKS
+from encheck.gating.headroom import rise_is_evidence
 from encheck.gating.pairing import alike, shared
+from encheck.gating.types import DEFAULT, Paired
 from encheck.gating.weighing import Side
 from encheck.metrics import Metric, named
 from encheck.scoring.scores import Scale
@@ -32,7 +35,8 @@ class Difference:
     """One case under two models, on the `n` items that both scored.
 
     `before` and `after` are the metric `figure` under the first and the other model, `difference` their
-    difference with its 95% interval over `clusters`. `lost` and `gained` are ids of items that flipped.
+    difference with its 95% interval over `clusters`. `lost` and `gained` are ids of items that flipped. `beats_chance`
+    says whether the other model is shown to beat guessing: if not, a rise is no evidence.
     """
 
     case: str
@@ -50,10 +54,20 @@ class Difference:
     high: float
     lost: tuple[str, ...]
     gained: tuple[str, ...]
+    beats_chance: bool = True
 
     @builtins.property
     def is_clear(self) -> bool:
-        """Whether the interval leaves zero out, and rests on clusters enough to be one."""
+        """Whether the interval leaves zero out, rests on clusters enough to be one, and is evidence of anything."""
+        return self._leaves_zero_out and not self.is_no_evidence
+
+    @builtins.property
+    def is_no_evidence(self) -> bool:
+        """Whether the figure rose for certain, but not to where the model beats guessing: damage does that too."""
+        return self._leaves_zero_out and self.low > 0 and not self.beats_chance
+
+    @builtins.property
+    def _leaves_zero_out(self) -> bool:
         return not self.is_small and (self.low > 0 or self.high < 0)
 
     @builtins.property
@@ -123,7 +137,21 @@ def _difference(
     return Difference(
         before.case, before.check, before.property, before.data, before.level, metric.name, len(moved),
         resampler.clusters, float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high), *flips,
+        beats_chance(heads, metric, old, new),
     )  # fmt: skip
+
+
+def beats_chance(heads: Table, metric: Metric[...], before: Floats, after: Floats) -> bool:
+    """Whether a model with the values `after` [n] is shown to beat guessing, by the gate's rule for headroom.
+
+    `heads` has a row for each value. Where guessing gets no known figure, a rate has to be above 0.
+    """
+    codes = np.unique(heads.clusters, return_inverse=True)[1].astype(np.intp)
+    one = Paired(
+        heads.case, declared_of(heads).family, "rate" if metric.kind == "rate" else "mean", before, after, codes,
+        delta=metric.delta, chance=chance_of(heads, metric),
+    )  # fmt: skip
+    return rise_is_evidence(one, delta_of(one, DEFAULT))
 
 
 def unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from encheck.comparing.comparison import Comparison
 from encheck.comparing.dilemma import Dilemma
-from encheck.comparing.matrix import Cell, Said, tallies
+from encheck.comparing.matrix import NO_EVIDENCE, Cell, Said, tallies
 from encheck.comparing.runs import Difference, flips_count
 from encheck.metrics import named
 from encheck.reporting import contamination
@@ -15,7 +15,7 @@ from encheck.reporting.view import sentence
 from encheck.statistics.figures import Figure
 from encheck.verdict import MIN_CLUSTERS
 
-SIGNS: Mapping[Said, str] = {"better": "+", "worse": "-", "cannot tell": "~", "not compared": " "}
+SIGNS: Mapping[Said, str] = {"better": "+", "worse": "-", "cannot tell": "~", "no evidence": "*", "not compared": " "}
 MAX_HEAD = 12  # characters of a model's name above its column; longer ones are numbered
 
 
@@ -50,11 +50,15 @@ def _matrix(found: Comparison) -> Iterator[str]:
     yield from table([("property", "chance", *heads), *rows])
     yield ""
     yield f"Certain differences from {found.first.name}, on the same items: + better, - worse, ~ cannot tell"
-    for name, counts in tallies(found.matrix, found.models):
-        worse = [line.property for line in found.matrix if (c := _of(found, line.cells, name)) and c.said == "worse"]
-        said = f" ({', '.join(dict.fromkeys(worse))})" if worse else ""
-        yield f"{name}: better in {counts['better']}, worse in {counts['worse']}{said}, cannot tell in " + str(
-            counts["cannot tell"]
+    every = list(tallies(found.matrix, found.models))
+    if any(counts["no evidence"] for _, counts in every):
+        yield f"* no evidence: {NO_EVIDENCE}"
+    for name, counts in every:
+        yield (
+            f"{name}: better in {counts['better']}, worse in {counts['worse']}{_named(found, name, 'worse')}, cannot "
+            f"tell in {counts['cannot tell']}"
+            + (f", no evidence in {counts['no evidence']}{_named(found, name, 'no evidence')}")
+            * bool(counts["no evidence"])
         )
     yield from _alone(found)
     yield ""
@@ -62,6 +66,12 @@ def _matrix(found: Comparison) -> Iterator[str]:
 
 def _of(found: Comparison, cells: Sequence[Cell | None], name: str) -> Cell | None:
     return next(cell for model, cell in zip(found.models, cells, strict=True) if model.name == name)
+
+
+def _named(found: Comparison, model: str, said: Said) -> str:
+    """The properties of which this is said of a model, in brackets; empty where there is none."""
+    some = [line.property for line in found.matrix if (c := _of(found, line.cells, model)) and c.said == said]
+    return f" ({', '.join(dict.fromkeys(some))})" if some else ""
 
 
 def _cell(cell: Cell | None) -> str:
@@ -112,6 +122,8 @@ def _checks(found: Comparison) -> Iterator[str]:
         better = sum(d.difference > 0 for d in clear)
         counts = f"{better} higher, {len(clear) - better} lower"
         yield f"{len(clear)} of {len(differences)} differ beyond their interval: {counts}"
+        if unproven := sum(d.is_no_evidence for d in differences):
+            yield f"{unproven} of {len(differences)} are no evidence: {NO_EVIDENCE}"
         if small := sum(d.is_small for d in differences):
             yield f"{small} of {len(differences)} rest on fewer than {MIN_CLUSTERS} clusters: too few to tell"
         yield ""

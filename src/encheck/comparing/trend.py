@@ -1,8 +1,8 @@
 """The same model over dated runs: each property's figure from run to run, and which changes are certain.
 
-A change is paired on the items that both runs have. It is certain if its interval excludes zero and it holds at 5%
-after correction for all changes of the model (Holm 1979). Changes from run to run are one family of hypotheses, those
-since the first run another.
+A change is paired on the items that both runs have. It is certain, and is evidence, by the rule of `matrix`, corrected
+for all changes of the model (Holm 1979). Changes from run to run are one family of hypotheses, those since the first
+run another.
 """
 
 from __future__ import annotations

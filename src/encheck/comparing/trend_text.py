@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from encheck.comparing.matrix import NO_EVIDENCE, Said
 from encheck.comparing.matrix import SIGNS as PAGE_SIGNS
-from encheck.comparing.matrix import Said
 from encheck.comparing.paired import Change
 from encheck.comparing.terminal import SIGNS
 from encheck.comparing.trend import Point, Series, Trend
@@ -30,6 +30,12 @@ def lines(found: Sequence[Trend]) -> Iterator[str]:
         yield from table([head, *(_row(trend, one, shown) for one in trend.series)])
         yield ""
     yield "A sign marks a certain change, on the same items: + better, - worse than the run before; ! the data changed"
+    if any(said == "no evidence" for trend in found for one in trend.series for said in (one.said, *_each(one))):
+        yield f"* no evidence: {NO_EVIDENCE}"
+
+
+def _each(one: Series) -> Iterator[Said]:
+    yield from (point.said for point in one.points)
 
 
 def days(trend: Trend) -> list[str]:
@@ -54,7 +60,7 @@ def label(trend: Trend, one: Series) -> str:
 def _point(point: Point | None) -> str:
     if point is None:
         return "-"
-    sign = SIGNS[point.said].strip() if point.said in ("better", "worse") else ""
+    sign = SIGNS[point.said].strip() if point.said in ("better", "worse", "no evidence") else ""
     return f"{point.value:.2f} {'!' * point.is_other_data}{sign}".rstrip()
 
 

@@ -1,8 +1,10 @@
-"""Headroom: how far above chance the baseline is shown to be, so that damage would show as a loss."""
+"""Headroom: how far above chance a figure is shown to be. Below chance a rate rises with damage."""
 
 from __future__ import annotations
 
-from encheck.gating.types import Paired, Rule
+from dataclasses import replace
+
+from encheck.gating.types import DEFAULT, Paired, Rule
 from encheck.statistics import paired as stats
 
 
@@ -27,6 +29,14 @@ def no_headroom(one: Paired, delta: float, rule: Rule) -> str:
     if one.chance is None and one.kind == "rate" and not low > 2 * delta:
         return f"no headroom: the baseline wins {mean:.1%} [{low:.1%}, {high:.1%}], so it never counts towards passing"
     return ""
+
+
+def rise_is_evidence(one: Paired, delta: float, rule: Rule = DEFAULT) -> bool:
+    """Whether a rise of this figure speaks for the candidate: by its own figure, it has headroom as a baseline would.
+
+    A model that guesses, or does worse, can rise by damage.
+    """
+    return not no_headroom(replace(one, baseline=one.candidate), delta, rule)
 
 
 def _bounds(one: Paired, rule: Rule) -> tuple[float, float]:
