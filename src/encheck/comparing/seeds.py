@@ -1,4 +1,4 @@
-"""Mean and standard error of each figure over checkpoints that differ only in their seed.
+"""Mean and standard error of each figure over checkpoints that differ only in their seed, as far as that can be known.
 
 How papers report fine-tuning (RISE; "Predicate-Argument Based Bi-Encoder ..."): the spread over seeds, which no
 interval of a single checkpoint can show.
@@ -9,14 +9,20 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from encheck.errors import UsageError
+from encheck.errors import BaselineError, UsageError
+from encheck.gating.replicates import WHAT_IT_IS, checked, noise_between, paired_rows
+from encheck.gating.types import DEFAULT, Noise
+from encheck.gating.weighing import Side, side_of
 from encheck.ids import figure_name
-from encheck.reporting.results import read_results
+from encheck.reporting.results import read_items, read_results
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
+
+ITS_OWN = ("vectors", "prompts used")  # what a report says of a model that differs between seeds, or between data
 
 
 @dataclass(frozen=True)
@@ -34,26 +40,99 @@ class Spread:
     greatest: float
 
 
-def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> list[Spread]:
+@dataclass(frozen=True)
+class OverSeeds:
+    """The spread of each figure, and the seed noise of the gate rows; None where no row tells."""
+
+    spreads: tuple[Spread, ...]
+    noise: Noise | None = None
+
+
+def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeeds:
     """Every figure that decides (or all of them) over all models of the runs.
 
-    UsageError for fewer than two models, a model that is there twice, and other data under the same name.
+    UsageError for fewer than two models, a model that is there twice, other data under the same name, and models that
+    are not seeds of one training: of another kind or architecture, used in another way, with the same weights, or with
+    gate rows that drift in one direction.
     """
     values: dict[tuple[str, str, str, str], dict[str, tuple[float, str]]] = {}
-    prints: set[str] = set()
     runs = [(folder, read_results(folder)) for folder in folders]
     _refuse_other_data(runs)
     for folder, results in runs:
         models = {m["label"]: m["fingerprint"] for m in results["models"] if not m["error"]}
-        prints |= set(models.values())
         for row in results["checks"]:
             decides = everything or row["aim"] is not None
             if decides and row["value"] is not None and row["model"] in models:
                 found, place = values.setdefault(_key(row), {}), f"{row['model']} of {folder}"
                 _add(found, models[row["model"]], row["value"], place)
-    if len(prints) < 2:
-        raise UsageError(f"the runs hold {len(prints)} model: give those of several seeds")
-    return [_spread(key, [value for value, _ in found.values()]) for key, found in values.items() if len(found) > 1]
+    checkpoints = _checkpoints(runs)
+    if len(checkpoints) < 2:
+        raise UsageError(f"the runs hold {len(checkpoints)} model: give those of several seeds")
+    first, *others = checkpoints
+    for place, other in enumerate(others, 1):
+        _refuse_another(other, checkpoints[:place])
+    try:
+        sides = checked(first.side, {one.place: one.side for one in others}, of=first.place, option="")
+    except BaselineError as error:
+        raise UsageError(f"these are not seeds of one model. {error}") from error
+    pairs = [paired_rows(*both, rule=DEFAULT) for both in combinations([first.side, *sides.values()], 2)]
+    spreads = [_spread(key, [value for value, _ in found.values()]) for key, found in values.items() if len(found) > 1]
+    return OverSeeds(tuple(spreads), noise_between(pairs, replicates=len(others)))
+
+
+@dataclass(frozen=True)
+class _Checkpoint:
+    """One checkpoint, measured in one run or several; `design` is what all seeds of one training share, by name."""
+
+    place: str
+    weights: str | None
+    design: Mapping[str, object]
+    side: Side
+
+
+def _checkpoints(runs: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[_Checkpoint]:
+    """The models of the runs, each once; UsageError for a run without items."""
+    found: dict[str, _Checkpoint] = {}
+    for folder, results in runs:
+        items = read_items(folder)
+        if not items:
+            raise UsageError(
+                f"{folder} has no items.parquet: whether models differ only in the seed is tested item by item. Run "
+                "again"
+            )
+        for model in results["models"]:
+            if not model["error"]:
+                side = side_of(results, items, model["label"])
+                known = found.get(model["fingerprint"])
+                if known:
+                    side = Side({**known.side.tables, **side.tables}, {**known.side.scales, **side.scales})
+                place = known.place if known else f"{model['label']} of {folder}"
+                found[model["fingerprint"]] = _Checkpoint(place, model.get("weights"), _design(model), side)
+    return list(found.values())
+
+
+def _design(model: Mapping[str, Any]) -> dict[str, object]:
+    """What every seed of one training has in common, as far as results say it."""
+    how = {name: value for name, value in model.get("how", {}).items() if name not in ITS_OWN}
+    named = {name: model.get(name) for name in ("kind", "adapter", "dimension", "architecture", "prompt")}
+    return {"vectors or scores of pairs" if name == "kind" else name: value for name, value in (named | how).items()}
+
+
+def _refuse_another(one: _Checkpoint, known: Sequence[_Checkpoint]) -> None:
+    """UsageError for a checkpoint that cannot be another seed of those that are known."""
+    first = known[0]
+    for name in sorted({*first.design, *one.design}):
+        mine, theirs = one.design.get(name), first.design.get(name)
+        if mine != theirs:
+            shown = "" if name == "architecture" else f" ({theirs!r:.60} and {mine!r:.60})"
+            what = "architecture or vocabulary" if name == "architecture" else name
+            raise UsageError(
+                f"{one.place} is not {first.place} with another seed: they differ in {what}{shown}. {WHAT_IT_IS}. "
+                "Remedy: encheck compare without --across-seeds"
+            )
+    same = next((other for other in known if one.weights and other.weights == one.weights), None)
+    if same:
+        raise UsageError(f"{one.place} has the weights of {same.place}: it is that checkpoint again. {WHAT_IT_IS}")
 
 
 def _add(found: dict[str, tuple[float, str]], fingerprint: str, value: float, place: str) -> None:
@@ -85,12 +164,18 @@ def _spread(key: tuple[str, str, str, str], found: Sequence[float]) -> Spread:
     return Spread(*key, len(found), statistics.mean(found), error, min(found), max(found))
 
 
-def lines(found: Sequence[Spread]) -> Iterator[str]:
-    """The table on the terminal."""
+def lines(found: OverSeeds) -> Iterator[str]:
+    """The table on the terminal, and a doubt where the models differ by more than seeds should."""
     head = ("check", "level", "data", "figure", "mean \u00b1 SE", "least", "greatest", "checkpoints")
     rows = [
         (sentence(s.check), s.level, s.data, s.metric.replace("_", " "), f"{s.mean:.4f} \u00b1 {s.error:.4f}",
          f"{s.least:.4f}", f"{s.greatest:.4f}", str(s.k))
-        for s in found
+        for s in found.spreads
     ]  # fmt: skip
     yield from table([head, *rows])
+    if found.noise and found.noise.pooled > DEFAULT.covered_noise:
+        points, most = (100 * DEFAULT.rate_delta * one for one in (found.noise.pooled, DEFAULT.covered_noise))
+        yield (
+            f"These models differ by a standard deviation of {points:.1f} points beyond what the items explain, and a "
+            f"gate allows {most:.1f} for seeds. Are they checkpoints of one training that differ only in the seed?"
+        )

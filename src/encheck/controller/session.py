@@ -16,7 +16,7 @@ from encheck.controller.first_look import Decision, Mode, Shared, decide, look_o
 from encheck.controller.locks import Locks
 from encheck.controller.shards import large_of, shown
 from encheck.datasets.columns import ColumnPairs, Columns, in_memory
-from encheck.encoders.weights import weights_of
+from encheck.encoders.weights import architecture_of, weights_of
 from encheck.errors import NothingToMeasure
 from encheck.gating.baseline import Baseline, read, scored_table
 from encheck.gating.kept import Part
@@ -421,8 +421,13 @@ class Session:
 
     def _describe_model(self, subject: Subject) -> dict[str, Any]:
         found = _describe_model(subject)
-        weights = None if subject.error else weights_of(subject.model, self.store.file_hash)
-        return found | ({"weights": weights} if weights else {})
+        if subject.error:
+            return found
+        hashes = {
+            "weights": weights_of(subject.model, self.store.file_hash),
+            "architecture": architecture_of(subject.model, self.store.file_hash),
+        }
+        return found | {name: one for name, one in hashes.items() if one}
 
     def _generated(self, name: str) -> bool:
         """Whether variants of this data were made by the generators that read language."""

@@ -1,4 +1,4 @@
-"""Whether two checkpoints have the same weights, whatever else is in their folders."""
+"""Whether two checkpoints have the same weights, or the same architecture, whatever else is in their folders."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ OTHERS = (".bin", ".pt", ".onnx")
 POSITIONS = "I64"
 HEADER_BYTES = 8  # which say how long the header is
 LARGEST_HEADER = 100_000_000  # as safetensors has it
+WORDS = ("vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", "sentencepiece.bpe.model", "spiece.model")
 FileHash = Callable[[Path, Callable[[Path], str]], str]
 
 
@@ -36,29 +37,77 @@ def weights_of(model: object, file_hash: FileHash) -> str | None:
     return content_hash(*sorted(found)) if found else None
 
 
+def architecture_of(model: object, file_hash: FileHash) -> str | None:
+    """A hash of what checkpoints of one training with several seeds share: the shapes of tensors, and the vocabulary.
+
+    None of a model without safetensors. No model is loaded.
+    """
+    content: Callable[[], Mapping[str, Path]] | None = getattr(model, "content", None)
+    files = sorted(content().items()) if content else []
+    safe = [path for _, path in files if path.suffix == SAFE]
+    words = [(path.name, path) for _, path in files if path.name in WORDS]
+    try:
+        shapes = [file_hash(path, shapes_sha256) for path in safe]
+        vocabularies = [f"{name}={file_hash(path, vocabulary_sha256)}" for name, path in words]
+    except OSError as error:
+        raise ModelError(f"cannot read the model: {error}") from error
+    return content_hash(*sorted(shapes), *sorted(vocabularies)) if shapes else None
+
+
+def shapes_sha256(path: Path) -> str:
+    """SHA-256 of the names and shapes of the tensors of a safetensors file, in hex; of others, of the file."""
+    try:
+        shapes = [[name, shape] for name, kind, shape, _, _ in _tensors(path)[1] if kind != POSITIONS]
+    except ValueError:
+        return file_sha256(path)
+    return hashlib.sha256(json.dumps(shapes).encode()).hexdigest()
+
+
+def vocabulary_sha256(path: Path) -> str:
+    """SHA-256 of a vocabulary, in hex; of tokenizer.json without its padding and truncation, which training changes."""
+    if path.name != "tokenizer.json":
+        return file_sha256(path)
+    try:
+        found = json.loads(path.read_bytes())
+        kept = {name: found[name] for name in sorted(found) if name not in ("padding", "truncation")}
+    except (ValueError, TypeError):
+        return file_sha256(path)
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+
+
 def tensors_sha256(path: Path) -> str:
     """SHA-256 of names, types, shapes and bytes of the tensors of a safetensors file, in hex; of others, of the file.
 
     Metadata and the order in the file do not count, nor tensors of int64, which hold positions and no weights: some
     versions of transformers save them and others do not.
     """
+    try:
+        start_of_bytes, tensors = _tensors(path)
+    except ValueError:
+        return file_sha256(path)
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        for name, kind, shape, start, end in tensors:
+            if kind != POSITIONS:
+                file.seek(start_of_bytes + start)
+                found.update(json.dumps([name, kind, shape, end - start]).encode())
+                found.update(file.read(max(end - start, 0)))
+    return found.hexdigest()
+
+
+def _tensors(path: Path) -> tuple[int, list[tuple[str, str, list[int], int, int]]]:
+    """Where the bytes of a safetensors file start, and (name, type, shape, start, end) of each tensor, by name.
+
+    ValueError for a file that is none.
+    """
     with path.open("rb") as file:
         size = int.from_bytes(file.read(HEADER_BYTES), "little")
         if size > min(LARGEST_HEADER, path.stat().st_size):
-            return file_sha256(path)
+            raise ValueError(f"{path} has no header of safetensors")
         try:
             header = json.loads(file.read(size))
             named = [(name, header[name]) for name in sorted(header) if name != "__metadata__"]
-            places = [
-                (name, one["dtype"], one["shape"], *map(int, one["data_offsets"]))
-                for name, one in named
-                if one["dtype"] != POSITIONS
-            ]
-        except (ValueError, LookupError, TypeError, AttributeError):
-            return file_sha256(path)
-        found = hashlib.sha256()
-        for name, kind, shape, start, end in places:
-            file.seek(HEADER_BYTES + size + start)
-            found.update(json.dumps([name, kind, shape, end - start]).encode())
-            found.update(file.read(max(end - start, 0)))
-    return found.hexdigest()
+            tensors = [(name, one["dtype"], one["shape"], *map(int, one["data_offsets"])) for name, one in named]
+        except (LookupError, TypeError, AttributeError) as error:
+            raise ValueError(f"{path} has no header of safetensors: {error}") from error
+    return HEADER_BYTES + size, tensors

@@ -27,6 +27,7 @@ COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 
 DRIFT_LEVEL = 0.01  # of the tests of all replicates together
 LEAST_ROWS = 2  # gate rows that show a direction
 WHAT_IT_IS = "A seed replicate is a separate checkpoint, trained like the baseline but with another seed"
+TWIN = "--twin="
 
 
 def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:
@@ -86,23 +87,31 @@ def few(count: int) -> str:
     )
 
 
-def checked(baseline: Side, replicates: Mapping[str, Side], *, rule: Rule = DEFAULT) -> dict[str, Side]:
+def checked(
+    baseline: Side,
+    replicates: Mapping[str, Side],
+    *,
+    rule: Rule = DEFAULT,
+    of: str = "the baseline",
+    option: str = TWIN,
+) -> dict[str, Side]:
     """The replicates by their labels, their items in the baseline's order.
 
     BaselineError for a checkpoint that is no seed replicate of the baseline: one on other texts, one with the weights
-    of the baseline or of another replicate, and one whose gate rows drift in one direction, as seeds do not.
+    of the baseline or of another replicate, and one whose gate rows drift in one direction, as seeds do not. `of` is
+    what messages call the baseline, `option` stands there before a label.
     """
-    known: dict[str, Side] = {"the baseline": baseline}
+    known: dict[str, Side] = {of: baseline}
     for label, side in replicates.items():
-        found = _in_order(baseline, side, label)
+        found = _in_order(baseline, side, f"{option}{label}", of)
         same = next((name for name, other in known.items() if is_copy(other, found)), None)
         if same:
             raise BaselineError(
-                f"--twin={label} gives the same scores as {same} up to rounding: it is that model again. {WHAT_IT_IS}"
+                f"{option}{label} gives the same scores as {same} up to rounding: it is that model again. {WHAT_IT_IS}"
             )
         known[label] = found
-    del known["the baseline"]
-    _refuse_drift(baseline, known, rule)
+    del known[of]
+    _refuse_drift(baseline, {f"{option}{label}": side for label, side in known.items()}, rule, of)
     return known
 
 
@@ -132,7 +141,7 @@ def is_copy(one: Side, other: Side) -> bool:
     return bool(moved) and float(np.quantile(moved, 0.95)) <= COPY
 
 
-def _in_order(baseline: Side, side: Side, label: str) -> Side:
+def _in_order(baseline: Side, side: Side, who: str, of: str) -> Side:
     """The cases that the baseline has too, each item in its order; BaselineError if the texts are others."""
     tables = {}
     for name, table in baseline.tables.items():
@@ -140,22 +149,21 @@ def _in_order(baseline: Side, side: Side, label: str) -> Side:
             first, tables[name] = shared(table, side.tables[name])
             if not len(first.items) == len(table.items) == len(side.tables[name].items):
                 raise BaselineError(
-                    f"--twin={label} was measured on other texts than the baseline, in {name}: measure both on the "
-                    "same data"
+                    f"{who} was measured on other texts than {of}, in {name}: measure both on the same data"
                 )
     return replace(side, tables=tables)
 
 
-def _refuse_drift(baseline: Side, replicates: Mapping[str, Side], rule: Rule) -> None:
+def _refuse_drift(baseline: Side, replicates: Mapping[str, Side], rule: Rule, of: str) -> None:
     """BaselineError if a replicate, or all together, lose or gain on the mean over the gate rows."""
-    rows = {label: _above_chance(paired_rows(baseline, side, rule=rule), rule) for label, side in replicates.items()}
-    drifts = {f"--twin={label}": _drift(some, rule) for label, some in rows.items()}
+    rows = {who: _above_chance(paired_rows(baseline, side, rule=rule), rule) for who, side in replicates.items()}
+    drifts = {who: _drift(some, rule) for who, some in rows.items()}
     drifts["all seed replicates together"] = _drift(_mean_of(list(rows.values()), rule), rule)
     for who, (mean, p) in drifts.items():
         if p < DRIFT_LEVEL / len(drifts):
             raise BaselineError(
                 f"{who}: the gate rows {'lose' if mean < 0 else 'gain'} {abs(mean):.2f} deltas on average against "
-                f"the baseline (p {p:.1g}), but a seed moves some up and some down. {WHAT_IT_IS}"
+                f"{of} (p {p:.1g}), but a seed moves some up and some down. {WHAT_IT_IS}"
             )
 
 
