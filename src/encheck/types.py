@@ -386,7 +386,8 @@ class RankedQuery:
     """A query that searches documents, of which the rows of the right ones are known with their grades, best first.
 
     `negatives` are rows of documents that were named as hard and wrong. `slices` are what the data say of the query
-    besides. The query is encoded as a query, the documents as documents.
+    besides. `own` is the row of the document that is the query itself: its search leaves that out. The query is encoded
+    as a query, the documents as documents.
     """
 
     kind: ClassVar[Kind] = "ranked"
@@ -398,6 +399,7 @@ class RankedQuery:
     cluster: str
     split: str = ""
     slices: tuple[tuple[str, str], ...] = ()
+    own: int | None = None
 
     @property
     def near(self) -> str:
@@ -424,6 +426,7 @@ class LoggedQuery:
     """
 
     kind: ClassVar[Kind] = "logged"
+    own: ClassVar[int | None] = None
     right: ClassVar[tuple[tuple[int, int], ...]] = ()
     judged: ClassVar[tuple[tuple[str, str], ...]] = ()
     pairs: ClassVar[tuple[tuple[str, str], ...]] = ()

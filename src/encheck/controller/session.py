@@ -417,6 +417,7 @@ class Session:
                 if s
             },
             **({"whole": _describe_whole(data.columns)} if data.columns else {}),
+            **({"own_documents": own} if (own := data.collection and data.collection.own_documents) else {}),
         }
 
     def _describe_model(self, subject: Subject) -> dict[str, Any]:

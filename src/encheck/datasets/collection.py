@@ -21,7 +21,8 @@ class CollectionQuery:
 
     `relevance` has every judged document with its grade: above 0 is right, the more the better. `negatives` are
     documents that were named as hard and wrong. `slices` are further columns of the data, name -> value. `weight` is
-    how often it was asked.
+    how often it was asked. `own` is the document that is the query itself, which its search leaves out, as BEIR does;
+    empty if there is none.
     """
 
     id: str
@@ -31,6 +32,7 @@ class CollectionQuery:
     cluster: str = ""
     slices: Mapping[str, str] = field(default_factory=dict)
     weight: int = 1
+    own: str = ""
 
     @property
     def right(self) -> dict[str, int]:
@@ -109,6 +111,11 @@ class Collection:
         return digest.hexdigest()[:16]
 
     @property
+    def own_documents(self) -> int:
+        """How many queries stand among the documents themselves."""
+        return sum(bool(q.own) for q in self.queries)
+
+    @property
     def clusters(self) -> tuple[str, ...]:
         """The names of all clusters, in order."""
         return tuple(sorted({q.cluster for q in self.queries}))
@@ -117,6 +124,17 @@ class Collection:
         """The queries of these clusters, among the same documents."""
         wanted = set(clusters)
         return replace(self, queries=tuple(q for q in self.queries if q.cluster in wanted))
+
+
+def said_of_own(name: str, count: int, queries: int) -> str:
+    """That `count` of the queries stand among the documents, and what is done about it; empty where none does."""
+    if not count:
+        return ""
+    stand = f"1 of its {queries:,} queries stands" if count == 1 else f"{count:,} of its {queries:,} queries stand"
+    return (
+        f"{name}: {stand} among the documents too, with the same id and text. As in BEIR, the query's own document is "
+        "left out of its search"
+    )
 
 
 def clustered(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, ...]:

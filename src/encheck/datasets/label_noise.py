@@ -53,7 +53,7 @@ def other_answers(collection: Collection) -> Iterator[tuple[str, str]]:
     by_word: dict[str, list[str]] = {}
     for name, wanted in asked.items():
         by_word.setdefault(min(wanted, key=lambda word: (-len(word), word)), []).append(name)
-    judged = {q.id: {*q.relevance, *q.negatives} for q in collection.queries if q.id in asked}
+    judged = {q.id: {*q.relevance, *q.negatives, q.own} for q in collection.queries if q.id in asked}
     for document, text in collection.documents.items() if asked else ():
         bag = content_words(text)
         for name in [name for word in bag & by_word.keys() for name in by_word[word]]:

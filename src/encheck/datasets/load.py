@@ -15,7 +15,7 @@ from typing import Any, cast
 import encheck.datasets
 from encheck.datasets.classes import Tasks, with_tasks
 from encheck.datasets.clusters import sample_clusters
-from encheck.datasets.collection import Collection
+from encheck.datasets.collection import Collection, said_of_own
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.drawn import drawn
 from encheck.datasets.guessing import PASSAGES, taken_for
@@ -334,6 +334,8 @@ def _sampled(asked: _Asked, found: Collection, licence: str) -> Dataset:
     skipped = tuple(asked.bad.skipped)
     if not found.queries and not found.passages:
         raise DataError(f"{asked.called}: no query has a judgement{f' ({skipped[0]})' if skipped else ''}")
+    if own := said_of_own(asked.called, found.own_documents, len(found.queries)):
+        log.warning("%s", own)
     clusters = [q.cluster for q in found.queries]
     kept = found if asked.sample is None else found.of(sample_clusters(clusters, asked.sample, seed=asked.seed))
     return Dataset(

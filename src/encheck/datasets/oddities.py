@@ -40,9 +40,10 @@ def _found(collection: Collection) -> Iterator[Oddity]:
     yield _counted(f"documents of {LONG:,} words or more, which most encoders truncate", _long(documents))
     yield _counted("queries with the same text as another one", _repeated({q.id: q.text for q in queries}))
     yield from _noise(collection)
-    asked = {plain(q.text) for q in queries}
+    asked = {plain(q.text) for q in queries if not q.own}
     there = {text for text in map(plain, documents.values()) if text in asked}
-    yield _counted("queries with the same text as a document", [q.id for q in queries if plain(q.text) in there])
+    same = [q.id for q in queries if not q.own and plain(q.text) in there]
+    yield _counted("queries with the same text as a document of another id, which is searched", same)
     yield Oddity("cluster only: right documents connect all queries, so there is no interval",
                  int(len(collection.clusters) == 1 and not collection.passages))  # fmt: skip
     yield Oddity("document only: every search finds it", int(len(documents) == 1))

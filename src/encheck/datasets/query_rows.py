@@ -1,6 +1,7 @@
 """One file with one judgement per row: a query, a document that is right for it, and documents that are wrong.
 
-The texts are the ids: what stands twice is one query or one document. All documents, hard negatives too, are searched.
+The texts are the ids: what stands twice is one query or one document. All documents, hard negatives too, are searched;
+but a query that is a document too does not find itself, unless a row says that its own text is right for it.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def from_file(path: Path, bad: BadRows, *, needs_negatives: bool = False) -> Col
             _take(row, columns, documents, asked, excluded)
         except ValueError as error:
             bad(path, line, str(error))
-    queries = [_query(text, one, excluded) for text, one in asked.items()]
+    queries = [_query(text, one, documents, excluded) for text, one in asked.items()]
     return Collection(
         documents, clustered(queries), excluded={reason: count for reason, count in excluded.items() if count}
     )
@@ -119,10 +120,14 @@ def _is_missing(value: object) -> bool:
     return value is None or value != value or value == "" or value == []
 
 
-def _query(text: str, one: _Asked, excluded: Counter[str]) -> CollectionQuery:
+def _query(text: str, one: _Asked, documents: Mapping[str, str], excluded: Counter[str]) -> CollectionQuery:
     negatives = tuple(name for name in one.negatives if one.relevance.get(name, 0) <= 0)
     excluded["hard negatives that are right for the same query"] += len(one.negatives) - len(negatives)
-    return CollectionQuery(content_hash(text), text, one.relevance, negatives, one.cluster, one.slices)
+    name = content_hash(text)
+    own = name if name in documents and one.relevance.get(name, 0) < RIGHT else ""
+    relevance = {document: grade for document, grade in one.relevance.items() if document != own}
+    kept = tuple(document for document in negatives if document != own)
+    return CollectionQuery(name, text, relevance, kept, one.cluster, one.slices, own=own)
 
 
 def grade_of(value: object) -> int:

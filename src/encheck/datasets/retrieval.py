@@ -2,7 +2,8 @@
 
 A folder holds corpus, queries and qrels, each as one file or as a folder of files: JSON Lines or Parquet, judgements
 also as TSV, text files also gzipped. The name of a file of judgements is its split: `test` is taken where it is there,
-another by naming its file. One file has the columns `query` and `document` (or `positive`).
+another by naming its file. One file has the columns `query` and `document` (or `positive`). A query that stands among
+the documents, with the same id and text, does not find itself (ignore_identical_ids of BEIR).
 """
 
 from __future__ import annotations
@@ -75,13 +76,21 @@ def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
         )
     split, files = _chosen(folder, parts["qrels"], wanted)
     excluded: Counter[str] = Counter()
-    documents = _documents(parts["corpus"], bad, excluded)
     texts = _texts(parts["queries"], bad, excluded)
+    documents, own = _documents(parts["corpus"], texts, bad, excluded)
     judged = _judged(files, texts, documents, bad)
-    queries = [CollectionQuery(name, texts[name], relevance) for name, relevance in judged.items()]
+    queries = [_query(name, texts[name], relevance, is_document=name in own) for name, relevance in judged.items()]
     if unasked := len(texts) - len(queries):
         excluded[f"queries that the judgements{f' of {split}' * bool(split)} do not name"] = unasked
     return Collection(documents, clustered(queries), split, dict(excluded))
+
+
+def _query(name: str, text: str, relevance: Mapping[str, int], *, is_document: bool) -> CollectionQuery:
+    """The query; where it is a document itself, what is judged of that pair is left out with the document."""
+    if not is_document:
+        return CollectionQuery(name, text, relevance)
+    others = {document: grade for document, grade in relevance.items() if document != name}
+    return CollectionQuery(name, text, others, own=name)
 
 
 def _parts(folder: Path) -> dict[str, list[Path]]:
@@ -130,12 +139,20 @@ def _chosen(folder: Path, files: Sequence[Path], wanted: str) -> tuple[str, list
     return split, splits[split]
 
 
-def _documents(files: Sequence[Path], bad: BadRows, excluded: Counter[str]) -> dict[str, str]:
-    """Text by id; a document without title and text is left out."""
+def _documents(
+    files: Sequence[Path], queries: Mapping[str, str], bad: BadRows, excluded: Counter[str]
+) -> tuple[dict[str, str], set[str]]:
+    """Text by id, and the ids of documents that are a query: they have its id, and its text as title, text or both.
+
+    A document without title and text is left out.
+    """
     found: dict[str, str] = {}
+    own: set[str] = set()
     for file, line, row, at in _rows(files, "document", bad):
         try:
             name, text = identifier(row.get(at["id"]), "id"), _joined(row, at["text"])
+            if name in queries and queries[name] in (text, row.get("title"), row.get(at["text"])):
+                own.add(name)
             if not text:
                 excluded["documents without text"] += 1
             else:
@@ -144,7 +161,7 @@ def _documents(files: Sequence[Path], bad: BadRows, excluded: Counter[str]) -> d
             bad(file, line, str(error))
     if not found:
         raise DataError(f"retrieval: {files[0]} has no documents")
-    return found
+    return found, own
 
 
 def _joined(row: Fields, column: str) -> str:

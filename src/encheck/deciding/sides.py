@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.collection import Collection, CollectionQuery
+from encheck.datasets.collection import CollectionQuery
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder
 from encheck.errors import EncoderError, UsageError
@@ -16,7 +16,7 @@ from encheck.running.encoding import Encoding
 from encheck.running.repeating import again
 from encheck.running.roles import Role
 from encheck.running.subject import Subject
-from encheck.scoring.nearest import nearest
+from encheck.scoring.nearest import nearest, wider, without_own
 from encheck.statistics.figures import Log
 from encheck.store import Store
 from encheck.system.lock import no_locks
@@ -34,7 +34,8 @@ STORED = "stored-vectors"  # the adapter of vectors that were computed elsewhere
 class Asked:
     """What is searched for, and in what: `queries` [n] and the texts of `documents` [m], in the order of ties.
 
-    `right` has the rows of each query's right documents, empty if nobody judged it.
+    `right` has the rows of each query's right documents, empty if nobody judged it; `own` the row of the document that
+    is the query itself, which its search leaves out.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Asked:
     documents: tuple[str, ...]
     right: tuple[frozenset[int], ...]
     log: Log
+    own: tuple[int | None, ...]
 
     @classmethod
     def of(cls, data: Dataset, *, seed: int) -> Asked:
@@ -56,7 +58,10 @@ class Asked:
             raise UsageError(f"{data.name} has {len(found.documents)} document: a search needs two or more")
         texts = found.searched
         log = Log.of([q.weight for q in found.queries], [q.cluster for q in found.queries], seed=seed)
-        return cls(data.name, found.queries, texts.ids, texts.texts, tuple(_right(found, texts.ids)), log)
+        rows: dict[str, int] = {name: row for row, name in enumerate(texts.ids)}
+        right = tuple(frozenset(rows[name] for name in q.right) for q in found.queries)
+        own = tuple(rows[q.own] if q.own else None for q in found.queries)
+        return cls(data.name, found.queries, texts.ids, texts.texts, right, log, own)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -67,11 +72,6 @@ class Asked:
     def is_judged(self) -> bool:
         """Whether somebody said which documents are right."""
         return any(self.right)
-
-
-def _right(found: Collection, ids: Sequence[str]) -> list[frozenset[int]]:
-    rows = {name: row for row, name in enumerate(ids)}
-    return [frozenset(rows[name] for name in q.right) for q in found.queries]
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,10 @@ class Answered:
     scores: tuple[tuple[float, ...], ...]
 
 
-def answered(queries: Vectors, documents: Vectors, *, similarity: str, count: int = TOP) -> Answered:
-    """Search exactly; documents of the same score stand in the order of their rows."""
-    found = list(nearest(queries, documents, similarity=similarity, count=count))
+def answered(queries: Vectors, documents: Vectors, *, similarity: str, own: Sequence[int | None]) -> Answered:
+    """Search exactly, for others than a query's own document; of the same score, they stand in the order of rows."""
+    every = nearest(queries, documents, similarity=similarity, count=wider(TOP, own))
+    found = list(without_own(every, own, count=TOP))
     return Answered(
         tuple(tuple(rows.tolist()) for rows, _ in found), tuple(tuple(values.tolist()) for _, values in found)
     )

@@ -166,18 +166,19 @@ def _same_lengths(old: Side, new: Side) -> bool:
 
 def _direct(old: Side, new: Side, asked: Asked) -> Route:
     """New queries among old documents, as they come."""
-    return _as_it_comes(old, new, asked, _own(new))
+    return _as_it_comes(old, new, asked, _own(new, asked))
 
 
-def _own(new: Side) -> Answered:
+def _own(new: Side, asked: Asked) -> Answered:
     """What new queries find among new documents."""
     assert new.queries is not None
-    return answered(new.queries, new.documents, similarity=new.similarity)
+    return answered(new.queries, new.documents, similarity=new.similarity, own=asked.own)
 
 
 def _as_it_comes(old: Side, new: Side, asked: Asked, own: Answered) -> Route:
     assert new.queries is not None
-    return _route(AS_IT_COMES, own, answered(new.queries, old.documents, similarity=old.similarity), asked)
+    found = answered(new.queries, old.documents, similarity=old.similarity, own=asked.own)
+    return _route(AS_IT_COMES, own, found, asked)
 
 
 def _route(
@@ -200,7 +201,7 @@ def _routes(
 ) -> tuple[Route, ...]:
     """The ways to search old documents with new queries, each with what it finds."""
     assert new.queries is not None
-    own = _own(new)
+    own = _own(new, asked)
     found = [_as_it_comes(old, new, asked, own)] if old.dimension == new.dimension else []
     of_query, of_document = texts.parts
 
@@ -208,7 +209,7 @@ def _routes(
         return bool(of_document[row] in (of_query[query], UNSEEN))
 
     for name, vectors in _mapped(old, new, texts, only).items():
-        rows = answered(vectors, old.documents, similarity=old.similarity)
+        rows = answered(vectors, old.documents, similarity=old.similarity, own=asked.own)
         found.append(_route(name, own, rows, asked, counts))
     return tuple(found)
 

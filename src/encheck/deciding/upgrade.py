@@ -96,15 +96,15 @@ class _Found:
         repeats = old.queries is not None and not old.is_stored
         repeated = encoded_again(old, asked, store) if repeats else None
         space = compared(old, new, asked, repeated=repeated)
-        after = answered(new.queries, new.documents, similarity=new.similarity)
+        after = answered(new.queries, new.documents, similarity=new.similarity, own=asked.own)
         changed: Changes | None = None
         was: Range | None = None
         cutoffs: tuple[Mapped, ...] = ()
         if old.queries is not None:
-            before = answered(old.queries, old.documents, similarity=old.similarity)
+            before = answered(old.queries, old.documents, similarity=old.similarity, own=asked.own)
             again = None
             if repeated is not None and repeated.queries is not None:
-                again = answered(repeated.queries, repeated.documents, similarity=old.similarity)
+                again = answered(repeated.queries, repeated.documents, similarity=old.similarity, own=asked.own)
             qrels = wanted.qrels or (place_of(settings.queries) if settings.queries else None)
             judgements = read(qrels) if qrels else read(Path("no judgements"))
             changed = changes(before, after, asked, repeated=again, judgements=judgements)
@@ -174,6 +174,7 @@ def _as_dict(found: _Found, gated: Gated, made: Verdict, steps: tuple[str, ...],
         "data": {
             "name": asked.name, "queries": len(asked.queries), "asked": int(asked.log.weights.sum()),
             "clusters": len(set(asked.log.clusters)), "documents": len(asked.documents), "judged": asked.is_judged,
+            "own_documents": sum(one is not None for one in asked.own),
         },
         "outcome": made.outcome,
         "exit_code": made.exit_code,

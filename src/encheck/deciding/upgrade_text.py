@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from encheck.datasets.collection import said_of_own
 from encheck.deciding.score_ranges import PERCENTILES
 from encheck.reporting.text import table
 from encheck.statistics.figures import Figure
@@ -54,6 +55,8 @@ def search(raw: Raw) -> Iterator[str]:
         yield f"not known: {raw['old']['label']} has no vectors of the queries"
         return
     yield from table(moved(raw))
+    if own := said_of_own(raw["data"]["name"], raw["data"]["own_documents"], raw["data"]["queries"]):
+        yield own
     if found["better"]:
         yield from _better(found["better"])
     tied = found["tied"]

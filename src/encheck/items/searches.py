@@ -56,7 +56,7 @@ def _query(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[
 
 
 def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Each query of a collection in search of its right documents, among all documents."""
+    """Each query of a collection in search of its right documents, among all documents but the query's own."""
     found = dataset.collection
     if found is None:
         raise NothingToMeasure(
@@ -69,7 +69,7 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     _refuse_few(dataset.name, found)
     documents = found.searched
     rows = {name: row for row, name in enumerate(documents.ids)}
-    asked = [q for q in found.queries if 0 < len(q.right) < len(documents.ids)]
+    asked = [q for q in found.queries if 0 < len(q.right) < len(documents.ids) - bool(q.own)]
     kept = tuple(_numbered(_ranked(dataset.name, q, documents, rows) for q in asked))
     none = sum(not q.right for q in found.queries)
     excluded = {"no document is right": none, "every document is right": len(found.queries) - len(asked) - none}
@@ -122,7 +122,8 @@ def _ranked(name: str, query: CollectionQuery, documents: Documents, rows: Mappi
     negatives = tuple(sorted(rows[one] for one in query.negatives))
     item = ItemId.of(name, key, "query", 1, "ranked")
     slices = tuple(query.slices.items())
-    return RankedQuery(item, query.text, documents, tuple(right), negatives, query.cluster, slices=slices)
+    own = rows[query.own] if query.own else None
+    return RankedQuery(item, query.text, documents, tuple(right), negatives, query.cluster, slices=slices, own=own)
 
 
 def _numbered(queries: Iterable[RankedQuery]) -> Iterator[RankedQuery]:

@@ -51,7 +51,8 @@ def checked(scores: S, items: Sequence[Item], subject: Subject, lists: InvertedL
     fewest, depth = fewest_of(asked), DEPTH if isinstance(scores, RankedScores) else KEPT
     right = [frozenset(row for row, _ in q.right) for q in asked]
     vectors = subject.roles["query"].of([q.source for q in asked])
-    stage = compared(lists, vectors, right, count=max(depth, fewest), fewest=fewest)
+    own = [q.own for q in asked]
+    stage = compared(lists, vectors, right, count=max(depth, fewest), fewest=fewest, own=own)
     found: S = replace(scores, first_stage=stage)  # type: ignore[call-arg]
     assert isinstance(found, RankedScores | LoggedScores)
     log.warning("%s searched %s with an index: %s", subject.label, data, said(stage, first_stage(found)[0]))

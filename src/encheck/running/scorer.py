@@ -22,7 +22,7 @@ from encheck.scoring.inverted import IndexSize, InvertedLists
 from encheck.scoring.learned import Learned
 from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import Measure, SurfaceScorer
-from encheck.scoring.nearest import Found, nearest
+from encheck.scoring.nearest import Found, nearest, wider, without_own
 from encheck.scoring.ranked import reranked
 from encheck.scoring.scores import (
     BothOrdersScores,
@@ -256,8 +256,9 @@ def _whole_scores(
 
 def _first_stage(queries: Sequence[SearchingQuery], index: Lexical) -> list[NDArray[np.intp]]:
     """The rows that BM25 ranks first for each query: `FIRST_STAGE`, or what no right document can fill."""
-    count = max(FIRST_STAGE, 1 + max(len(q.right) for q in queries))
-    return [rows for rows, _ in index.ranked([q.source for q in queries], count)]
+    count, own = max(FIRST_STAGE, 1 + max(len(q.right) for q in queries)), [q.own for q in queries]
+    answers = index.ranked([q.source for q in queries], wider(count, own))
+    return [rows for rows, _ in without_own(answers, own, count=count)]
 
 
 def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
@@ -315,12 +316,15 @@ class _Measured:
                 yield reranked(rows, self.asked([q.source] * len(rows), documents))
             return
         first, second = self.subject.roles["query"], self.subject.roles["document"]
-        most = max(count, fewest_of(queries))
+        own, fewest = [q.own for q in queries], fewest_of(queries)
+        most = max(count, fewest)
         if self.lists:
-            yield from self.lists.nearest(first.of(texts), count=most, fewest=fewest_of(queries))
+            wanted = {"count": wider(most, own), "fewest": wider(fewest, own)}
+            yield from without_own(self.lists.nearest(first.of(texts), **wanted), own, count=most)
             return
         vectors, similarity = second.of(queries[0].documents.texts), self.subject.model.similarity
-        yield from nearest(first.of(texts), vectors, similarity=similarity, count=most)
+        answers = nearest(first.of(texts), vectors, similarity=similarity, count=wider(most, own))
+        yield from without_own(answers, own, count=most)
 
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         if not isinstance(self.subject.model, Encoder):

@@ -17,7 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import UsageError
-from encheck.scoring.nearest import Found, Vectors, directions_of, grid_of, nearest, rounding, settled
+from encheck.scoring.nearest import (
+    Found,
+    Vectors,
+    directions_of,
+    grid_of,
+    nearest,
+    rounding,
+    settled,
+    wider,
+    without_own,
+)
 from encheck.types import SearchingQuery, content_hash
 
 Floats = NDArray[np.float64]
@@ -169,12 +179,24 @@ def sampled(queries: Sequence[SearchingQuery], count: int = SAMPLE) -> list[int]
 
 
 def compared(
-    index: InvertedLists, vectors: Vectors, right: Sequence[frozenset[int]], *, count: int, fewest: int = 1
+    index: InvertedLists,
+    vectors: Vectors,
+    right: Sequence[frozenset[int]],
+    *,
+    count: int,
+    fewest: int = 1,
+    own: Sequence[int | None] = (),
 ) -> FirstStage:
-    """Search exactly and by the index for these queries [n, d], whose right documents have these rows."""
-    exact = nearest(vectors, index.documents, similarity=index.similarity, count=count)
+    """Search exactly and by the index for these queries [n, d], whose right documents have these rows.
+
+    `own` has the row of each query's own document, which neither search counts.
+    """
+    own = own or [None] * len(vectors)
+    most = wider(count, own)
+    exact = nearest(vectors, index.documents, similarity=index.similarity, count=most)
+    indexed = index.nearest(vectors, count=most, fewest=wider(fewest, own))
     depths = tuple(depth for depth in DEPTHS if depth <= count)
-    both = list(zip(exact, index.nearest(vectors, count=count, fewest=fewest), strict=True))
+    both = list(zip(*(without_own(one, own, count=count) for one in (exact, indexed)), strict=True))
     found = np.array([[_share(one, other, depth) for depth in depths] for one, other in both])
     judged = [_moved(rows, one, other) for rows, (one, other) in zip(right, both, strict=True)]
     return FirstStage(

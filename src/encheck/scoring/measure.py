@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from encheck.scoring.lexical import Lexical
-from encheck.scoring.nearest import Found
+from encheck.scoring.nearest import Found, wider, without_own
 from encheck.scoring.scale import Floats
 from encheck.scoring.search import overlap_grid
 from encheck.similarity import WORD_OVERLAP
@@ -38,7 +38,10 @@ class Measure(Protocol):
         ...
 
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
-        """(rows, scores) of the best documents of each query, at least `count` where there are as many, best first."""
+        """(rows, scores) of the best documents of each query, at least `count` where there are as many, best first.
+
+        A query's own document is left out.
+        """
         ...
 
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
@@ -78,8 +81,9 @@ class SurfaceScorer:
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
         """(rows, scores) of the best documents of each query."""
         assert self.index is not None
-        texts, most = [q.source for q in queries], max(len(q.right) for q in queries)
-        return self.index.ranked(texts, max(count, most + 1))
+        own, wanted = [q.own for q in queries], max(count, 1 + max(len(q.right) for q in queries))
+        answers = self.index.ranked([q.source for q in queries], wider(wanted, own))
+        return without_own(answers, own, count=wanted)
 
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         """The score of each document for the query at its place, shape [n]."""

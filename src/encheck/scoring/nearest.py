@@ -6,7 +6,7 @@ the last first: trec_eval breaks ties so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,21 @@ def settled(rows: NDArray[np.intp], values: NDArray[np.float64]) -> Found:
     step = rounding(values)
     order = np.lexsort((rows, -np.round(values / step)))
     return rows[order], values[order]
+
+
+def without_own(answers: Iterable[Found], own: Sequence[int | None], *, count: int) -> Iterator[Found]:
+    """The first `count` answers to each query, less the document that is the query itself, where one is.
+
+    So a search that is to have `count` answers asks for `wider(count, own)`.
+    """
+    for (rows, values), mine in zip(answers, own, strict=True):
+        others = rows != (-1 if mine is None else mine)
+        yield rows[others][:count], values[others][:count]
+
+
+def wider(count: int, own: Sequence[int | None]) -> int:
+    """One more where a query stands among the documents."""
+    return count + any(one is not None for one in own)
 
 
 def rounding(values: NDArray[np.float64]) -> float:
