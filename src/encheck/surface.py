@@ -1,7 +1,8 @@
 """What two texts share on the surface: similarities that need no understanding, and that a model should beat.
 
 Each is symmetric, and 1 for identical text. Words are lower-cased, punctuation left out. SURFACE has those that see two
-texts alone, all of them in [0, 1]; WEIGHTED those that know in how many texts a word is.
+texts alone, all of them in [0, 1]: SHARED, which go by what the texts share, and the counter of negative words.
+WEIGHTED has those that know in how many texts a word is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,16 @@ from encheck.similarity import WORD_OVERLAP, Values, jaccard, words
 K1, B = 1.5, 0.75  # as in Robertson and Zaragoza 2009
 _TEXTS, _PAIRS = 10_000, 50_000  # kept: checks on the same data score many pairs more than once
 Texts = Sequence[str]
+NEGATIVE_WORDS = "negative-words"
+_NOT_AFTER = (  # which words take "n't"
+    *"ai are ca could dare did do does had has have is".split(),
+    *"may might must need ought sha should was were wo would".split(),
+)
+NEGATIONS = frozenset([
+    *"no not never none nobody nothing nowhere neither nor without cannot".split(),
+    *"noone nope nay nary naught nought nobody's nothing's none's neither's nobody’s nothing’s".split(),
+    *(f"{stem}{end}" for stem in _NOT_AFTER for end in ("n't", "n’t", "nt")),
+])  # fmt: skip
 
 
 @lru_cache(maxsize=_TEXTS)
@@ -61,12 +72,28 @@ def trigrams(first: Texts, second: Texts) -> Values:
     return _of_each(_trigrams, first, second)
 
 
+def negative_words(first: Texts, second: Texts) -> Values:
+    """1 where two texts have equally many negative words, 1/2 where one has one more, and so on; shape [n].
+
+    It counts the words that negate by themselves (`NEGATIONS`) and reads nothing else.
+
+    >>> negative_words(["is not valid", "is not valid"], ["isn't valid", "is valid"]).tolist()
+    [1.0, 0.5]
+    """
+    counts = (np.array([_negations(text) for text in texts]) for texts in (first, second))
+    return np.asarray(1 / (1 + np.abs(np.subtract(*counts))), np.float64)
+
+
+SHARED = (WORD_OVERLAP, "edit-distance", "bigrams", "trigrams")
 SURFACE: Mapping[str, Callable[[Texts, Texts], Values]] = {
-    WORD_OVERLAP: jaccard,
-    "edit-distance": edit_similarity,
-    "bigrams": bigrams,
-    "trigrams": trigrams,
+    **dict(zip(SHARED, (jaccard, edit_similarity, bigrams, trigrams), strict=True)),
+    NEGATIVE_WORDS: negative_words,
 }
+
+
+@lru_cache(maxsize=_TEXTS)
+def _negations(text: str) -> int:
+    return sum(word in NEGATIONS for word in tokens(text))
 
 
 def _of_each(score: Callable[[str, str], float], first: Texts, second: Texts) -> Values:

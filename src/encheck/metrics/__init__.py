@@ -15,7 +15,12 @@ from encheck.metrics import (
     symmetry,
 )
 from encheck.metrics.adjusted import adjusted_rate
-from encheck.metrics.crossed import both_directions, directions_mean, worse_direction
+from encheck.metrics.crossed import (
+    both_directions,
+    both_directions_beyond_negative_words,
+    directions_mean,
+    worse_direction,
+)
 from encheck.metrics.metric import CALIBRATED, Metric
 from encheck.metrics.pairs import (
     auc,
@@ -33,6 +38,7 @@ __all__ = [
     "adjusted_rate",
     "auc",
     "both_directions",
+    "both_directions_beyond_negative_words",
     "cohens_d",
     "directions_mean",
     "margin_rate",

@@ -20,6 +20,7 @@ from encheck.scoring.differences import NAMES, ORDER, differences
 from encheck.scoring.scores import MarginScores
 from encheck.statistics.balancing import balancing_weights, effective, imbalance, remainder
 from encheck.statistics.bootstrap import widened
+from encheck.surface import NEGATIVE_WORDS
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -61,15 +62,23 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
         n, clusters = len(wins), scores.resampler.clusters
         return Estimate("adjusted_rate", math.nan, math.nan, math.nan, n, clusters, params=params, missing=missing)
     estimate = _weighted(scores, wins, weights, slack=remainder(found, weights))
-    return replace(estimate, params={**params, "meaning": meaning(estimate)})
+    counter = scores.surface.get(NEGATIVE_WORDS)
+    counted = float(weights @ worth(counter.margins, epsilon) / weights.sum()) if counter else HALF
+    return replace(estimate, params={**params, "meaning": meaning(estimate, counted)})
 
 
-def meaning(estimate: Estimate) -> str:
-    """Whether an adjusted rate shows that meaning is seen: its whole interval is above one half."""
+def meaning(estimate: Estimate, counted: float = HALF) -> str:
+    """Whether an adjusted rate shows that meaning is seen: its whole interval is above one half.
+
+    `counted` is the rate of a counter of negative words under the same weights, which balance no such words: where the
+    interval is not above that as well, the model may only notice that one came or went.
+    """
     if estimate.missing:
         return f"not told, {estimate.missing}"
-    if estimate.low > HALF:
+    if estimate.low > max(HALF, counted):
         return "detected"
+    if estimate.low > HALF:
+        return f"not told from a counter of negative words, which has {counted:.2f}"
     return "turned round" if estimate.high < HALF else "not told from the surface"
 
 

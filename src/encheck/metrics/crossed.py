@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from encheck.metrics.adjusted import adjusted_rate, meaning
 from encheck.metrics.metric import estimated, figure, metric, ratio
 from encheck.metrics.pairs import won, worth
-from encheck.scoring.scores import CrossedScores, Scale
+from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import widened
+from encheck.statistics.bootstrap import interval, widened
+from encheck.surface import NEGATIVE_WORDS
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -48,7 +49,14 @@ def both_directions(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     The params say whether meaning is detected, which is less: see `adjusted.meaning`.
     """
     found = _share("both_directions", scores, worth(scores.margins, epsilon).prod(axis=1), epsilon)
-    return replace(found, params={**found.params, "meaning": meaning(adjusted_rate(scores.sides, epsilon=epsilon))})
+    adjusted = adjusted_rate(_beside_its_counter(scores), epsilon=epsilon)
+    return replace(found, params={**found.params, "meaning": adjusted.params.get("meaning", meaning(adjusted))})
+
+
+def _beside_its_counter(scores: CrossedScores) -> MarginScores:
+    """The sides as triplets, with those of the counter of negative words where it stands beside the groups."""
+    counter = scores.surface.get(NEGATIVE_WORDS)
+    return replace(scores.sides, surface={NEGATIVE_WORDS: counter.sides} if counter else {})
 
 
 @metric(chance=0.5, label="share won in the worse direction", whole="which direction is worse is known of all items")
@@ -62,6 +70,28 @@ def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     return replace(_widened(found), params={"epsilon": epsilon, "side": int(rates.argmin()) + 1})
 
 
+@metric(
+    chance=0.25, surface=(), whole="which groups it rests on depends on what a counter of words wins",
+    label="share won in both directions, of the groups that a counter of negative words does not win",
+)  # fmt: skip
+def both_directions_beyond_negative_words(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
+    """Share of groups whose sides are both won, of those whose sides a counter of negative words does not both win.
+
+    No estimate where the counter says nothing of these items, or wins all groups.
+    """
+    name, rival = "both_directions_beyond_negative_words", scores.surface.get(NEGATIVE_WORDS)
+    left = np.flatnonzero(worth(rival.margins, 0.0).prod(axis=1) < 1) if rival else np.array([], np.intp)
+    if not len(left):
+        nan = float("nan")
+        return Estimate(name, nan, nan, nan, 0, 0, missing="groups that a counter of negative words does not win")
+    values = worth(scores.margins, epsilon).prod(axis=1)[left]
+    draws = scores.resampler.of(left)
+    totals = draws.totals(np.column_stack([values, np.ones_like(values)]))
+    low, high = map(float, interval(ratio(totals[:, 0], totals[:, 1])))
+    low, high = widened(float(values.mean()), low, high, n=len(left), clusters=draws.clusters)
+    return Estimate(name, float(values.mean()), low, high, len(left), draws.clusters, params={"epsilon": epsilon})
+
+
 @figure
 def direction(scores: CrossedScores, *, side: int, epsilon: float = 0.0) -> Estimate:
     """The rate of one direction; in the crossed form the surface favours the kept text on side 1."""
@@ -71,9 +101,11 @@ def direction(scores: CrossedScores, *, side: int, epsilon: float = 0.0) -> Esti
 def figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate]:
     """The figures reported beside the share of groups won in both directions."""
     yield directions_mean(scores, epsilon=epsilon)
-    yield adjusted_rate(scores.sides, epsilon=epsilon)
+    yield adjusted_rate(_beside_its_counter(scores), epsilon=epsilon)
     yield worse_direction(scores, epsilon=epsilon)
     yield from (direction(scores, side=side, epsilon=epsilon) for side in (1, 2))
+    if NEGATIVE_WORDS in scores.surface:
+        yield both_directions_beyond_negative_words(scores, epsilon=epsilon)
 
 
 def _share(name: str, scores: CrossedScores, values: Floats, epsilon: float) -> Estimate:

@@ -27,6 +27,7 @@ from encheck.scoring.ranked import reranked
 from encheck.scoring.scores import (
     BothOrdersScores,
     ChainScores,
+    CrossedScores,
     Floats,
     MarginScores,
     PairScores,
@@ -37,13 +38,14 @@ from encheck.scoring.scores import (
 from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors
 from encheck.statistics.bootstrap import Resampler
-from encheck.surface import WEIGHTED, Frequencies
+from encheck.surface import NEGATIVE_WORDS, WEIGHTED, Frequencies
 from encheck.types import Classified, Contrast, Documents, Item, Items, SearchingQuery, SentencePair
 
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 IDENTITY_PAIRS = 200
 FIRST_STAGE = 100  # documents that BM25 hands to a model that scores pairs
 UNCALIBRATED = Scale(0.0)
+FEWEST_TOLD_APART = 0.1  # of the items of a check: where negative words hardly differ, their counter wins half by ties
 
 
 class Scorer:
@@ -149,7 +151,7 @@ class Scorer:
             return kind.measured(items.kept, by, resampler, UNCALIBRATED)
 
         rivals = {name: self._rival(name, data, index) for name in kind.surface_scorers}
-        surface = {name: measured(by) for name, by in rivals.items()}
+        surface = {name: found for name, by in rivals.items() if _says_something(name, found := measured(by))}
         lists = self._lists(model, items.kept)
         found = replace(measured(_Measured(self.subjects[model], index, lists)), surface=surface)  # type: ignore[arg-type]
         return checked(found, items.kept, self.subjects[model], lists, data=data) if lists else found
@@ -216,7 +218,8 @@ class Scorer:
             one = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
             if name != WORD_OVERLAP and isinstance(one, MarginScores):
                 one = replace(one, has_curve=False)  # a curve costs more than all else
-            found[name] = one
+            if _says_something(name, one):
+                found[name] = one
         return found
 
     def _counted(self, data: str) -> Frequencies:
@@ -238,6 +241,13 @@ class Scorer:
             identity = float(by.pairs(texts, texts).mean())
             known[label, data] = Scale(float(apart.mean()), identity, len(pairs), float(apart.std()))
         return known[label, data]
+
+
+def _says_something(name: str, scores: Scores) -> bool:
+    """Whether a rival stands beside these items: the counter of negative words, where it tells enough of them apart."""
+    if name != NEGATIVE_WORDS or not isinstance(scores, MarginScores | CrossedScores):
+        return True
+    return scores.told_apart >= FEWEST_TOLD_APART
 
 
 def _whole_scores(

@@ -17,7 +17,7 @@ from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.statistics.regression import Told, by_development, by_nested_folds, by_training_folds
-from encheck.surface import SURFACE, tokens
+from encheck.surface import SHARED, SURFACE, tokens
 from encheck.types import Classified
 
 NO_SCALE = Scale(0.0)
@@ -140,7 +140,7 @@ def bags(texts: Sequence[Classified]) -> Any:
 def overlaps(texts: Sequence[Classified]) -> Floats:
     """The surface similarities of each pair, shape [n, scorers]."""
     first, second = [one.first for one in texts], [one.second for one in texts]
-    return np.column_stack([score(first, second) for score in SURFACE.values()])
+    return np.column_stack([score(first, second) for score in map(SURFACE.__getitem__, SHARED)])
 
 
 def of_vectors(first: NDArray[np.float32], second: NDArray[np.float32] | None) -> NDArray[np.float32]:

@@ -55,6 +55,11 @@ class CrossedScores:
         return self.sides.margins.reshape(-1, SIDES)
 
     @property
+    def told_apart(self) -> float:
+        """The share of the sides whose two texts do not score the same."""
+        return self.sides.told_apart
+
+    @property
     def calibrated(self) -> Self:
         """The same on the scale where 0 is a random pair and 1 is identical text."""
         surface = {name: beside.calibrated for name, beside in self.surface.items()}

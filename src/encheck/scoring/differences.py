@@ -9,10 +9,10 @@ import numpy as np
 
 from encheck.language.lexicon.load import lexicon
 from encheck.scoring.scale import Floats
-from encheck.surface import SURFACE, tokens
+from encheck.surface import SHARED, SURFACE, tokens
 from encheck.types import Triplet
 
-SCORERS = ("edit-distance", *(name for name in SURFACE if name != "edit-distance"))
+SCORERS = ("edit-distance", *(name for name in SHARED if name != "edit-distance"))
 NAMES = (*SCORERS, "length", "word frequency")
 ORDER = 0  # the column of the token edit distance, which strata go by
 

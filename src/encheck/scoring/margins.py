@@ -54,6 +54,11 @@ class MarginScores:
         return ((self.near - self.far) * self.unit).round(DECIMALS) / self.unit
 
     @property
+    def told_apart(self) -> float:
+        """The share of the triplets whose two texts do not score the same."""
+        return float((self.margins != 0).mean())
+
+    @property
     def calibrated(self) -> Self:
         """The same on the scale where 0 is a random pair and 1 is identical text."""
         return replace(

@@ -8,6 +8,7 @@ from typing import Any
 
 from encheck.gating.declared import declarations
 from encheck.ids import CaseId
+from encheck.reporting import negative_words
 from encheck.reporting.html import charts
 from encheck.reporting.html.payload import Frames
 from encheck.reporting.html.vega_lite import Spec
@@ -83,6 +84,11 @@ class Section:
     def validity(self) -> list[str]:
         """How often what was generated for it is right, as blind readers found."""
         return said([*self.rows, *self.figures])
+
+    @property
+    def negative_words(self) -> list[str]:
+        """What a counter of negative words gets of the same groups, and what the model gets beyond it."""
+        return negative_words.said(self.figures)
 
     @property
     def excluded(self) -> list[tuple[str, int, str]]:
