@@ -28,6 +28,21 @@ def shared(first, second):
     return len(first & second) / len(first | second)
 
 
+def test_negative_words_are_counted_and_nothing_else_is_read():
+    from encheck.surface import negative_words
+
+    source = "The form is not valid."
+    texts = [
+        "The form isn't valid.",
+        "The form isn’t valid.",
+        "It is NOT!",
+        "The form is valid.",
+        "No, it never isn't.",
+    ]
+    assert negative_words([source] * 5, texts).tolist() == [1, 1, 1, 1 / 2, 1 / 3]
+    assert negative_words(["unable to fail"], ["hardly invalid"]).tolist() == [1]  # these deny by their meaning
+
+
 @given(TEXTS, TEXTS)
 @example("", "")
 @example("a", "")

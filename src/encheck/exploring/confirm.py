@@ -19,7 +19,7 @@ from encheck.exploring.parts import drawn
 from encheck.exploring.search import Standing
 from encheck.metrics.pairs import worth
 from encheck.statistics.bounds import ALPHA, interval_of_share, upper_of_share
-from encheck.surface import SURFACE
+from encheck.surface import SHARED, SURFACE
 
 SIZES = (200, 150, 120, 100, 80, 60, 45, 30, 20, CONFIRMATION)  # clusters a row
 UNBROKEN = 0.05
@@ -133,8 +133,9 @@ def measured(row: Planned, margins: Sequence[float], *, of: int) -> Row:
 
 
 def surface_rates(items: Sequence[Item]) -> Mapping[str, float]:
-    """The failure rate of each surface scorer on these items."""
+    """The failure rate on these items of each surface scorer that goes by what two texts share."""
     sources, near, far = ([getattr(item.triplet, side) for item in items] for side in ("source", "near", "far"))
+    scorers = {name: SURFACE[name] for name in SHARED}
     return {
-        name: float(1 - worth(score(sources, near) - score(sources, far)).mean()) for name, score in SURFACE.items()
+        name: float(1 - worth(score(sources, near) - score(sources, far)).mean()) for name, score in scorers.items()
     }

@@ -45,7 +45,7 @@ Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 IDENTITY_PAIRS = 200
 FIRST_STAGE = 100  # documents that BM25 hands to a model that scores pairs
 UNCALIBRATED = Scale(0.0)
-FEWEST_TOLD_APART = 0.1  # of the items of a check: where negative words hardly differ, their counter wins half by ties
+FEWEST_TOLD_APART = 0.25  # of the items of a check: where negative words hardly differ, their counter wins half by ties
 
 
 class Scorer:
