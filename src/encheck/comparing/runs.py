@@ -133,11 +133,11 @@ def _difference(
     sums = resampler.totals(np.column_stack([moved, np.ones(len(moved))]))
     low, high = interval(sums[:, 0] / sums[:, 1])
     is_won = metric.kind == "rate" and metric.unit == "item"
-    flips = [tuple(heads.items[i] for i in np.flatnonzero(moved == sign)) if is_won else () for sign in (-1, 1)]
+    lost, gained = (tuple(heads.items[i] for i in np.flatnonzero(moved == sign)) if is_won else () for sign in (-1, 1))
     return Difference(
         before.case, before.check, before.property, before.data, before.level, metric.name, len(moved),
-        resampler.clusters, float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high), *flips,
-        beats_chance(heads, metric, old, new),
+        resampler.clusters, float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high), lost,
+        gained, beats_chance(heads, metric, old, new),
     )  # fmt: skip
 
 

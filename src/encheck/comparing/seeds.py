@@ -69,8 +69,8 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeed
     if len(checkpoints) < 2:
         raise UsageError(f"the runs hold {len(checkpoints)} model: give those of several seeds")
     first, *others = checkpoints
-    for place, other in enumerate(others, 1):
-        _refuse_another(other, checkpoints[:place])
+    for count, other in enumerate(others, 1):
+        _refuse_another(other, checkpoints[:count])
     try:
         sides = checked(first.side, {one.place: one.side for one in others}, of=first.place, option="")
     except BaselineError as error:
