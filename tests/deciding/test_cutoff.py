@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from importlib import resources
 
 import jsonschema
@@ -132,7 +133,7 @@ OWN = ("vectors:new.parquet", "--data=pairs:cache.csv")
     [
         ((OWN[0], "--data=cache.csv"), 0, "new, keeping 1%: 0.3"),
         ((*OWN, "--max-false-accepts=0.001"), 10, "2,995 independent negatives without one false accept"),
-        (("jaccard", "--data=pairs:cache.csv", "--max-false-accepts=0.05"), 1, "keeping 5%: no cut-off; best "),
+        (("jaccard", "--data=pairs:cache.csv", "--max-false-accepts=0.05"), 1, "keeping 5%: none exists. False accepts are "),
         ((*OWN, "--baseline=vectors:old.parquet@0.99"), 10, "cannot tell, the old cut-off accepts "),
         ((*OWN, "--baseline=vectors:old.parquet"), 4, "should end in the old model's cut-off"),
         ((*OWN, "--baseline=vectors:gone.parquet@0.5"), 4, "gone.parquet does not exist. Remedy: say where it is"),
@@ -150,6 +151,54 @@ def test_every_end_has_its_exit_code_and_one_clear_message(command, folder, args
     done = command(*args)
     assert done.exit_code == code, done.output + done.stderr
     assert said in done.output + done.stderr
+
+
+def scored(folder, positives, negatives, clusters=()):
+    """pairs.csv and vectors.parquet of pairs with these cosines; what `encheck cutoff` takes to be asked about them."""
+    pairs = [(1, score) for score in positives] + [(0, score) for score in negatives]
+    texts = [(f"question {i}", f"cached {i}") for i in range(len(pairs))]
+    named = clusters or range(len(pairs))
+    rows = [f"{a},{b},{label},{c}" for (a, b), (label, _), c in zip(texts, pairs, named, strict=True)]
+    (folder / "pairs.csv").write_text("\n".join(["first,second,label,cluster", *rows]), "utf-8")
+    vectors = [vector for _, score in pairs for vector in ([1.0, 0.0], [score, (1 - score**2) ** 0.5])]
+    table = pyarrow.table({"text": [text for pair in texts for text in pair], "vector": vectors})
+    pyarrow.parquet.write_table(table, folder / "vectors.parquet")
+    return f"vectors:{folder}/vectors.parquet", f"pairs:{folder}/pairs.csv"
+
+
+def test_what_cannot_keep_a_large_budget_cannot_keep_a_small_one(tmp_path):
+    rng = np.random.default_rng(3)
+    asked = scored(tmp_path, rng.uniform(0.3, 0.8, 30), rng.uniform(0.35, 0.82, 30))
+    found = {b: encheck.cutoff(*asked, max_false_accepts=b) for b in (0.2, 0.02)}
+    assert {one.outcome for one in found.values()} == {"broken"}
+    said = list(lines(found[0.02]))
+    (answer,) = (line for line in said if "keeping 2%" in line)
+    assert "keeping 2%: none exists." in answer
+    assert f"AUC {found[0.02].auc.value:.2f} [" in answer
+    assert found[0.02].auc.value < 0.5
+    in_the_way = [line for line in said if line.startswith("in the way: ")]
+    assert len(in_the_way) == 3
+    assert re.fullmatch(r"in the way: 0\.\d{4} 'question (\d+)' and 'cached \1'", in_the_way[0])
+    assert found[0.02].in_the_way[0].score >= found[0.02].in_the_way[2].score > found[0.02].strictest.cutoff
+
+
+@pytest.mark.parametrize("bound", ["clopper-pearson", "betting"])
+def test_a_few_negatives_in_many_pairs_of_one_cluster_do_not_show_that_none_exists(tmp_path, bound):
+    asked = scored(tmp_path, [0.9] * 40, [0.95] * 40 + [0.1] * 40, [*range(40), *["one"] * 40, *range(40, 80)])
+    found = encheck.cutoff(*asked, max_false_accepts=0.02, bound=bound)
+    assert found.outcome == "undecided"  # 40 negatives, but one cluster of 41
+
+
+def test_a_perfect_model_is_not_told_that_none_exists_where_positives_are_few(tmp_path):
+    asked = scored(tmp_path, [0.9] * 8, [0.2] * 80)
+    found = encheck.cutoff(*asked, max_false_accepts=0.05)
+    assert (found.outcome, found.kept.recall.value) == ("kept", 1)
+
+
+def test_columns_that_make_no_slices_are_named(tmp_path):
+    spec = write(tmp_path / "p.csv", "first,second,label,id,shop\na,b,1,1,x\nc,d,0,2,x\ne,f,0,3,x\n")
+    found = encheck.cutoff("jaccard", spec, max_false_accepts=0.5)
+    assert any("make no slices" in text and "id (3 values), shop (1 value)" in text for text in found.unsaid)
 
 
 def test_pairs_without_vectors_are_left_out_where_that_was_asked_for(command, folder):

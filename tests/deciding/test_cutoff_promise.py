@@ -119,13 +119,38 @@ def test_too_few_negatives_are_refused_with_the_number_that_is_missing():
     assert (few.outcome, few.cutoff, few.clusters, few.allowed, few.needed) == ("undecided", None, 298, -1, 299)
     with_one = np.append(np.zeros(399), 0.9)
     one = promise(negatives(with_one), budget=0.01, strictest=0.5, step=0.0001)
-    assert (one.outcome, one.needed) == ("undecided", 473)
+    assert (one.outcome, one.needed) == ("undecided", 521)
+    many = promise(negatives(np.append(np.zeros(396), np.full(4, 0.9))), budget=0.01, strictest=0.5, step=0.0001)
+    assert (many.outcome, many.needed) == ("undecided", None)
 
 
 def test_a_cut_off_above_the_strictest_useful_one_is_none():
     scores = np.append(np.zeros(380), np.full(20, 0.9))
     kept = promise(negatives(scores), budget=0.01, strictest=0.95, step=0.0001)
     broken = promise(negatives(scores), budget=0.01, strictest=0.9, step=0.0001)
+    assert 0.01 < broken.lower < 20 / 400
     assert (kept.outcome, kept.cutoff) == ("kept", 0.9001)
     assert (broken.outcome, broken.cutoff) == ("broken", None)
     assert promise(negatives(scores), budget=0.01, strictest=None, step=0.0001).outcome == "undecided"
+
+
+ORDER = ("kept", "undecided", "broken")
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(2, 400),
+    worst=st.floats(0.0, 1.0),
+    budgets=st.lists(st.floats(0.001, 0.6), min_size=2, max_size=5, unique=True),
+)
+def test_a_larger_budget_never_has_a_worse_answer_or_a_higher_cut_off(bound, seed, n, worst, budgets):
+    rng = np.random.default_rng(seed)
+    found = negatives(rng.random(n).round(2), rng.integers(0, n, n), seed)
+    strictest = float(np.quantile(found.scores, worst).round(2))
+    made = [promise(found, budget=b, strictest=strictest, step=0.01, bound=bound) for b in sorted(budgets)]
+    places = [ORDER.index(one.outcome) for one in made]
+    assert places == sorted(places, reverse=True)
+    kept = [one.cutoff for one in made if one.outcome == "kept"]
+    assert kept == sorted(kept, reverse=True)

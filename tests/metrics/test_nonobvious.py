@@ -210,6 +210,14 @@ def test_a_folds_threshold_does_not_see_its_own_pairs():
     assert before[15] == other[15]
 
 
+@pytest.mark.parametrize(("clusters", "labels"), [("aaaa", (0, 1, 0, 1)), ("aabb", (0, 1, 1, 1))])
+def test_no_threshold_is_chosen_on_the_pairs_that_it_measures(clusters, labels):
+    chosen = by_folds(np.array([0.1, 0.9, 0.2, 0.8]), np.array(labels, np.int8), list(clusters))
+    assert not chosen.is_complete
+    assert np.isnan(chosen.predicted[:2]).all()
+    assert "threshold" not in chosen.params
+
+
 @pytest.mark.parametrize(("objective", "scorer"), [(None, sk.f1_score), (accuracy, sk.accuracy_score)])
 def test_no_threshold_is_better_than_the_best(some, objective, scorer):
     values, labels = some.scores.values.round(1), some.scores.labels

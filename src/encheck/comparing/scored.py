@@ -88,7 +88,12 @@ def _predicted(
     if predictions.predicted is not None:
         return predictions.predicted[rows], {}
     chosen = by_folds(scores.values, scores.labels, [item.cluster for item in scores.items])
-    return chosen.predicted, {"threshold": chosen.threshold, "folds": chosen.folds}
+    if not chosen.is_complete:
+        raise DataError(
+            f"{predictions.path} has scores, and no threshold can be chosen for them: the pairs outside a fold of whole "
+            "clusters do not have both labels. Remedy: give the threshold (--cutoff), or pairs of more clusters"
+        )
+    return chosen.predicted, chosen.params
 
 
 def _figures(cases: Cases, *, ranked: bool) -> Iterator[Estimate]:

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from encheck.deciding.behaviours import Behaviour, by_kind, probes
 from encheck.deciding.matching import NAMED, Match, matched
 from encheck.deciding.pairs import NEGATIVE, POSITIVE, RIVALS, UNKNOWN, Pairs, load_pairs, model_scores, rival_scores
-from encheck.deciding.promise import BOUNDS, MIN_ACCEPTED, Bound, Promise, naive_cutoff, promise, step_of
+from encheck.deciding.promise import BOUNDS, MIN_ACCEPTED, OF_USE, Bound, Promise, naive_cutoff, promise, step_of
 from encheck.deciding.rates import BASES, Base, Point, Population
 from encheck.encoders.stored import StoredVectors
 from encheck.errors import DataError, EncoderError, UsageError
 from encheck.options import Settings
 from encheck.running.resources import open_store, resolve_models
 from encheck.running.subject import Subject
+from encheck.statistics.bootstrap import Resampler, auc_of, interval
 from encheck.statistics.figures import Figure
 from encheck.store import Store
 from encheck.system.progress import Progress
@@ -30,7 +31,7 @@ Ends = Literal["kept", "broken", "undecided", "no promise asked"]
 BUDGET = 0.01
 STEPS = 40
 MIN_SLICE_CLUSTERS, MOST_SLICES = 20, 12
-EXAMPLES = 5
+EXAMPLES, IN_THE_WAY = 5, 3
 EXIT = {"kept": 0, "broken": 1, "undecided": 10}
 
 
@@ -100,7 +101,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A negative that the cut-off accepts."""
+    """A negative, and its score."""
 
     first: str
     second: str
@@ -110,7 +111,9 @@ class Example:
 @dataclass(frozen=True)
 class CutoffReport:
     """All that `encheck cutoff` found. `at` is the cut-off that slices, rivals and behaviours are of, and `why` says
-    which one that is. Rates have 95% intervals over clusters; a promise is a bound of its own.
+    which one that is. Rates have 95% intervals over clusters; a promise is a bound of its own. `examples` are negatives
+    that this cut-off accepts. Where no cut-off keeps the budget, `in_the_way` has the negatives with the highest scores.
+    `auc` is the share of positives and negatives that the scores rank right, None without both.
 
     `unsaid` says what could not be answered, and why.
     """
@@ -134,6 +137,8 @@ class CutoffReport:
     slices: tuple[Slice, ...]
     behaviours: tuple[Behaviour, ...]
     examples: tuple[Example, ...]
+    auc: Figure | None
+    in_the_way: tuple[Example, ...]
     unsaid: tuple[str, ...]
 
     @property
@@ -232,7 +237,10 @@ def _report(
         sweep=tuple(population.points(new.scores, _grid(new.scores))),
         rivals=tuple(_rivals(asked, population, new.scores, at)), slices=slices,
         behaviours=tuple(by_kind(found, new.probes, at, seed=asked.settings.seed)) if new.probes is not None else (),
-        examples=_examples(pairs, new.scores, at), unsaid=(*unsaid, *few),
+        examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc(pairs, new.scores, asked.settings.seed),
+        in_the_way=_highest_negatives(pairs, new.scores, -math.inf, IN_THE_WAY)
+        if made and made.outcome == "broken" else (),
+        unsaid=(*unsaid, *few),
     )  # fmt: skip
 
 
@@ -278,8 +286,11 @@ def _at(asked: Asked, made: Promise | None, matches: Sequence[Match], strictest:
     if asked.old_cutoff is not None:
         return asked.old_cutoff, "the old number"
     if strictest is not None:
-        return strictest, f"the strictest that accepts {MIN_ACCEPTED} pairs"
-    raise DataError(f"fewer than {MIN_ACCEPTED} pairs can be accepted, so no cut-off can be chosen. Remedy: more pairs")
+        return strictest, f"the strictest that {OF_USE}"
+    raise DataError(
+        f"{MIN_ACCEPTED} pairs or one with label 1 are needed to choose a cut-off by, but there are fewer and none. "
+        "Remedy: more pairs"
+    )
 
 
 def _grid(scores: Floats) -> list[float]:
@@ -310,10 +321,12 @@ def _rivals(asked: Asked, population: Population, scores: Floats, at: float) -> 
 def _slices(asked: Asked, population: Population, scores: Floats, at: float) -> tuple[tuple[Slice, ...], list[str]]:
     """The values of further columns with enough clusters of negatives, and what is said of the others."""
     pairs, found, few = population.pairs, list[Slice](), 0
+    unfit = list[str]()
     for column, values in pairs.slices.items():
         counts = Counter(value for value in values if value)
-        if not 1 < len(counts) <= len(values) // 2:
-            continue  # one value tells nothing, and a column of ids has no slices
+        if not 1 < len(counts) <= len(values) // 2:  # one value tells nothing, and a column of ids has no slices
+            unfit.append(f"{column} ({len(counts):,} value{'s' * (len(counts) != 1)})")
+            continue
         for value in sorted(counts):
             items = [i for i, other in enumerate(values) if other == value]
             mine = pairs.only(items)
@@ -328,7 +341,9 @@ def _slices(asked: Asked, population: Population, scores: Floats, at: float) -> 
     found.sort(key=lambda one: -one.clusters)
     left = f"{few} slices have fewer than {MIN_SLICE_CLUSTERS} clusters of negatives and are left out"
     more = f"{len(found) - MOST_SLICES} further slices are left out: those with the most clusters are shown"
-    return tuple(found[:MOST_SLICES]), [*([left] if few else []), *([more] if len(found) > MOST_SLICES else [])]
+    none = f"columns that make no slices, which takes two values or more and two pairs of each: {', '.join(unfit)}"
+    said = ((left, few), (more, len(found) > MOST_SLICES), (none, unfit))
+    return tuple(found[:MOST_SLICES]), [text for text, is_so in said if is_so]
 
 
 def _unsaid(asked: Asked, pairs: Pairs, new: _Scored, old: _Scored | None, matches: Sequence[Match]) -> Iterator[str]:
@@ -349,12 +364,23 @@ def _unsaid(asked: Asked, pairs: Pairs, new: _Scored, old: _Scored | None, match
         )
 
 
-def _examples(pairs: Pairs, scores: Floats, at: float) -> tuple[Example, ...]:
+def _auc(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
+    """How well the scores rank positives above negatives, with its interval over clusters."""
+    labelled = np.flatnonzero(pairs.labels != UNKNOWN)
+    is_positive = pairs.labels[labelled] == POSITIVE
+    if is_positive.all() or not is_positive.any():
+        return None
+    draws = Resampler([pairs.clusters[i] for i in labelled.tolist()], seed=seed)
+    value, replicates = auc_of(scores[labelled], is_positive, draws)
+    return Figure(value, *map(float, interval(replicates)))
+
+
+def _highest_negatives(pairs: Pairs, scores: Floats, at: float, most: int) -> tuple[Example, ...]:
     """The negatives with the highest scores that are accepted, one a cluster."""
     items = pairs.of(NEGATIVE)
     items = items[np.argsort(-scores[items], kind="stable")]
     first = np.sort(np.unique(pairs.codes[items], return_index=True)[1])
-    chosen = [i for i in items[first].tolist() if scores[i] >= at][:EXAMPLES]
+    chosen = [i for i in items[first].tolist() if scores[i] >= at][:most]
     return tuple(Example(pairs.first[i], pairs.second[i], float(scores[i])) for i in chosen)
 
 

@@ -15,7 +15,7 @@ from encheck.reporting.results import write_named
 
 PAGE, RAW = "cutoff.html", "cutoff.json"
 TITLES = {
-    "kept": "a cut-off keeps the budget", "broken": "no cut-off keeps the budget",
+    "kept": "a cut-off keeps the budget", "broken": "no cut-off that keeps the budget exists",
     "undecided": "it cannot be told", "no promise asked": "cut-offs side by side",
 }  # fmt: skip
 
@@ -52,7 +52,7 @@ def render(found: CutoffReport) -> str:
 def _lead(found: CutoffReport, lines: Sequence[str]) -> str:
     """What the page says first: whether the budget is kept, else the first answer."""
     if found.promise:
-        return f"{found.model}, {text.of_promise(found.promise, found.kept, found.strictest)}"
+        return f"{found.model}, {text.of_promise(found.promise, found.kept, found.strictest, found.auc)}"
     return lines[0] if lines else ""
 
 

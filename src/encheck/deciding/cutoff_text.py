@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import shorten
 
 from encheck.deciding.behaviours import UNRELATED, Behaviour
-from encheck.deciding.cutoff import CutoffReport, Described, Rival
+from encheck.deciding.cutoff import CutoffReport, Described, Example, Rival
 from encheck.deciding.matching import NAMED, Match
-from encheck.deciding.promise import MIN_ACCEPTED, Promise
+from encheck.deciding.promise import MIN_ACCEPTED, OF_USE, Promise
 from encheck.deciding.rates import Point
 from encheck.reporting.text import table
 from encheck.statistics.bounds import units_needed
 from encheck.statistics.figures import Figure
 
-ROWS, MOST_KINDS = 12, 5
+ROWS, MOST_KINDS, WIDEST = 12, 5, 60
 HEAD = ("cut-off", "accepted", "hits", "false accepts", "recall", "precision")
 
 
@@ -81,7 +82,8 @@ def answers(found: CutoffReport) -> Iterator[str]:
     yield from (of_match(found, match, point) for match, point in found.matches)
     yield from said[1 if found.old else 0 :]
     if found.promise:
-        yield f"{found.model}, {of_promise(found.promise, found.kept, found.strictest)}"
+        yield f"{found.model}, {of_promise(found.promise, found.kept, found.strictest, found.auc)}"
+        yield from map(of_example, found.in_the_way)
     if found.behaviours:
         yield f"what gets through at {at(found.at)} ({found.why}): {through(found.behaviours)}"
     if found.rivals:
@@ -115,16 +117,27 @@ def of_point(point: Point, *, but: str = "") -> str:
     return ", ".join(f"{name.replace('_', ' ')} {rate(value)}" for name, value in parts if value is not None)
 
 
-def of_promise(made: Promise, kept: Point | None, strictest: Point | None) -> str:
+def of_example(one: Example) -> str:
+    """A negative that is in the way of a cut-off."""
+    first, second = (shorten(text, WIDEST, placeholder="...") for text in (one.first, one.second))
+    return f"in the way: {one.score:.4f} {first!r} and {second!r}"
+
+
+def of_promise(made: Promise, kept: Point | None, strictest: Point | None, auc: Figure | None = None) -> str:
     """Whether the budget is kept, and where not, what is nearest or missing."""
     budget = f"{100 * made.budget:g}%"
     if made.outcome == "kept" and kept:
         return f"keeping {budget}: {at(kept.cutoff)} and above, with 95% confidence: {of_point(kept)}"
     if strictest is None or strictest.false_accepts is None:
-        return f"keeping {budget}: cannot tell, fewer than {MIN_ACCEPTED} pairs to accept"
+        return f"keeping {budget}: cannot tell, fewer than {MIN_ACCEPTED} pairs to accept and none with label 1"
+    best = f"{rate(strictest.false_accepts)} at {at(strictest.cutoff)}, the strictest that {OF_USE}"
     if made.outcome == "broken":
-        best = f"best {rate(strictest.false_accepts)} at {at(strictest.cutoff)}"
-        return f"keeping {budget}: no cut-off; {best}, the strictest that accepts {MIN_ACCEPTED} pairs"
+        assert made.lower is not None
+        ranked = f". AUC {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]" if auc else ""
+        shown = f"{percent(made.lower)} or more with 95% confidence"
+        return f"keeping {budget}: none exists. False accepts are {best}: {shown}{ranked}"
+    if made.needed is None:
+        return f"keeping {budget}: cannot tell. False accepts are {best}. More negatives would rather show that none exists"
     least, second = (units_needed(hits, made.budget) for hits in (0, 1))
     missing = made.needed - made.clusters
     short = f"about {missing:,} more are needed" if missing > 0 else "more are needed"

@@ -12,6 +12,10 @@ budget have no highest one, the events "rejected at c" grow as c rises towards t
 at most, and so is their union. Cut-offs that are read off the data are covered too, since all real numbers are.
 
 Both bounds take one number a cluster, so clusters may be of any size, and their items as alike as they like.
+
+That *no* cut-off keeps a budget is certain where the lower bound of the rate at the strictest cut-off that is of use
+lies above it: at every lower cut-off the rate is higher. Neither bound knows the budget, and the lower one is never
+above the upper one. So what keeps a budget keeps every larger one, and what cannot keep one cannot keep a smaller one.
 """
 
 from __future__ import annotations
@@ -23,14 +27,23 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.statistics.bounds import ALPHA, most_hits, units_needed, upper_of_share, wealth
+from encheck.statistics.bounds import (
+    ALPHA,
+    lower_of_mean,
+    lower_of_share,
+    most_hits,
+    units_needed_at,
+    upper_of_share,
+    wealth,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Bound = Literal["clopper-pearson", "betting"]
 BOUNDS: tuple[Bound, ...] = ("clopper-pearson", "betting")
 Outcome = Literal["kept", "broken", "undecided"]
-MIN_ACCEPTED = 30  # pairs: a cut-off that accepts fewer is of no use, and its figures say nothing
+MIN_ACCEPTED = 30  # pairs: a cut-off that accepts fewer, and fewer than half of the positives, is of no use
+OF_USE = f"accepts {MIN_ACCEPTED} pairs or half of the positives"
 DIGITS = 4
 
 
@@ -126,6 +139,14 @@ def naive_cutoff(negatives: Negatives, *, budget: float, step: float = 10.0**-DI
     return above(float(scores[min(first, len(scores) - 1)]), step)
 
 
+def lower_bound_at(negatives: Negatives, cutoff: float, bound: Bound = BOUNDS[0]) -> float:
+    """The lower 95% bound of the rate at one cut-off."""
+    if bound == "clopper-pearson":
+        drawn = negatives.drawn
+        return lower_of_share(int((drawn >= cutoff).sum()), len(drawn))
+    return lower_of_mean(negatives.rates(negatives.scores >= cutoff))
+
+
 def bound_at(negatives: Negatives, cutoff: float) -> float:
     """The upper 95% bound of the rate at one cut-off, by Clopper and Pearson on one negative a cluster."""
     drawn = negatives.drawn
@@ -136,10 +157,10 @@ def bound_at(negatives: Negatives, cutoff: float) -> float:
 class Promise:
     """Whether a cut-off keeps the budget.
 
-    `kept`: `cutoff` does. `broken`: the strictest cut-off that is of any use, `strictest`, accepts more than the budget
-    by the estimate already. `undecided`: it may keep it, but with `clusters` of negatives that cannot be shown;
-    about `needed` would do. `allowed` false accepts among one negative a cluster are within the bound, -1 where not
-    even none of them is.
+    `kept`: `cutoff` does. `broken`: none of any use does, for the rate at `strictest`, the highest of these, has a lower
+    95% bound, `lower`, above the budget. `undecided`: neither can be shown with `clusters` of negatives; with the share
+    of them that `strictest` accepts, about `needed` would show that it keeps the budget, None where that share is above
+    it. `allowed` false accepts among one negative a cluster are within the bound, -1 where not even none of them is.
     """
 
     budget: float
@@ -147,28 +168,28 @@ class Promise:
     outcome: Outcome
     cutoff: float | None
     strictest: float | None
+    lower: float | None
     clusters: int
     allowed: int
-    needed: int
+    needed: int | None
 
 
 def promise(
     negatives: Negatives, *, budget: float, strictest: float | None, step: float, bound: Bound = BOUNDS[0]
 ) -> Promise:
-    """The promise that these negatives allow; `strictest` is the highest cut-off that accepts enough pairs to be used.
+    """The promise that these negatives allow; `strictest` is the highest cut-off that is of use, None if none is.
 
     A lowest cut-off above it is none.
     """
-    found, clusters = lowest_cutoff(negatives, budget=budget, step=step, bound=bound), len(negatives.drawn)
-    allowed, seen, rate = most_hits(clusters, budget), 0, 0.0
-    if strictest is not None:
-        seen = int((negatives.drawn >= strictest).sum())
-        rate = float(negatives.rates(negatives.scores >= strictest).mean())
-    needed = units_needed(seen, budget)
-    outcome: Outcome = "undecided"
-    if found is not None and strictest is not None and found <= strictest:
+    drawn = negatives.drawn
+    allowed, needed = most_hits(len(drawn), budget), units_needed_at(0.0, budget)
+    if strictest is None:
+        return Promise(budget, bound, "undecided", None, None, None, len(drawn), allowed, needed)
+    lower = lower_bound_at(negatives, strictest, bound)
+    found = lowest_cutoff(negatives, budget=budget, step=step, bound=bound)
+    outcome: Outcome = "broken" if lower > budget else "undecided"
+    if found is not None and found <= strictest:
         outcome = "kept"
-    elif strictest is not None and rate > budget and clusters >= units_needed(0, budget):
-        outcome = "broken"
+    needed = units_needed_at(float((drawn >= strictest).mean()), budget)
     cutoff = found if outcome == "kept" else None
-    return Promise(budget, bound, outcome, cutoff, strictest, clusters, allowed, max(needed, units_needed(0, budget)))
+    return Promise(budget, bound, outcome, cutoff, strictest, lower, len(drawn), allowed, needed)

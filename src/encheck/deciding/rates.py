@@ -109,12 +109,18 @@ class Population:
         return Negatives(scores[items], self.pairs.codes[items], self.pairs.ranks(self.seed)[items])
 
     def strictest(self, scores: Floats, *, accepted: int, step: float) -> float | None:
-        """The highest cut-off on the grid that accepts so many pairs of those that hits are counted on."""
-        values = np.sort(scores[self.items("hits")])[::-1]
-        if len(values) < accepted:
+        """The highest cut-off on the grid that is of use; None where no pair has label 1 and there are too few others.
+
+        It accepts so many pairs of those that hits are counted on, or half of the positives. Without that half, data
+        with fewer positives would know only cut-offs that accept negatives too.
+        """
+        counted, positives = (np.sort(scores[items])[::-1] for items in (self.items("hits"), self.pairs.of(POSITIVE)))
+        ends = [values[n - 1] for values, n in ((counted, accepted), (positives, -(-len(positives) // 2)))
+                if 0 < n <= len(values)]  # fmt: skip
+        if not ends:
             return None
         digits = max(0, -int(np.floor(np.log10(step) + 0.5)))
-        return round(float(np.floor(values[accepted - 1] / step + 1e-9)) * step, digits)
+        return round(float(np.floor(max(ends) / step + 1e-9)) * step, digits)
 
     def points(self, scores: Floats, cutoffs: Sequence[float]) -> list[Point]:
         """What each of these cut-offs does."""

@@ -77,8 +77,7 @@ def _predicted(
 
     value = float(_rule(objective, np.array([[column.sum() for column in columns()]]))[0])
     replicates = _rule(objective, part.resampler.totals_of(columns()))
-    params = {"threshold": chosen.threshold, "folds": chosen.folds}
-    return replace(estimated(name, part, value, replicates), params=params)
+    return replace(estimated(name, part, value, replicates), params=chosen.params)
 
 
 def _rule(objective: Objective, counts: Floats) -> Floats:

@@ -90,8 +90,8 @@ def _refuse_empty(part: Difficulty, scores: PairScores) -> None:
 
 def _cases(scores: PairScores, part: Difficulty, measured: NDArray[np.intp]) -> Cases:
     chosen = predictions(scores, measured)
-    params: dict[str, float | str] = {"median_scope": str(part.scope), "threshold": chosen.threshold}
-    params |= {"folds": chosen.folds, "predicted_positive": float(chosen.predicted.mean())}
+    params: dict[str, float | str] = {"median_scope": str(part.scope), **chosen.params}
+    params |= {"predicted_positive": float(chosen.predicted.mean())} if chosen.is_complete else {}
     return Cases(scores.of(measured), part, chosen.predicted, params)
 
 
@@ -304,7 +304,13 @@ def _warn(cases: Cases) -> None:
             auc,
         )
     share = float(cases.predicted.mean())
-    if not 1 - DEGENERATE <= share <= DEGENERATE:
+    if np.isnan(share):
+        log.warning(
+            "%s: no threshold can be chosen, since the pairs outside a fold do not have both labels: F1 has no figure. "
+            "Remedy: pairs of more clusters, or a validation part",
+            data,
+        )
+    elif not 1 - DEGENERATE <= share <= DEGENERATE:
         log.warning(
             "%s: a model predicts %.0f%% of the pairs positive: compare F1_n with always-positive's", data, 100 * share
         )

@@ -40,12 +40,23 @@ def balanced(hits: Floats, alarms: Floats, positives: float, negatives: float) -
 class Chosen:
     """Predictions (shape [n], 1 or 0) of the measured pairs; the threshold (the folds' mean) and the number of folds.
 
-    `folds` is 0 where one threshold was chosen on a validation part.
+    `folds` is 0 where one threshold was chosen on a validation part. Prediction and threshold are NaN of pairs whose
+    other folds do not have both labels, and so is every figure of them: nothing is chosen on the pairs that it measures.
     """
 
     predicted: NDArray[Any]
     threshold: float
     folds: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every pair has a prediction."""
+        return not np.isnan(self.threshold)
+
+    @property
+    def params(self) -> dict[str, float | str]:
+        """For an estimate: the threshold, where there is one, and the number of folds."""
+        return {"threshold": self.threshold, "folds": self.folds} if self.is_complete else {"folds": self.folds}
 
 
 def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1) -> float:
@@ -110,12 +121,13 @@ def by_folds(
 
 def in_folds(values: Floats, labels: NDArray[np.int8], fold: Positions, *, objective: Objective = f1) -> Chosen:
     """Predictions of each fold's pairs at the threshold that is best on the others; `fold` numbers them, shape [n]."""
-    predicted, thresholds = np.zeros(len(values), bool), []
+    predicted, thresholds = np.full(len(values), np.nan), []
     for k in np.unique(fold):
         inside = fold == k
-        learn = ~inside if (~inside).any() else inside
-        thresholds.append(best_threshold(values[learn], labels[learn], objective=objective))
-        predicted[inside] = values[inside] >= thresholds[-1]
+        others = labels[~inside]
+        thresholds.append(best_threshold(values[~inside], others, objective=objective) if has_both(others) else np.nan)
+        if not np.isnan(thresholds[-1]):
+            predicted[inside] = values[inside] >= thresholds[-1]
     return Chosen(predicted, float(np.mean(thresholds)), len(thresholds))
 
 

@@ -1,4 +1,4 @@
-"""Upper bounds of a mean of independent units that hold in small samples: exact for shares, by betting for numbers.
+"""Bounds of a mean of independent units that hold in small samples: exact for shares, by betting for numbers.
 
 Both are tests of "the mean is `share` or more" that reject less the larger a unit is. So where units fall with a
 cut-off, one error rate holds for all cut-offs at once.
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 ALPHA = 0.05
 _MOST_UNITS = 2**31
+_HALVINGS = 40
 # Stakes, in parts of the largest that cannot lose everything, and how much is put on each. Half lies on the largest,
 # which wins most where no unit is above 0.
 _STAKES = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
@@ -27,6 +28,15 @@ def upper_of_share(hits: int, n: int, *, alpha: float = ALPHA) -> float:
     from scipy.special import betaincinv
 
     return float(betaincinv(hits + 1, n - hits, 1 - alpha)) if hits < n else 1.0
+
+
+def lower_of_share(hits: int, n: int, *, alpha: float = ALPHA) -> float:
+    """The one-sided lower bound of the same, never above the upper one.
+
+    >>> round(lower_of_share(16, 30), 3), lower_of_share(0, 30)
+    (0.37, 0.0)
+    """
+    return 1 - upper_of_share(n - hits, n, alpha=alpha)
 
 
 def interval_of_share(hits: int, n: int, *, alpha: float = ALPHA) -> tuple[float, float]:
@@ -61,6 +71,43 @@ def most_hits(n: int, share: float, *, alpha: float = ALPHA) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if _at_most(middle, n, share) <= alpha else (low, middle)
     return low
+
+
+def lower_of_mean(units: Floats, *, alpha: float = ALPHA) -> float:
+    """The lower bound of a mean by the bets of `wealth` on 1 - x; units from 0 to 1, shape [n].
+
+    It is never above a share that the bets on x reject: on a sample, only one of the two bets wins.
+
+    >>> round(lower_of_mean(np.ones(30)), 2), lower_of_mean(np.zeros(30))
+    (0.89, 0.0)
+    """
+    low, high = 0.0, 1.0  # rejected at `low`, but for 0, which nothing is below
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if wealth(1 - units, 1 - middle) >= 1 / alpha else (low, middle)
+    return low
+
+
+def units_needed_at(rate: float, share: float, *, alpha: float = ALPHA) -> int | None:
+    """How many units show that the share is `share` or less where hits come at this rate; None where none can.
+
+    >>> units_needed_at(0.0, 0.01), units_needed_at(0.0025, 0.01), units_needed_at(0.01, 0.01)
+    (299, 521, None)
+    """
+    from scipy.special import betaincinv
+
+    if rate >= share:
+        return None
+    low, high = 0, 1
+    while betaincinv(rate * high + 1, high - rate * high, 1 - alpha) > share:
+        low, high = high, 2 * high
+        if high > _MOST_UNITS:
+            return None
+    while low + 1 < high:
+        middle = (low + high) // 2
+        is_shown = betaincinv(rate * middle + 1, middle - rate * middle, 1 - alpha) <= share
+        low, high = (low, middle) if is_shown else (middle, high)
+    return high
 
 
 def units_needed(hits: int, share: float, *, alpha: float = ALPHA) -> int:
