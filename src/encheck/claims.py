@@ -28,6 +28,7 @@ Builder = Callable[["Dataset", int | str, Any], Items]  # the last is the `Maker
 Function = TypeVar("Function", bound=Callable[..., object])
 ATTRIBUTE = "__encheck_claim__"
 CONTRACT = "contract"  # blocks where it is broken, with a baseline too: a contract is no threshold
+OF_ANY_TEXT = (CONTRACT, "health")  # families whose checks measure any text, whatever its data are for
 FAMILIES = ("meaning kept", "meaning changed", "order", "retrieval", "invariance", "health", "downstream")
 PICTURES = ("profile", "divergence")
 SURFACE = "surface"  # the floor that is the best surface baseline's figure

@@ -19,6 +19,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+UNSEEN = "not measured in a first look"  # the message of a check that was left out of it
 NEEDS = "needs "  # what the message of a skipped check begins with where it says what the data lack
 
 

@@ -304,3 +304,28 @@ def test_a_cluster_that_lies_in_two_parts_is_sampled_in_each():
 def test_a_split_that_is_not_there_is_refused(spec, said):
     with pytest.raises(DataError, match=re.escape(said)):
         load(spec)
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "row", "said"),
+    [
+        ("pairs", "first,second,lable,score", "a,b,1,2", "'lable'; did you mean 'label'?"),
+        ("contrast", "q1,q2,doc1,doc2,clusters", "a,b,c,d,e", "'clusters'; did you mean 'cluster'?"),
+        ("texts", "text,Split", "a,test", "'Split'; did you mean 'split'?"),
+        ("retrieval", "query,document,relevence", "a,b,1", ""),
+        ("retrieval", "query,document,labels", "a,b,1", "'labels'; did you mean 'label'?"),
+    ],
+)
+def test_a_column_that_is_nearly_called_like_one_that_is_read_is_refused(tmp_path, kind, columns, row, said):
+    (tmp_path / "own.csv").write_text(f"{columns}\n{row}\n", "utf-8")
+    if said:
+        with pytest.raises(DataError, match="nothing reads the column " + re.escape(said)):
+            load(f"{kind}:{tmp_path}/own.csv")
+    else:
+        load(f"{kind}:{tmp_path}/own.csv")  # a letter is another one: it may be a word of its own, as store and score
+
+
+def test_columns_that_nothing_reads_are_named(tmp_path, caplog):
+    (tmp_path / "own.csv").write_text("first,second,label,shop,id\na,b,1,x,1\nc,d,0,y,2\n", "utf-8")
+    load(f"pairs:{tmp_path}/own.csv")
+    assert "own.csv: nothing reads the columns id, shop" in caplog.text

@@ -57,6 +57,8 @@ def changed(**fields):
         (changed(variant={"level": "1"}), "the level of paraphrase is '1', but should be a whole number"),
         (changed(variant={"edits": [{}]}), "does not match probes.schema.json (KeyError('start'))"),
         (changed(variants=json.loads(LINES[0])["variants"] * 2), "has two variants with the same relation, level"),
+        (changed(continuaton="on it goes"), "unknown field 'continuaton'; did you mean 'continuation'?"),
+        (changed(variant={"favors": "kept"}), "unknown field 'favors'; did you mean 'favours'?"),
         (LINES[1], f"the id {GROUPS[1]['id']!r} appears twice"),
     ],
     ids=lambda value: value[:40],

@@ -133,7 +133,11 @@ OWN = ("vectors:new.parquet", "--data=pairs:cache.csv")
     [
         ((OWN[0], "--data=cache.csv"), 0, "new, keeping 1%: 0.3"),
         ((*OWN, "--max-false-accepts=0.001"), 10, "2,995 independent negatives without one false accept"),
-        (("jaccard", "--data=pairs:cache.csv", "--max-false-accepts=0.05"), 1, "keeping 5%: none exists. False accepts are "),
+        (
+            ("jaccard", "--data=pairs:cache.csv", "--max-false-accepts=0.05"),
+            1,
+            "keeping 5%: none exists. False accepts are ",
+        ),
         ((*OWN, "--baseline=vectors:old.parquet@0.99"), 10, "cannot tell, the old cut-off accepts "),
         ((*OWN, "--baseline=vectors:old.parquet"), 4, "should end in the old model's cut-off"),
         ((*OWN, "--baseline=vectors:gone.parquet@0.5"), 4, "gone.parquet does not exist. Remedy: say where it is"),

@@ -69,9 +69,7 @@ def test_the_strictest_cut_off_accepts_so_many_pairs_and_no_higher_one_does(samp
     half = Population(found).strictest(scores, accepted=101, step=0.001)
     assert (positives >= half).sum() >= 50 > (positives >= half + 0.001).sum()
     others = found.labels != 1
-    assert (
-        Population(found.only(np.flatnonzero(others))).strictest(scores[others], accepted=101, step=0.001) is None
-    )
+    assert Population(found.only(np.flatnonzero(others))).strictest(scores[others], accepted=101, step=0.001) is None
 
 
 def drawn_by_hand(population, old, cut, new, replicate):

@@ -90,8 +90,8 @@ def _predicted(
     chosen = by_folds(scores.values, scores.labels, [item.cluster for item in scores.items])
     if not chosen.is_complete:
         raise DataError(
-            f"{predictions.path} has scores, and no threshold can be chosen for them: the pairs outside a fold of whole "
-            "clusters do not have both labels. Remedy: give the threshold (--cutoff), or pairs of more clusters"
+            f"{predictions.path} has scores, and no threshold can be chosen for them: the pairs outside a fold of "
+            "whole clusters do not have both labels. Remedy: give the threshold (--cutoff), or pairs of more clusters"
         )
     return chosen.predicted, chosen.params
 

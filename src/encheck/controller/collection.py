@@ -118,6 +118,6 @@ def _marker(definition: pytest.Item) -> str:
     return next((m.name for m in definition.iter_markers() if m.name not in PYTEST_MARKERS), "unmarked")
 
 
-def levels_offered(checks: Iterable[pytest.Item]) -> dict[str, set[str]]:
-    """The levels of each collected check, by its name."""
-    return {case.check: set(map(str, case.claim.levels)) for case in map(case_of, checks)}
+def claims_offered(checks: Iterable[pytest.Item]) -> dict[str, Claim]:
+    """The claim of each collected check, by its name."""
+    return {case.check: case.claim for case in map(case_of, checks)}

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from encheck.claims import OF_ANY_TEXT
+from encheck.errors import UNSEEN
 from encheck.ids import CaseId
 from encheck.system.spent import Spent
 from encheck.types import CheckResult, Estimate
@@ -171,9 +173,36 @@ class Recorder:
 
     @property
     def measured_nothing(self) -> bool:
-        """Whether checks were selected and every one of them was skipped."""
-        shown = any(row["metric"] is not None for row in self.rows.values())
-        return not shown and set(self.verdicts) == {"skipped"}
+        """Whether every check was skipped, of all that were selected or of those about the texts of a data set.
+
+        Contracts and health are of any text: they say nothing of what the data are for.
+        """
+        rows = list(self.rows.values())
+        is_of_none = bool(rows) and all(row["verdict"] == "skipped" and row["metric"] is None for row in rows)
+        return is_of_none or any(not one["items"] for one in self._measured().values() if one["selected"])
+
+    def _measured(self) -> dict[tuple[str, str], dict[str, int]]:
+        """Of each data set and model: the checks about its texts that were selected, those that measured, their items.
+
+        What a first look has left is not counted.
+        """
+        found: dict[tuple[str, str], dict[str, int]] = {}
+        items: dict[tuple[str, str], set[str]] = {}
+        by_check: dict[tuple[str, str, str], int] = {}
+        for row in self.rows.values():
+            if self.claims[row["check"]]["family"] in OF_ANY_TEXT or row["reason"] == UNSEEN:
+                continue
+            key = row["data"], row["model"]
+            check = (*key, row["check"])
+            by_check[check] = max(by_check.get(check, 0), row["n"] if row["metric"] else 0)
+            if row["metric"]:
+                items.setdefault(key, set()).update(self.items.get(str(CaseId.of(row)), {}).get("item", ()))
+        for (data, model, _), n in by_check.items():
+            one = found.setdefault((data, model), {"selected": 0, "measured": 0, "items": 0})
+            one["selected"] += 1
+            one["measured"] += n > 0
+            one["items"] = max(one["items"], n, len(items.get((data, model), ())))
+        return found
 
     def parent(self, model: str) -> dict[str, Any] | None:
         """What is said of the model that this one was trained from; None where none is at hand."""
@@ -285,8 +314,10 @@ class Recorder:
         merged: dict[str, dict[str, Any]] = {}
         for described in self.described:
             for entry in described["data"]:
-                known = merged.setdefault(entry["name"], {**entry, "calibration": {}})
+                known = merged.setdefault(entry["name"], {**entry, "calibration": {}, "measured": {}})
                 known["calibration"] |= entry["calibration"]
         for entry in merged.values():
             entry["calibration"] = dict(sorted(entry["calibration"].items()))
+        for (data, model), one in sorted(self._measured().items()):
+            merged[data]["measured"][model] = one
         return [merged[name] for name in sorted(merged)]

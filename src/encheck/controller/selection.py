@@ -13,6 +13,7 @@ from encheck.controller.process import Process, settings_of, usage_errors
 from encheck.system.terminal import visible
 
 if TYPE_CHECKING:
+    from encheck.claims import Claim
     from encheck.controller.first_profile import Check
     from encheck.controller.session import Session
 
@@ -29,7 +30,7 @@ def selecting(config: pytest.Config, process: Process, items: list[pytest.Item])
     with process.refusing(items):
         if checks:
             unknown_names.refuse_unknown_markers(config, checks)
-    offered = collection.levels_offered(checks)
+    offered = collection.claims_offered(checks)
     contracts = collection.take_contracts(items) if config.option.encheck_baseline else []
     yield
     collection.give_back_contracts(config, items, contracts)
@@ -52,7 +53,7 @@ def _open_session(
     process: Process,
     items: list[pytest.Item],
     unweighed: list[str],
-    offered: Mapping[str, set[str]],
+    offered: Mapping[str, Claim],
 ) -> None:
     """Load the data and find the models of the checks that run, or say what is wrong with them."""
     checks = collection.checks_among(items)
@@ -62,7 +63,9 @@ def _open_session(
         session = config.stash[SESSION] = _session_of(config, process, checks)
         session.unweighed = unweighed
         process.refuse_models(session)
-        unknown_names.refuse_unknown_checks(config, session.settings, session.bench.subjects, offered)
+        levels = {check: set(map(str, claim.levels)) for check, claim in offered.items()}
+        unknown_names.refuse_unknown_checks(config, session.settings, session.bench.subjects, levels)
+        unknown_names.refuse_unread_variants(session.bench.data.values(), offered.values())
 
 
 def _session_of(config: pytest.Config, process: Process, checks: list[pytest.Item]) -> Session:

@@ -17,7 +17,7 @@ from encheck.controller.locks import Locks
 from encheck.controller.shards import large_of, shown
 from encheck.datasets.columns import ColumnPairs, Columns, in_memory
 from encheck.encoders.weights import architecture_of, weights_of
-from encheck.errors import NothingToMeasure
+from encheck.errors import UNSEEN, NothingToMeasure
 from encheck.gating.baseline import Baseline, read, scored_table
 from encheck.gating.kept import Part
 from encheck.gating.reference import has_shipped
@@ -64,7 +64,6 @@ from encheck.verdict import judge, known_failure, lines, with_meaning
 
 PROBES = "probes"
 PAUSE = 0.1  # seconds between two looks whether another worker has decided
-UNSEEN = "not measured in a first look"
 PARENTS_COLUMNS = ("near_score", "far_score")
 log = logging.getLogger("encheck")
 Show = Callable[["Session"], object]

@@ -1,4 +1,4 @@
-"""Refuse unknown names of markers and checks before anything runs."""
+"""Refuse unknown names of markers, checks and relations before anything runs."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from encheck.errors import UsageError, unknown
 from encheck.options import Settings
 
 if TYPE_CHECKING:
+    from encheck.claims import Claim
+    from encheck.datasets.dataset import Dataset
     from encheck.running.subject import Subject
 
 OPERATORS = {"and", "or", "not", "True", "False", "None"}
@@ -48,6 +50,16 @@ def refuse_unknown_checks(
         tables[f"models.yaml: {label}'s known_failures"] = subject.config.known_failures or {}
     if any(tables.values()):
         options.refuse_unknown_checks(tables, offered, places=[settings.root, *_places(config)])
+
+
+def refuse_unread_variants(data: Iterable[Dataset], claims: Iterable[Claim]) -> None:
+    """DataError for written variants that neither these claims read, of all collected checks, nor those that ship."""
+    from encheck.items.reading import refuse_unread
+    from encheck.running.shipped import shipped_checks
+
+    known = list(claims)
+    for dataset in data:
+        refuse_unread(dataset, known, lambda: (claim for _, claim in shipped_checks()))
 
 
 def _places(config: pytest.Config) -> Iterator[Path]:

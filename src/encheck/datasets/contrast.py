@@ -14,7 +14,7 @@ import numpy as np
 
 from encheck.datasets.clusters import sample_clusters
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.reader import BadRows, checked_text
+from encheck.datasets.reader import BadRows, checked_text, refuse_misspelt, said_of_unread
 from encheck.datasets.records import records
 from encheck.errors import DataError
 from encheck.ids import ItemId
@@ -84,6 +84,10 @@ def _rows(path: Path, bad: BadRows) -> Iterator[Row]:
     columns, rows = records(path, bad)
     if missing := [name for name in COLUMNS if name not in columns]:
         raise DataError(f"{path}:1: no column {' and no '.join(missing)} (columns: {', '.join(columns) or 'none'})")
+    chosen = {name: name if name in columns else None for name in (*COLUMNS, "cluster")}
+    refuse_misspelt(path, columns, {name: (name,) for name in chosen}, chosen)
+    for said in said_of_unread(path, columns, chosen):
+        log.warning("%s", said)
     for line, row in rows:
         try:
             yield _row(row)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from encheck.datasets.reader import Row, checked_text, label_of
+from encheck.datasets.reader import Row, checked_text, label_of, refuse_misspelt
 from encheck.errors import DataError
 
 NAMES = {
@@ -23,9 +23,10 @@ NEEDED = ("first", "second")
 def columns_of(path: Path | str, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
     """The column of each role, None if there is none; DataError if one is missing that is needed.
 
-    Without `needed` these are both texts, and a label or a score.
+    Without `needed` these are both texts, and a label or a score, and a column that is nearly called so is one too.
     """
     chosen = {role: _column(path, role, columns) for role in NAMES}
+    is_production = bool(needed)
     needed = needed or (NEEDED if chosen["label"] or chosen["score"] else (*NEEDED, "label"))
     if missing := next((role for role in needed if not chosen[role]), None):
         others = f"understood as {missing!r}: {', '.join(NAMES[missing])}"
@@ -34,6 +35,8 @@ def columns_of(path: Path | str, columns: list[str], needed: Sequence[str] = ())
             f"{path}:1: no column {missing!r}{or_score} (columns: {', '.join(columns) or 'none'}; {others})"
             f"{_hint(columns)}"
         )
+    if not is_production:
+        refuse_misspelt(path, columns, NAMES, chosen)
     return chosen
 
 

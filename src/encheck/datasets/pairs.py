@@ -18,7 +18,7 @@ from encheck.datasets.contrast import is_of_contrasts
 from encheck.datasets.pair_columns import NAMES, NEEDED, columns_of, is_missing, row_of, said_of_repeats, said_of_scores
 from encheck.datasets.pairs_in_columns import HeldPairs
 from encheck.datasets.query_rows import is_of_queries
-from encheck.datasets.reader import BadRows, Row, json_rows
+from encheck.datasets.reader import BadRows, Row, json_rows, said_of_unread
 from encheck.datasets.records import Format, Named, delimited, parquet, records
 from encheck.errors import DataError, unknown
 
@@ -38,6 +38,8 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
     if not columns:
         raise DataError(f"pairs: {path} has no rows; expected {FILES}")
     chosen = columns_of(path, columns)
+    for said in said_of_unread(path, columns, chosen.values()):
+        log.warning("%s", said)
     return _scores_told(path, _repeats_told(path, _made(path, rows, chosen, bad)))
 
 

@@ -27,7 +27,16 @@ from encheck.datasets.pair_columns import (
     said_of_scores,
     score_of,
 )
-from encheck.datasets.reader import HALF, BadRows, Row, binary_label, full_rows, header_of, json_rows
+from encheck.datasets.reader import (
+    HALF,
+    BadRows,
+    Row,
+    binary_label,
+    full_rows,
+    header_of,
+    json_rows,
+    said_of_unread,
+)
 from encheck.datasets.records import parquet_batches
 from encheck.errors import DataError
 
@@ -71,6 +80,7 @@ class _Gathered(NamedTuple):
     held: Held
     linker: Linker
     scores: _Range
+    unread: list[str]
 
 
 class _OtherColumnsError(Exception):
@@ -105,7 +115,9 @@ def hold(path: Path, bad: BadRows, strictly: Callable[[], Iterable[Row]]) -> Hel
             pass
         raise
     links = found.linker.links(found.held)
-    said = [*said_of_repeats(path, links.again, found.held.rows), *said_of_scores(path, *found.scores)]
+    said = [
+        *said_of_repeats(path, links.again, found.held.rows), *said_of_scores(path, *found.scores), *found.unread,
+    ]  # fmt: skip
     return HeldPairs(found.held, links, tuple(said))
 
 
@@ -129,7 +141,7 @@ def _of_parquet(path: Path, bad: BadRows) -> _Gathered:
             yield _Batch(range(start, start + batch.num_rows), fields)
             start += batch.num_rows
 
-    return _gathered(path, batches(), chosen, bad, _Noted(bad.skip))
+    return _gathered(path, names, batches(), chosen, bad, _Noted(bad.skip))
 
 
 def _as_needed(role: str, column: Any) -> Any:
@@ -147,7 +159,7 @@ def _of_lists(path: Path, bad: BadRows, delimiter: str) -> _Gathered:
             fields = {role: columns[names.index(column)] for role, column in chosen.items() if column}
             yield _Batch([line for line, _ in some], fields)
 
-    return _gathered(path, batches(), chosen, bad, noted)
+    return _gathered(path, names, batches(), chosen, bad, noted)
 
 
 def _of_json_lines(path: Path, bad: BadRows) -> _Gathered:
@@ -175,7 +187,7 @@ def _of_objects(path: Path, bad: BadRows, known: set[str]) -> _Gathered:
             fields = {role: [row.get(column) for _, row in some] for role, column in chosen.items() if column}
             yield _Batch([line for line, _ in some], fields)
 
-    return _gathered(path, batches(), chosen, bad, noted, fields_last=True)
+    return _gathered(path, known, batches(), chosen, bad, noted, fields_last=True)
 
 
 def _columns(path: Path, names: list[str]) -> Chosen:
@@ -185,7 +197,14 @@ def _columns(path: Path, names: list[str]) -> Chosen:
 
 
 def _gathered(
-    path: Path, batches: Iterator[_Batch], chosen: Chosen, bad: BadRows, noted: _Noted, *, fields_last: bool = False
+    path: Path,
+    names: Iterable[str],
+    batches: Iterator[_Batch],
+    chosen: Chosen,
+    bad: BadRows,
+    noted: _Noted,
+    *,
+    fields_last: bool = False,
 ) -> _Gathered:
     """The rows of all batches; malformed ones are noted in the order of `noted`."""
     held, linker, scores = Held(), Linker(), _Range()
@@ -198,7 +217,7 @@ def _gathered(
         held.append(made)
         linker.append(made)
     bad.skipped += [message for _, _, message in sorted(noted.found)]
-    return _Gathered(held, linker, scores)
+    return _Gathered(held, linker, scores, said_of_unread(path, names, chosen.values()))
 
 
 def _row_by_row(path: Path, batch: _Batch, chosen: Chosen, bad: Callable[[Path, int, str], None]) -> Iterator[Row]:

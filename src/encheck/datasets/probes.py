@@ -7,6 +7,7 @@ One JSON line a group (probes.schema.json says what it holds). `probes@2` has th
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -19,7 +20,7 @@ from encheck.datasets import fresh
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import BadRows, checked_text, json_rows
 from encheck.datasets.sides import sides
-from encheck.errors import DataError
+from encheck.errors import DataError, unknown
 from encheck.ids import ItemId
 from encheck.types import Edit, Group, Passage, SentencePair, Variant, apply_edits, content_hash, keeps_meaning
 
@@ -28,6 +29,7 @@ NEGATIVES = "written to be hard"
 FILES = "a .jsonl file in the schema of the embedded probes"
 FRESH = "fresh="
 KEPT = ("paraphrase", "rewrite")
+PAIRED = (*KEPT, "hard_negative")  # the relations that labelled pairs are made of
 FAVOURS = ("kept", "changed", "")
 TEXTS = ("id", "domain", "split", "skeleton", "sentence")
 EDITIONS = {"2": ("2.1.0", "probes-2.jsonl.gz"), "3": ("3.0.2", "probes.jsonl")}
@@ -90,6 +92,7 @@ def groups(path: Path, bad: BadRows) -> Iterator[Group]:
 def _group(entry: dict[str, Any], seen: set[str]) -> Group:
     if missing := {*TEXTS, "variants"} - set(entry):
         raise ValueError(f"lacks {', '.join(sorted(missing))}")
+    _refuse_unread(entry, _fields()[0])
     texts = {name: checked_text(name, entry[name]) for name in TEXTS}
     if texts["id"] in seen:
         raise ValueError(f"the id {texts['id']!r} appears twice")
@@ -107,6 +110,19 @@ def _group(entry: dict[str, Any], seen: set[str]) -> Group:
     )  # fmt: skip
 
 
+@cache
+def _fields() -> tuple[frozenset[str], frozenset[str]]:
+    """The fields of a line and of a variant, by the schema."""
+    schema = json.loads((resources.files("encheck.datasets") / "probes.schema.json").read_text("utf-8"))
+    return frozenset(schema["properties"]), frozenset(schema["$defs"]["variant"]["properties"])
+
+
+def _refuse_unread(entry: Mapping[str, Any], known: frozenset[str]) -> None:
+    """ValueError for a field that nothing reads."""
+    if unread := next((name for name in entry if name not in known), None):
+        raise ValueError(unknown("field", unread, known))
+
+
 def _passage(entry: dict[str, Any]) -> Passage | None:
     if "passage" not in entry:
         return None
@@ -120,6 +136,7 @@ def _passage(entry: dict[str, Any]) -> Passage | None:
 def _variant(source: str, entry: dict[str, Any]) -> Variant:
     if missing := {"relation", "level", "text", "edits"} - set(entry):
         raise ValueError(f"a variant lacks {', '.join(sorted(missing))}")
+    _refuse_unread(entry, _fields()[1])
     relation, level = checked_text("relation", entry["relation"]), entry["level"]
     name = f"{relation} {level}"
     if not isinstance(level, int):
@@ -150,7 +167,7 @@ def dataset(found: list[Group]) -> Dataset:
 
 def _pairs(group: Group) -> Iterator[SentencePair]:
     for variant in group.variants:
-        if variant.relation in (*KEPT, "hard_negative"):
+        if variant.relation in PAIRED:
             name = ItemId.of("probes", content_hash(group.source, variant.text), variant.relation, 1, "written", 0)
             label = int(variant.relation in KEPT)
             yield SentencePair(name, group.source, variant.text, label, group.cluster, group.split, variant.edits)

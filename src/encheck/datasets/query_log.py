@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.datasets.collection import CollectionQuery
-from encheck.datasets.reader import BadRows, checked_text, lines_of
+from encheck.datasets.reader import BadRows, checked_text, lines_of, refuse_misspelt
 from encheck.datasets.records import FORMATS, ending_of, records
 from encheck.errors import DataError, unknown
 from encheck.types import content_hash
@@ -71,6 +71,8 @@ def _of_table(path: Path, bad: BadRows) -> Iterator[tuple[int, _Asked]]:
     columns, rows = records(path, bad)
     if columns and "query" not in columns:
         raise DataError(f"{path}:1: no column query (columns: {', '.join(columns)})")
+    chosen = {name: name if name in columns else None for name in ("query", "count", "cluster")}
+    refuse_misspelt(path, columns, {name: (name,) for name in chosen}, chosen)
     for number, row in rows:
         try:
             text = " ".join(checked_text("query", row.get("query")).split())

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.datasets.collection import Collection, CollectionQuery, clustered
-from encheck.datasets.reader import BadRows, checked_text
+from encheck.datasets.reader import BadRows, checked_text, refuse_misspelt
 from encheck.datasets.records import records
 from encheck.errors import DataError
 from encheck.types import content_hash
@@ -87,6 +87,7 @@ def _columns(path: Path, names: Sequence[str], *, needs_negatives: bool) -> _Col
         missing.append("negative")
     if missing:
         raise DataError(f"{path}:1: no column {' and no '.join(missing)} (columns: {', '.join(names) or 'none'})")
+    refuse_misspelt(path, [name for name in names if name not in negatives], NAMES, chosen)
     rest = tuple(name for name in names if name not in {*chosen.values(), *negatives})
     return _Columns(**chosen, negatives=negatives, slices=rest)
 

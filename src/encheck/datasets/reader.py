@@ -11,7 +11,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -24,6 +24,7 @@ csv.field_size_limit(10_000_000)
 UTF16 = "convert it with iconv -f UTF-16 -t UTF-8"
 T = TypeVar("T")
 BYTES_AT_ONCE = 1 << 20
+MOST_NAMED = 8  # columns that nothing reads
 BINARY = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
 HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
 
@@ -311,6 +312,42 @@ def label_of(value: object) -> int:
     if label is None:
         raise ValueError(f"the label is {value!r:.60}, but should be 0 or 1")
     return label
+
+
+def refuse_misspelt(
+    path: Path | str, columns: Iterable[str], known: Mapping[str, Sequence[str]], chosen: Mapping[str, str | None]
+) -> None:
+    """DataError for a column that would not be read and is nearly called like those of a role that no column has.
+
+    `known` has the names by role, `chosen` the column of each role.
+    """
+    names = [name for role, some in known.items() if not chosen.get(role) for name in some]
+    for column in sorted(set(columns) - set(chosen.values())):
+        if near := next((name for name in names if is_misspelt(column, name)), None):
+            raise DataError(
+                f"{path}:1: nothing reads the column {column!r}; did you mean {near!r}? "
+                f"Rename it, to {near!r} or to something else"
+            )
+
+
+def is_misspelt(column: str, name: str) -> bool:
+    """Whether a letter is missing, or too many, or two have changed places, or they differ in case.
+
+    >>> is_misspelt("lable", "label"), is_misspelt("Clusters", "cluster"), is_misspelt("store", "score")
+    (True, True, False)
+    """
+    from rapidfuzz.distance import OSA
+
+    text = column.strip().lower()
+    is_replaced = len(text) == len(name) and sorted(text) != sorted(name)
+    return column != name and not is_replaced and int(OSA.distance(text, name)) <= 1
+
+
+def said_of_unread(path: Path, columns: Iterable[str], chosen: Iterable[str | None]) -> list[str]:
+    """What is to be told of columns that nothing reads."""
+    unread = sorted(set(columns) - set(chosen))
+    more = f" and {len(unread) - MOST_NAMED} more" if len(unread) > MOST_NAMED else ""
+    return [f"{path.name}: nothing reads the columns {', '.join(unread[:MOST_NAMED])}{more}"] * bool(unread)
 
 
 def files_of(path: Path, names: dict[str, str], *, what: str) -> list[tuple[Path, str]]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from encheck.datasets.clusters import clusters_of, sample_clusters
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.reader import BadRows, Row, checked_text, lines_of
+from encheck.datasets.reader import BadRows, Row, checked_text, lines_of, refuse_misspelt
 from encheck.datasets.records import FORMATS, ending_of, records
 from encheck.errors import DataError, unknown
 from encheck.ids import ItemId
@@ -120,6 +120,8 @@ def _of_table(place: Place, bad: BadRows) -> Iterator[Text]:
     if not columns:
         return
     column = _column(place, columns)
+    others = {name: name if name in columns else None for name in ("cluster", "split")}
+    refuse_misspelt(place.path, set(columns) - {column}, {name: (name,) for name in others}, others)
     for number, row in rows:
         yield from _checked(place.path, number, row, column, bad)
 

@@ -112,8 +112,8 @@ class Example:
 class CutoffReport:
     """All that `encheck cutoff` found. `at` is the cut-off that slices, rivals and behaviours are of, and `why` says
     which one that is. Rates have 95% intervals over clusters; a promise is a bound of its own. `examples` are negatives
-    that this cut-off accepts. Where no cut-off keeps the budget, `in_the_way` has the negatives with the highest scores.
-    `auc` is the share of positives and negatives that the scores rank right, None without both.
+    that this cut-off accepts. Where no cut-off keeps the budget, `in_the_way` has the highest-scoring negatives. `auc`
+    is the share of pairs of a positive and a negative that the scores rank right, None without both.
 
     `unsaid` says what could not be answered, and why.
     """

@@ -137,7 +137,8 @@ def of_promise(made: Promise, kept: Point | None, strictest: Point | None, auc: 
         shown = f"{percent(made.lower)} or more with 95% confidence"
         return f"keeping {budget}: none exists. False accepts are {best}: {shown}{ranked}"
     if made.needed is None:
-        return f"keeping {budget}: cannot tell. False accepts are {best}. More negatives would rather show that none exists"
+        more = "More negatives would rather show that none exists"
+        return f"keeping {budget}: cannot tell. False accepts are {best}. {more}"
     least, second = (units_needed(hits, made.budget) for hits in (0, 1))
     missing = made.needed - made.clusters
     short = f"about {missing:,} more are needed" if missing > 0 else "more are needed"

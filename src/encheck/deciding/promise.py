@@ -157,10 +157,10 @@ def bound_at(negatives: Negatives, cutoff: float) -> float:
 class Promise:
     """Whether a cut-off keeps the budget.
 
-    `kept`: `cutoff` does. `broken`: none of any use does, for the rate at `strictest`, the highest of these, has a lower
-    95% bound, `lower`, above the budget. `undecided`: neither can be shown with `clusters` of negatives; with the share
-    of them that `strictest` accepts, about `needed` would show that it keeps the budget, None where that share is above
-    it. `allowed` false accepts among one negative a cluster are within the bound, -1 where not even none of them is.
+    `kept`: `cutoff` does. `broken`: none that is of use does, for the rate at `strictest`, the highest of these, has a
+    lower 95% bound, `lower`, above the budget. `undecided`: neither can be shown with `clusters` of negatives; with the
+    share of them that `strictest` accepts, about `needed` would show that it keeps the budget, None where that share is
+    above it. `allowed` false accepts among one negative a cluster are within the bound, -1 where not even none is.
     """
 
     budget: float

@@ -40,8 +40,8 @@ def balanced(hits: Floats, alarms: Floats, positives: float, negatives: float) -
 class Chosen:
     """Predictions (shape [n], 1 or 0) of the measured pairs; the threshold (the folds' mean) and the number of folds.
 
-    `folds` is 0 where one threshold was chosen on a validation part. Prediction and threshold are NaN of pairs whose
-    other folds do not have both labels, and so is every figure of them: nothing is chosen on the pairs that it measures.
+    `folds` is 0 where one threshold was chosen on a validation part. The predictions of a fold are NaN where the others
+    do not have both labels, and so is every figure of them: no threshold is chosen on the pairs that it measures.
     """
 
     predicted: NDArray[Any]

@@ -10,6 +10,7 @@ from typing import Any
 from encheck.gating.reference import SHIPPED
 from encheck.reporting import cut_offs
 from encheck.reporting.gate import words
+from encheck.reporting.view import unmeasured
 
 COLOURS = {"pass": "good", "block": "bad"}
 SHIPS = {"pass": "Yes", "block": "No", "inconclusive": "Not decided"}
@@ -38,6 +39,8 @@ def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
         kind = COLOURS.get(against["outcome"], "tied")
         in_part = words.part(against)
         ships = IN_PART if against["outcome"] == "pass" and in_part else SHIPS[against["outcome"]]
+        if against["outcome"] == "pass" and (nothing := unmeasured(results)):
+            ships = f"Not decided, for nothing of {', '.join(sorted({data for data, _ in nothing}))} was measured"
         answer = f"{ships}: the gate says {words.title(against)} against {against['baseline']}{in_part}"
         yield Decision("May it ship?", answer, kind, (*against["reasons"][:2], *words.undecided(said)))
     if not said:

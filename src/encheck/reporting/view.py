@@ -160,9 +160,35 @@ def surface_curve(row: Row) -> Sequence[Mapping[str, Any]]:
 
 
 def headline(results: Mapping[str, Any]) -> list[str]:
-    """One sentence a model: what it passes, what it fails, and what is known of that; first, where the run stopped."""
-    rows = {m["label"]: [r for r in judged(results) if r["model"] == m["label"]] for m in results["models"]}
-    return [*looked(results), *in_shards(results), *(_headline(model, its) for model, its in rows.items())]
+    """One sentence a model: what it passes, what it fails, and what is known of that; first, where the run stopped.
+
+    Of data of which nothing was measured one that says so, in the place of what the model passes on them.
+    """
+    nothing = unmeasured(results)
+    there = [row for row in judged(results) if (row["data"], row["model"]) not in nothing]
+    rows = {m["label"]: [r for r in there if r["model"] == m["label"]] for m in results["models"]}
+    said = (_headline(model, its) for model, its in rows.items() if its or not nothing)
+    return [*looked(results), *in_shards(results), *map(_nothing, nothing.items()), *said]
+
+
+def unmeasured(results: Mapping[str, Any]) -> dict[tuple[str, str], Row]:
+    """(data, model) where no check about the texts of the data measured anything, with the entry of the data."""
+    return {
+        (data["name"], model): data
+        for data in results["data"]
+        for model, one in data.get("measured", {}).items()
+        if one["selected"] and not one["items"]
+    }
+
+
+def _nothing(found: tuple[tuple[str, str], Row]) -> str:
+    (name, model), data = found
+    checks = data["measured"][model]["selected"]
+    return (
+        f"NOTHING WAS MEASURED of {name} with {model}: {data['rows']:,} rows were read, and none of the {checks} "
+        "checks that were selected measured any. Contracts and health do not count, for they are of any text. So this "
+        "run does not pass"
+    )
 
 
 def in_shards(results: Mapping[str, Any]) -> Iterator[str]:
@@ -189,6 +215,8 @@ def measured_in_shards(results: Mapping[str, Any], items: Items) -> set[str]:
 def _headline(model: str, rows: Sequence[Row]) -> str:
     counts = {v: [r for r in rows if r["verdict"] == v] for v in WORDS}
     counted = [r for r in rows if r["verdict"] not in ("skipped", None)]
+    if rows and not ran(rows):
+        return f"{model}: every check was skipped"
     if not counted and rows:
         return f"{model}: floors and aims are informational here"
     parts = [f"{model} passes {len(counts['pass']) + len(counts['stale_known_failure'])} of {len(counted)} checks"]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
-from encheck.claims import Claim, claim_of
+from encheck.claims import Claim
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.running.asking import asker
+from encheck.running.shipped import shipped_checks
 from encheck.running.subject import Subject
 from encheck.scoring.frame import edits_of
 from encheck.shrinking.remake import remaker
@@ -62,12 +61,7 @@ def _remake(row: Row, maker: Maker) -> Remake | None:
 
 def claim_named(check: str) -> Claim | None:
     """The claim of the packaged check of this name, which stands in the ids of cases; None where there is none."""
-    package = import_module("encheck.checks")
-    for found in iter_modules(package.__path__):
-        function = getattr(import_module(f"encheck.checks.{found.name}"), f"test_{check}", None)
-        if function is not None:
-            return claim_of(function)
-    return None
+    return next((claim for function, claim in shipped_checks() if function.__name__ == f"test_{check}"), None)
 
 
 def level_of(case: str, claim: Claim) -> int | str | None:

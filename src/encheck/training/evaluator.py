@@ -28,6 +28,7 @@ from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts,
 from encheck.gating.capabilities import pooled
 from encheck.gating.decision import decide
 from encheck.gating.weighing import Side, compare_all
+from encheck.items.reading import refuse_unread
 from encheck.items.variants import Maker
 from encheck.metrics import named
 from encheck.running.case import Case
@@ -105,7 +106,9 @@ def _plan(data: str, checks: Sequence[str], seed: int, *, guarded: bool = False)
             )
         if name not in rated:
             raise UsageError(unknown("check", name, rated))
-    dataset, maker = dev_part(load(data, seed=seed)), Maker(seed)
+    whole, maker = load(data, seed=seed), Maker(seed)
+    refuse_unread(whole, (case.claim for case in shipped_cases()))
+    dataset = dev_part(whole)
     cases = tuple(case for case in shipped_cases() if case.property in checks and _has_items(case, dataset, maker))
     if not cases:
         raise UsageError(f"{data} has no item for {', '.join(checks)}: name other checks, or data that have some")

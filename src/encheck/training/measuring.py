@@ -3,8 +3,6 @@ them."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -15,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from encheck.claims import claim_of
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors
@@ -25,6 +22,7 @@ from encheck.gating.weighing import Side
 from encheck.items.variants import Maker
 from encheck.running.bench import Bench
 from encheck.running.case import Case
+from encheck.running.shipped import shipped_checks
 from encheck.running.subject import Subject
 from encheck.similarity import SIMILARITIES
 from encheck.store import Store
@@ -72,11 +70,10 @@ class Plan:
 @cache
 def shipped_cases() -> tuple[Case, ...]:
     """Every claim of the checks that come with encheck, at every level."""
-    package = importlib.import_module("encheck.checks")
-    modules = [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
-    found = [(f, claim) for m in modules for f in vars(m).values() if (claim := claim_of(f))]
     return tuple(
-        Case(f.__name__, claim, MODEL, DATA, level, claim.property) for f, claim in found for level in claim.levels
+        Case(f.__name__, claim, MODEL, DATA, level, claim.property)
+        for f, claim in shipped_checks()
+        for level in claim.levels
     )
 
 
