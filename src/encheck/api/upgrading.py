@@ -191,7 +191,8 @@ class _Gate:
         if strange:
             first = f"behaviour was not compared: {strange[0]} has no vectors of the probes. {first}"
         lines = (first, *others, *(line for one in said["against"] for line in words.explained(one)))
-        return Gated(said["outcome"], tuple(dict.fromkeys(lines)), said, str(self._report) if self.folder else "")
+        outcome = "inconclusive" if said["outcome"] == "pass" and said["exit_code"] else said["outcome"]
+        return Gated(outcome, tuple(dict.fromkeys(lines)), said, str(self._report) if self.folder else "")
 
     def _ran(self, data: Sequence[str]) -> dict[str, Any] | None:
         """The `gate` of results.json; None where the old model has too few vectors for a baseline."""

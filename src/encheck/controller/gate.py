@@ -160,10 +160,11 @@ def _weigh_all(
 def _decided(
     weighed: Sequence[Weighed], settings: Settings, status: int, beside: Mapping[str, Any], shown: record.Shown
 ) -> Conclusion:
-    """The conclusion of a gate; a check that failed fails the run, whatever the gate decided."""
+    """The conclusion of a gate; a check that failed, or data of which nothing was measured, fail the run in any case."""
     decided = record.as_dict(weighed, settings.inconclusive, shown)
     if status != 1 or decided["outcome"] == "block":
-        return Conclusion(status if status == 1 else decided["exit_code"] or status, decided, baseline=beside)
+        code = status if status == 1 else decided["exit_code"] or status
+        return Conclusion(code, {**decided, "exit_code": code}, baseline=beside)
     problem = (
         f"the gate's outcome is {decided['outcome']}, but the run fails: a check failed its own threshold, or could "
         f"not be measured"

@@ -175,7 +175,7 @@ def unmeasured(results: Mapping[str, Any]) -> dict[tuple[str, str], Row]:
     """(data, model) where no check about the texts of the data measured anything, with the entry of the data."""
     return {
         (data["name"], model): data
-        for data in results["data"]
+        for data in results.get("data", ())
         for model, one in data.get("measured", {}).items()
         if one["selected"] and not one["items"]
     }
