@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from encheck.deciding.sides import Side
     from encheck.deciding.space import Space
     from encheck.deciding.upgrade import Upgrade, Wanted
+    from encheck.gating.types import Outcome as GateOutcome
     from encheck.options import Settings
     from encheck.system.progress import Progress
 
@@ -191,7 +192,9 @@ class _Gate:
         if strange:
             first = f"behaviour was not compared: {strange[0]} has no vectors of the probes. {first}"
         lines = (first, *others, *(line for one in said["against"] for line in words.explained(one)))
-        outcome = "inconclusive" if said["outcome"] == "pass" and said["exit_code"] else said["outcome"]
+        outcome: GateOutcome = said["outcome"]
+        if outcome == "pass" and said["exit_code"]:
+            outcome = "inconclusive"
         return Gated(outcome, tuple(dict.fromkeys(lines)), said, str(self._report) if self.folder else "")
 
     def _ran(self, data: Sequence[str]) -> dict[str, Any] | None:

@@ -92,7 +92,8 @@ def conclude(
     passes is kept. UsageError where the run and a baseline cannot be compared.
     """
     weighs = bool(baselines) and status in (*FINISHED, NOTHING)
-    saves = settings.save_baseline is not None and status in FINISHED
+    is_done = status in FINISHED or (status == NOTHING and not recorder.measured_nothing)
+    saves = settings.save_baseline is not None and is_done
     if not weighs and not saves:
         return Conclusion(status, problems=tuple(_left_undone(settings, status, bool(baselines))))
     results = recorder.results(settings=described(settings), end=Conclusion(status))
@@ -160,7 +161,7 @@ def _weigh_all(
 def _decided(
     weighed: Sequence[Weighed], settings: Settings, status: int, beside: Mapping[str, Any], shown: record.Shown
 ) -> Conclusion:
-    """The conclusion of a gate; a check that failed, or data of which nothing was measured, fail the run in any case."""
+    """The conclusion of a gate; a check that failed fails the run, and so do data of which nothing was measured."""
     decided = record.as_dict(weighed, settings.inconclusive, shown)
     if status != 1 or decided["outcome"] == "block":
         code = status if status == 1 else decided["exit_code"] or status

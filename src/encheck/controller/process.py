@@ -204,7 +204,8 @@ class Controller:
         self.recorder.described += [described] if described else []
         if self.refusal:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
-        if self.recorder.measured_nothing and session.exitstatus == 0:
+        is_lacking = self.recorder.measured_nothing or self.recorder.left_data_unmeasured
+        if is_lacking and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
         if self.recorder.rows:
             self._conclude(session)

@@ -173,13 +173,14 @@ class Recorder:
 
     @property
     def measured_nothing(self) -> bool:
-        """Whether every check was skipped, of all that were selected or of those about the texts of a data set.
+        """Whether checks were selected and every one of them was skipped."""
+        shown = any(row["metric"] is not None for row in self.rows.values())
+        return not shown and set(self.verdicts) == {"skipped"}
 
-        Contracts and health are of any text: they say nothing of what the data are for.
-        """
-        rows = list(self.rows.values())
-        is_of_none = bool(rows) and all(row["verdict"] == "skipped" and row["metric"] is None for row in rows)
-        return is_of_none or any(not one["items"] for one in self._measured().values() if one["selected"])
+    @property
+    def left_data_unmeasured(self) -> bool:
+        """Whether a model measured nothing of a data set but contracts and health, which are of any text."""
+        return any(not one["items"] for one in self._measured().values())
 
     def _measured(self) -> dict[tuple[str, str], dict[str, int]]:
         """Of each data set and model: the checks about its texts that were selected, those that measured, their items.
@@ -319,5 +320,6 @@ class Recorder:
         for entry in merged.values():
             entry["calibration"] = dict(sorted(entry["calibration"].items()))
         for (data, model), one in sorted(self._measured().items()):
-            merged[data]["measured"][model] = one
+            if data in merged:
+                merged[data]["measured"][model] = one
         return [merged[name] for name in sorted(merged)]

@@ -34,7 +34,7 @@ class _Asked:
 
 
 def refuse_unread(
-    dataset: Dataset, claims: Iterable[Claim], others: Callable[[], Iterable[Claim]] = lambda: ()
+    dataset: Dataset, claims: Iterable[Claim], others: Callable[[], Iterable[Claim]] = tuple[Claim, ...]
 ) -> None:
     """DataError for written variants that no check reads, neither by `claims` nor, where these do not, by `others`.
 
@@ -45,8 +45,8 @@ def refuse_unread(
     whole = (group for group in dataset.groups if not group.side)
     written = Counter((v.relation, v.level) for group in whole for v in group.variants if v.relation not in PAIRED)
     read = set[tuple[str, int]]()
-    for some in (lambda: claims, others):
-        found = variants_read(some())
+    for some in (claims, None):
+        found = variants_read(others() if some is None else some)
         if found is None:
             return
         read |= found
