@@ -93,7 +93,10 @@ def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_
     own = _own_path(spec)
     found = _own(spec, own, BadRows(skip=skip_bad_rows)) if own else _public(spec, sample, seed)
     if not found.first:
-        raise DataError(f"--data={spec} has no pairs of two texts: a cut-off is chosen on pairs:FILE, mrpc, qqp, ...")
+        left_out = f" ({len(found.skipped)} rows were left out, the first: {found.skipped[0]})" if found.skipped else ""
+        raise DataError(
+            f"--data={spec} has no pairs of two texts{left_out}: a cut-off is chosen on pairs:FILE, mrpc, qqp, ..."
+        )
     if sample is None or len(set(found.clusters)) <= sample:
         return found
     chosen = sample_clusters(found.clusters, sample, seed=seed)
