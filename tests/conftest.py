@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import json
 import os
 import pkgutil
 import shutil
@@ -88,6 +89,17 @@ def some_probes(tmp_path_factory):
     path = tmp_path_factory.mktemp("probes") / "some.jsonl"
     path.write_text("\n".join(lines[::4]), "utf-8")
     return f"probes:{path}"
+
+
+@pytest.fixture(scope="session")
+def contrasts_alone(tmp_path_factory):
+    """What --data takes for contrasts that `bag-of-words` wins: a whole gate of them is of one check, and is quick."""
+    path = tmp_path_factory.mktemp("contrasts") / "contrasts.jsonl"
+    names = ("q1", "q2", "doc1", "doc2")
+    texts = ("where is {} sold", "where is {} not sold", "{} is sold here", "{} is not sold here")
+    rows = [{n: text.format(f"thing{i}") for n, text in zip(names, texts, strict=True)} for i in range(160)]
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return f"contrast:{path}"
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ import pytest
 from encheck import options
 from encheck.claims import lines_of
 from encheck.controller import arguments, canaries, collection, live, outcomes, selection
-from encheck.controller.process import Controller, Process, Worker, usage_errors
+from encheck.controller.process import PROCESS, Controller, Worker, usage_errors
 from encheck.controller.selection import CLASH, SESSION
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.system.terminal import guard_log
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from encheck.running.live import Live
     from encheck.scoring.scores import Scores
     from encheck.types import Estimate
-
-PROCESS: pytest.StashKey[Process] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103

@@ -53,7 +53,7 @@ def test_every_public_name_works_once_every_module_was_imported(numbers, store, 
         "run": isinstance(found := encheck.run("oracle", **numbers), encheck.Results),
         "Result": isinstance(found.rows[0], encheck.Result),
         "cutoff": encheck.cutoff("oracle", data, max_false_accepts=0.5, store=store).exit_code == 0,
-        "gate": encheck.gate("oracle", "oracle", **numbers).outcome == "pass",
+        "gate": encheck.gate("oracle", "oracle", **numbers).partial is not None,
         "upgrade": encheck.upgrade("bag-of-words", "bag-of-words", **search, timing=False).outcome == "ship",
         "text_shift": not any(row.differs for row in encheck.text_shift(data, against=data, texts=40).measures),
         "compare_costs": encheck.compare_costs(
@@ -159,19 +159,32 @@ def test_an_old_report_is_no_result_of_a_run_without_checks(numbers, runs):
 
 def test_a_gate_takes_models_runs_and_baselines(numbers, runs):
     for baseline in (runs / "run", runs / "kept", str(runs / "kept")):
-        assert encheck.gate(runs / "run", baseline).outcome == "pass"
+        decision = encheck.gate(runs / "run", baseline)
+        assert (decision.outcome, decision.partial.weighed) == ("inconclusive", ("number",))
     assert encheck.gate("bag-of-words", runs / "kept", **numbers).outcome == "block"
-    assert encheck.gate(runs / "run", "bag-of-words", **numbers).outcome == "pass"  # of numbers it sees the controls
     decision = encheck.gate("oracle", "oracle", **numbers)
-    assert (decision.outcome, decision.exit_code) == ("pass", 0)
     assert np.unique([row.change for row in decision.rows]).tolist() == [0]
+
+
+def test_a_gate_of_a_part_of_the_checks_is_partial_and_never_passes(numbers, contrasts_alone, store):
+    decision = encheck.gate("oracle", "oracle", **numbers)
+    assert (decision.outcome, decision.exit_code, decision.partial.weighed) == ("inconclusive", 10, ("number",))
+    assert {"antonym", "roles"} <= {*decision.partial.left_out}
+    whole = encheck.gate("bag-of-words", "bag-of-words", data=contrasts_alone, store=store)
+    assert (whole.outcome, whole.exit_code, whole.partial) == ("pass", 0, None)
+
+
+def test_a_run_that_measured_nothing_gives_no_report_of_an_earlier_one(numbers, runs, monkeypatch):
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--collect-only")
+    with pytest.raises(UsageError, match="pytest ended without measuring"):
+        encheck.run("oracle", report_dir=runs / "run", **numbers)
 
 
 def test_a_gate_over_all_checks_misses_what_the_candidate_did_not_run(runs, some_probes, store):
     encheck.run("oracle", report_dir=runs / "other", data=some_probes, checks="entity", store=store)
     decision = encheck.gate(runs / "other", runs / "kept")
-    assert decision.outcome == "inconclusive"
-    assert len(decision.missing) == 6
+    assert (decision.outcome, len(decision.missing)) == ("inconclusive", 3)
+    assert "number" in decision.partial.left_out
 
 
 def test_a_gate_refuses_what_cannot_be_compared(numbers, runs):

@@ -419,15 +419,81 @@ def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, some_p
     assert found.exit_code == 4  # the oracle takes no dtype: its argument reached it
     found = encheck("gate", "random", "--baseline", "oracle", *asked, "--report-dir=r", "--save-baseline=kept")
     assert found.exit_code == 1
-    assert "gate against oracle: BLOCKED" in found.output
+    assert "gate against oracle (partial: number): BLOCKED" in found.output
     results = json.loads((tmp_path / "r" / "results.json").read_text("utf-8"))
     assert [model["label"] for model in results["models"]] == ["random"]
     assert not Path("kept").exists()
-    assert (
-        encheck("gate", "oracle", "--baseline=oracle", *asked, "--save-baseline=kept", "--report-dir=r").exit_code == 0
-    )
-    assert encheck("gate", "oracle", "--baseline=kept", *asked, "--report-dir=r").exit_code == 0
+    part = encheck("gate", "oracle", "--baseline=oracle", *asked, "--save-baseline=kept", "--report-dir=r")
+    assert (part.exit_code, Path("kept").exists()) == (10, False)
+    assert part.output.splitlines()[-1].startswith("GATE (partial: number): INCONCLUSIVE. ")
+
+
+def test_a_gate_of_all_checks_passes_and_keeps_the_candidate(encheck, contrasts_alone, tmp_path):
+    asked = ("-q", f"--data={contrasts_alone}", "--report-dir=r")
+    first = encheck("gate", "bag-of-words", "--baseline=bag-of-words", *asked, "--save-baseline=kept")
+    assert (first.exit_code, first.output.splitlines()[-1]) == (0, "GATE: PASSED")
+    assert encheck("gate", "bag-of-words", "--baseline=kept", *asked, "-m", "contrast").exit_code == 0  # it is all
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "r"]
+
+
+@pytest.fixture
+def kept(encheck, contrasts_alone):
+    """The arguments of a gate of word counts against themselves."""
+    data = f"--data={contrasts_alone}"
+    encheck("run", "--model=bag-of-words", data, "--save-baseline=kept", "--report-dir=b")
+    return ("--baseline=kept", data, "--report-dir=r")
+
+
+def ends_with_0_only_where_it_passed(done):
+    return (done.exit_code == 0) == (done.output.splitlines()[-1:] == ["GATE: PASSED"])
+
+
+@pytest.mark.parametrize("options", ["--collect-only", "--help", "--ignore-glob=/*test_contrast.py"])
+def test_no_option_in_the_environment_makes_a_gate_end_with_0_undecided(encheck, kept, monkeypatch, options):
+    monkeypatch.setenv("PYTEST_ADDOPTS", options)
+    done = encheck("gate", "bag-of-words", *kept)
+    assert done.exit_code != 0, done.output
+    assert "GATE: PASSED" not in done.output
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "options",
+    ["--co -q", "--help", "--version", "--fixtures", "--markers", "--setup-plan", "--setup-only", "--dry-run",
+     "-p no:encheck.plugin", "-p no:terminal --co", "-k nothing", "--deselect=/", "--maxfail=1", "--cache-show"],
+)  # fmt: skip
+def test_a_gate_ends_with_0_only_where_it_passed_whatever_the_environment_says(encheck, kept, monkeypatch, options):
+    monkeypatch.setenv("PYTEST_ADDOPTS", options)
+    assert ends_with_0_only_where_it_passed(encheck("gate", "bag-of-words", *kept, "--inconclusive=pass"))
+    assert ends_with_0_only_where_it_passed(encheck("run", "--model=bag-of-words", *kept, "--inconclusive=pass"))
+
+
+def test_a_part_that_the_environment_selects_never_passes(encheck, some_probes, monkeypatch):
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-m number")
+    done = encheck("gate", "oracle", "--baseline=oracle", f"--data={some_probes}", "--inconclusive=pass", "-q")
+    assert done.exit_code == 10
+    assert done.output.splitlines()[-1].startswith("GATE (partial: number): INCONCLUSIVE. ")
+
+
+@pytest.mark.parametrize("name", ["-x", "--weird", "--help"])
+def test_a_model_whose_name_begins_with_a_dash_is_named_behind_two(encheck, kept, name):
+    Path(name).mkdir()
+    done = encheck("gate", *kept, "--", name)
+    assert done.exit_code == 4
+    assert f"{name} is not a checkpoint" in done.output
+
+
+def test_a_model_whose_name_begins_with_a_dash_is_no_option_and_the_message_says_where_it_goes(encheck, kept):
+    done = encheck("gate", "-x", *kept)
+    assert (done.exit_code, "where its name begins with -: encheck gate --baseline OLD -- -NEW" in done.output) == (
+        4,
+        True,
+    )
+
+
+def test_tests_may_be_named_behind_two_dashes(encheck):
+    done = encheck("run", "--model=oracle", "-m", "number", "-q", "--collect-only", "--", "-no-such-test")
+    assert "not found: -no-such-test" in done.output
 
 
 def test_the_gate_weighs_a_model_against_vectors_that_an_old_one_gave(encheck, tmp_path):
@@ -448,8 +514,8 @@ def test_the_gate_weighs_a_model_against_vectors_that_an_old_one_gave(encheck, t
     assert (against["baseline"], against["reindex"]["needed"], against["reindex"]["texts"]) == ("old", False, 32)
     assert [row["change"] for row in against["rows"]] == [0] * len(against["rows"]) != []
     assert against["cutoffs"][0]["before"] == against["cutoffs"][0]["now"]
-    assert "old is a file of vectors and lacks texts of" in " ".join(against["notes"]), same.output
-    assert against["partial"] == ["paraphrase"]
+    assert "old is a file of vectors and lacks texts of" in against["partial"]["why"], same.output
+    assert (against["partial"]["weighed"], same.exit_code) == (["paraphrase"], 10)
     other = encheck("gate", "random", "--baseline=vectors:old.jsonl", *asked)
     assert (other.exit_code, "re-index: yes (vectors differ" in other.output) == (1, True), other.output
 

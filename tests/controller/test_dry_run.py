@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import encheck
-from encheck.cli import gate
+from encheck.cli import app
 from encheck.controller.dry_run import _line, _next
 from encheck.controller.pilot import Pilot
 from encheck.encoders.fake import BagOfWords
@@ -231,5 +232,6 @@ def test_the_python_function_has_no_results_of_a_dry_run():
 def test_a_gate_against_a_model_is_a_dry_run_of_both_models(monkeypatch):
     asked = []
     monkeypatch.setattr("encheck.cli.gate.run_checks", lambda args: asked.append([*args]) or 0)
-    assert gate._weigh("new", "old", ["--dry-run", "--inconclusive=pass", "-n", "2"]) == 0
-    assert asked == [["--model=new", "--model=old", "--dry-run", "-n", "2"]]
+    found = CliRunner().invoke(app, ["gate", "new", "--baseline=old", "--dry-run", "--inconclusive=pass", "-n", "2"])
+    assert found.exit_code == 0
+    assert asked == [["--model=new", "--model=old", "--dry-run", "-n", "2", "--weighed-only"]]

@@ -264,14 +264,14 @@ def rewritten(folder):
 def test_a_candidate_that_breaks_midway_or_a_contract_is_blocked(run, saved, model, markers, says):
     outcome = run(model, against(saved(markers=markers)), markers=markers)
     assert outcome.ret == 1
-    outcome.stdout.fnmatch_lines(["gate against base: BLOCKED", says])
+    outcome.stdout.fnmatch_lines(["gate against base (partial*): BLOCKED", says])
 
 
 def test_one_vector_for_all_texts_never_passes(run, saved):
     outcome = run("constant", against(saved(markers="number or health")), markers="number or health")
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(["*re-index: yes (vectors of 256 dimensions before, of 8 now)*"])  # room cannot block
-    assert outcome.outlines[-1].startswith("GATE: BLOCKED. contract broken: end of a long text is seen")
+    assert outcome.outlines[-1].startswith("GATE (partial: health, number): BLOCKED. contract broken: end of a")
 
 
 def test_ten_items_never_decide_and_say_how_many_would(run, saved, pytester):
@@ -308,11 +308,12 @@ def test_a_row_that_the_baseline_lacks_is_named(run, saved):
     outcome.stdout.fnmatch_lines(["*only one side has other_entity_is_farther_than_*/probes/1 (the candidate)*"])
 
 
-def test_a_row_that_the_candidate_lacks_is_named(run, saved):
+def test_what_a_candidate_lacks_is_left_out_by_the_tests_that_were_named(run, saved, pytester):
     folder = saved(markers="number or entity")
     outcome = run("bag-of-words", against(folder), markers="", where="encheck.checks.test_number")
     assert outcome.ret == 10
-    outcome.stdout.fnmatch_lines(["*only one side has other_entity_is_farther_than_*/probes/1 (the baseline)*"])
+    assert outcome.outlines[-1].startswith("GATE (partial: number): INCONCLUSIVE. ")
+    assert "entity" in told(pytester)["partial"]["left_out"]
 
 
 def test_a_data_set_that_was_forgotten_is_named_whatever_is_selected(run, saved, pytester, some_probes):
@@ -321,12 +322,12 @@ def test_a_data_set_that_was_forgotten_is_named_whatever_is_selected(run, saved,
     outcome = run("bag-of-words", against(folder), markers="paraphrase")
     assert outcome.ret == 10
     outcome.stdout.fnmatch_lines(["*only one side has paraphrase_is_nearer_than_*/pairs/1 (the baseline)*"])
-    assert told(pytester)["not_selected"] > 0
+    assert "the baseline has other data, of which no check was run" in told(pytester)["partial"]["why"]
 
 
 def test_the_same_items_from_another_version_are_weighed_and_the_difference_is_said(run, saved):
     folder = saved()
     reseal(folder, lambda summary: summary["versions"].update(encheck="0.0.9"))
     outcome = run("bag-of-words", against(folder))
-    assert outcome.ret == 0
+    assert outcome.ret == 10
     outcome.stdout.fnmatch_lines(["*encheck was '0.0.9' and is *", "*make the baseline again with --save-baseline*"])

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
+from encheck.reporting.comment import comment
 from encheck.reporting.gate.overview import explanations, overview
 from encheck.reporting.gate.record import verdict
 from encheck.reporting.gate.words import explained
@@ -45,8 +46,9 @@ def run(pytester, some_probes):
     lucky = {f"lucky-{u}": {"adapter": "lucky_models:Lucky", "options": {"unknown": u}} for u in LOUD}
     pytester.makefile(".yaml", models=json.dumps(lucky))
 
-    def run(model, *args, markers="number"):
-        base = ["--pyargs", "encheck.checks", "-p", "no:cacheprovider", "-m", markers, f"--encheck-model={model}"]
+    def run(model, *args, markers="number", where=("--pyargs", "encheck.checks")):
+        base = [*where, "-p", "no:cacheprovider", f"--encheck-model={model}"]
+        base += ["-m", markers] if markers else []
         data = [] if any("-data=" in arg for arg in args) else [f"--encheck-data={some_probes}"]
         return pytester.runpytest(*base, *data, *args)
 
@@ -67,18 +69,98 @@ def baseline(run, folder_of_baselines, tmp_path):
     return folder
 
 
-def test_a_model_passes_against_itself_and_its_thresholds_are_shown(run, baseline, tmp_path):
-    outcome = run(
-        "oracle", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}", markers="number"
-    )
+@pytest.fixture
+def whole(run, contrasts_alone, folder_of_baselines, tmp_path):
+    """Gate a model on all checks that its data allow, against word counts, whose baseline is made once a module."""
+    folder, data = folder_of_baselines / "whole", f"--encheck-data={contrasts_alone}"
+
+    def whole(model, *args, markers=""):
+        where = f"--encheck-report-dir={tmp_path / 'r'}"
+        return run(model, f"--encheck-baseline={folder}", data, where, *args, markers=markers)
+
+    if not folder.exists():
+        run("bag-of-words", f"--encheck-save-baseline={folder}", data, f"--encheck-report-dir={tmp_path}", markers="")
+    return whole
+
+
+def test_a_model_passes_against_itself_and_its_thresholds_are_shown(whole, tmp_path):
+    outcome = whole("bag-of-words")
     assert outcome.ret == 0
     outcome.stdout.fnmatch_lines(
         [
-            "gate against base: PASSED", "*pass*number/probes/1*",
+            "gate against whole: PASSED", "  Yes: bag-of-words may replace whole. *", "*pass*contrast/contrast/1*",
             "  - re-index: no (the same vectors within rounding: lowest cosine 1.00000, over 32 texts)",
-            "*shown*other number is farther*",
+            "*shown*each query prefers its own document*",
         ]
     )  # fmt: skip
+    assert json.loads((tmp_path / "r/results.json").read_text("utf-8"))["gate"]["partial"] is None
+
+
+FILE = str(resources.files("encheck.checks") / "test_number.py")
+
+
+@pytest.mark.parametrize(
+    ("where", "chosen"),
+    [
+        (["--pyargs", "encheck.checks"], ["-m", "number"]),
+        (["--pyargs", "encheck.checks"], ["-m", "number", "--encheck-inconclusive=pass"]),
+        (["--pyargs", "encheck.checks"], ["-k", "number"]),
+        (["--pyargs", "encheck.checks"], ["-o", "addopts=-m number"]),
+        ([FILE], []),
+    ],
+)
+def test_a_part_of_the_checks_never_passes_though_its_baseline_is_of_the_same_part(
+    run, baseline, tmp_path, where, chosen
+):
+    folder, junit = tmp_path / "r", tmp_path / "junit.xml"
+    args = [f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}", f"--junitxml={junit}"]
+    outcome = run("oracle", *args, f"--encheck-save-baseline={tmp_path / 'new'}", *chosen, markers="", where=where)
+    found = json.loads((folder / "results.json").read_text("utf-8"))
+    jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
+    gate = found["gate"]
+    assert (outcome.ret, gate["outcome"], gate["exit_code"], gate["partial"]["weighed"]) == (
+        10,
+        "inconclusive",
+        10,
+        ["number"],
+    )
+    assert outcome.outlines[-1].startswith(
+        "GATE (partial: number): INCONCLUSIVE. no loss that matters was found in this"
+    )
+    page = html.unescape((folder / "gate.html").read_text("utf-8"))
+    summary = (folder / "summary.md").read_text("utf-8")
+    for said in (outcome.stdout.str(), page, summary, comment(found)):
+        assert "artial" in said
+        assert "Yes" not in said
+        assert "may replace" not in said
+    cases = {(c.get("classname"), c.get("name")): c for c in ElementTree.parse(junit).iter("testcase")}
+    assert cases["encheck.gate", "gate (partial: number)"].find("error") is not None
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_part_of_the_checks_can_block(run, baseline, tmp_path):
+    outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}")
+    assert outcome.ret == 1
+    assert outcome.outlines[-1].startswith("GATE (partial: number): BLOCKED. ")
+
+
+def test_a_selection_of_all_that_the_data_allow_is_no_part(whole):
+    """Also checks that no gate weighs may be left out."""
+    assert whole("bag-of-words", markers="contrast").outlines[-1] == "GATE: PASSED"
+    assert whole("bag-of-words", "-k", "not synonym_keeps").outlines[-1] == "GATE: PASSED"
+
+
+@pytest.mark.parametrize("option", ["--collect-only", "--setup-plan"])
+def test_a_gate_without_a_decision_never_ends_with_0(whole, option):
+    outcome = whole("bag-of-words", option)
+    assert outcome.ret == 5
+    assert outcome.outlines[-1] == "GATE: NO VERDICT (exit code 5)"
+
+
+def test_a_check_that_did_not_run_never_counts_as_passed(whole):
+    outcome = whole("bag-of-words", "--setup-only", "--encheck-inconclusive=pass")
+    assert outcome.ret == 10
+    assert outcome.outlines[-1].startswith("GATE (partial): INCONCLUSIVE. only one side has each_query_prefers_its_own")
 
 
 def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_path):
@@ -92,7 +174,7 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     assert row["verdict"] is None
     assert row["baseline"]["value"] == 1.0
     summary = (folder / "summary.md").read_text("utf-8")
-    assert "## Gate against base: BLOCKED" in summary
+    assert "## Gate against base (partial: number): BLOCKED" in summary
     assert summary.count("- lost in number/probes/1: ") == 3
     page = html.unescape((folder / "report.html").read_text("utf-8"))
     alone = html.unescape((folder / "gate.html").read_text("utf-8"))
@@ -108,11 +190,11 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     first = blocked["lost_examples"][0]
     assert all(first["source"] in said for said in (page, alone, outcome.stdout.str()))
     assert outcome.stdout.str().count("  lost in number/probes/1: ") == 3
-    assert outcome.outlines[-1].startswith("GATE: BLOCKED. number/probes/1: 100.0% to ")
+    assert outcome.outlines[-1].startswith("GATE (partial: number): BLOCKED. number/probes/1: 100.0% to ")
     properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}
     assert properties["gate.base.number/probes/1"].startswith("block: 100.0% to ")
     cases = {(c.get("classname"), c.get("name")): c for c in ElementTree.parse(junit).iter("testcase")}
-    verdict = cases["encheck.gate", "gate"].find("failure")
+    verdict = cases["encheck.gate", "gate (partial: number)"].find("failure")
     assert verdict.get("message") == outcome.outlines[-1]
     assert first["source"] in cases["encheck.gate.base", "number/probes/1"].find("failure").text
     assert ElementTree.parse(junit).find("testsuite").get("failures") != "0"
@@ -121,7 +203,7 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
 def test_a_baseline_in_the_folder_itself_has_a_name(run, baseline, tmp_path, monkeypatch):
     monkeypatch.chdir(baseline)
     outcome = run("oracle", "--encheck-baseline=.", f"--encheck-report-dir={tmp_path / 'r'}")
-    outcome.stdout.fnmatch_lines(["gate against base: PASSED"])
+    outcome.stdout.fnmatch_lines(["gate against base (partial: number): INCONCLUSIVE"])
 
 
 @pytest.mark.long
@@ -143,7 +225,9 @@ def test_the_anchor_is_weighed_too_and_the_worse_outcome_counts(run, baseline, t
     ]
     outcome = run("random", *args)
     assert outcome.ret == 1
-    outcome.stdout.fnmatch_lines(["gate against low: *", "gate against base: BLOCKED"])
+    outcome.stdout.fnmatch_lines(
+        ["gate against low (partial: number): *", "gate against base (partial: number): BLOCKED"]
+    )
 
 
 def test_seed_replicates_say_how_far_luck_goes(run, baseline, tmp_path):
@@ -160,7 +244,7 @@ def test_seed_replicates_say_how_far_luck_goes(run, baseline, tmp_path):
     assert outcome.ret == 10  # luck as large as that leaves no room for evidence
     outcome.stdout.fnmatch_lines(
         [
-            "gate against base: INCONCLUSIVE. Deltas widened to 2.5 points by seed noise in 1 of 1 gate rows",
+            "gate against base (partial: number): INCONCLUSIVE. Deltas widened to 2.5 points by seed noise in 1 of 1 *",
             "*seeds alone move a gate row by * deltas, as 3 seed replicates show*",
         ]
     )
@@ -196,33 +280,11 @@ def test_a_model_that_breaks_midway_is_blocked(run, baseline, tmp_path):
     outcome.stdout.fnmatch_lines(["*contract broken: the model cannot encode: *NaN*"])
 
 
-def test_a_floor_of_the_owner_still_decides(run, baseline, tmp_path, pytester):
+def test_a_floor_of_the_owner_still_decides(whole, pytester):
     pytester.makefile(".toml", pyproject=OWN_FLOOR)
-    outcome = run("oracle", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}")
+    outcome = whole("bag-of-words")
     assert outcome.ret == 1
-    outcome.stdout.fnmatch_lines(["gate against base: PASSED"])
-
-
-@pytest.mark.long
-def test_less_than_all_checks_is_said(run, tmp_path):
-    folder = tmp_path / "base"
-    run(
-        "oracle",
-        f"--encheck-save-baseline={folder}",
-        f"--encheck-report-dir={tmp_path / 'b'}",
-        markers="number or entity",
-    )
-    outcome = run("oracle", f"--encheck-baseline={folder}", f"--encheck-report-dir={tmp_path / 'r'}")
-    outcome.stdout.fnmatch_lines(
-        [
-            "gate against base (partial: number): PASSED",
-            "*the gate is partial: -m or -k left out 3 cases of the baseline*",
-            "*pass*same text gets the same answer twice*",
-            "GATE (partial: number): PASSED",
-        ]
-    )
-    assert outcome.outlines[-1] == "GATE (partial: number): PASSED"
-    assert json.loads((tmp_path / "r/results.json").read_text("utf-8"))["gate"]["partial"] == ["number"]
+    outcome.stdout.fnmatch_lines(["gate against whole: PASSED"])
 
 
 CRASHES = """
@@ -248,7 +310,9 @@ def test_a_case_whose_worker_crashed_never_passes(pytester, monkeypatch, tmp_pat
     monkeypatch.setenv("CRASHES", "test_other_number")
     outcome = pytester.runpytest(*base, f"--encheck-baseline={folder}", "-n1")
     assert outcome.ret == 1
-    outcome.stdout.fnmatch_lines(["gate against base: INCONCLUSIVE", "*only one side has other_number_*"])
+    outcome.stdout.fnmatch_lines(
+        ["gate against base (partial: number): INCONCLUSIVE", "*only one side has other_number_*"]
+    )
     outcome.stdout.fnmatch_lines(["*test_other_number_*-1[]] was cut short: its process died"])
 
 
@@ -288,7 +352,7 @@ def test_collecting_says_what_would_run_and_how_long(run):
 def weighed(*outcomes):
     class Fake:
         def __init__(self, outcome):
-            self.decision = type("Decision", (), {"outcome": outcome})
+            self.decision = type("Decision", (), {"outcome": outcome, "partial": None})
 
     return [Fake(outcome) for outcome in outcomes]
 
@@ -330,17 +394,19 @@ def test_a_blocked_candidate_is_not_kept_as_a_baseline(run, baseline, tmp_path):
     assert run("random", *args, f"--encheck-save-baseline={tmp_path / 'new'}").ret == 1
     assert not (tmp_path / "new").exists()
     assert "no baseline was saved" in (tmp_path / "r/summary.md").read_text("utf-8")
-    assert run("oracle", *args, f"--encheck-save-baseline={tmp_path / 'new'}").ret == 0
+
+
+def test_a_candidate_that_passes_is_kept_as_a_baseline(whole, tmp_path):
+    assert whole("bag-of-words", f"--encheck-save-baseline={tmp_path / 'new'}").ret == 0
     assert (tmp_path / "new/baseline.json").exists()
 
 
-OWN_FLOOR = "[tool.encheck.thresholds]\nother_number_is_farther_than_edit_that_keeps_the_meaning = 1.1\n"
+OWN_FLOOR = "[tool.encheck.thresholds]\neach_query_prefers_its_own_document = 1.1\n"
 
 
-def test_a_candidate_that_fails_the_run_is_not_kept_though_the_gate_passes(run, baseline, tmp_path, pytester):
+def test_a_candidate_that_fails_the_run_is_not_kept_though_the_gate_passes(whole, tmp_path, pytester):
     pytester.makefile(".toml", pyproject=OWN_FLOOR)
-    args = [f"--encheck-report-dir={tmp_path / 'r'}", f"--encheck-save-baseline={tmp_path / 'new'}"]
-    outcome = run("oracle", f"--encheck-baseline={baseline}", *args)
+    outcome = whole("bag-of-words", f"--encheck-save-baseline={tmp_path / 'new'}")
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(["no baseline was saved: the gate's outcome is pass, and the run's exit code 1"])
     assert not (tmp_path / "new").exists()
@@ -355,10 +421,10 @@ def test_an_inconclusive_candidate_is_not_kept_and_the_terminal_says_so(run, lou
 
 
 def test_the_page_says_what_the_gate_says_first_and_in_full(run, loud, tmp_path):
-    """And that the exit code is 0 because --inconclusive says so."""
+    """And why --inconclusive does not make it 0."""
     folder = tmp_path / "r"
     asked = ["--encheck-inconclusive=pass", f"--encheck-report-dir={folder}"]
-    assert run("oracle", f"--encheck-baseline={loud}", *asked).ret == 0
+    assert run("oracle", f"--encheck-baseline={loud}", *asked).ret == 10
     (against,) = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"]
     page = html.unescape((folder / "report.html").read_text("utf-8"))
     assert "Not decided: the gate says INCONCLUSIVE" in page.partition("decide nothing")[0]
@@ -369,7 +435,7 @@ def test_the_page_says_what_the_gate_says_first_and_in_full(run, loud, tmp_path)
     said = ("seeds alone move", "the seed replicates differ")
     assert all(any(line.startswith(words) for line in lines) for words in said)
     for text in (page, (folder / "summary.md").read_text("utf-8")):
-        assert "the gate is inconclusive, which counts as exit code 0 (--inconclusive pass|block)" in text
+        assert "the gate is partial: it counts as exit code 10, since a part of the checks never passes" in text
 
 
 def test_a_place_that_takes_no_baseline_is_refused_before_anything_is_encoded(run, tmp_path):
@@ -459,5 +525,6 @@ def test_what_the_gate_only_reports_can_be_left_out_and_is_not_missed(run, tmp_p
     assert "synonym_is_nearer_than_control" in checks
     assert "synonym_keeps_the_similarity" not in checks
     assert "same_text_gets_the_same_answer_twice" in checks  # contracts stay
-    assert (against["partial"], against["not_selected"], against["contracts"]) == ([], 0, [])
+    assert "synonym" not in against["partial"]["left_out"]
+    assert against["contracts"] == []
     assert not [why for why in against["reasons"] if "only one side" in why]

@@ -442,11 +442,12 @@ def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path,
            "low": -0.2, "high": -0.05, "outcome": "block", "gates": True}  # fmt: skip
     counts = {"kind": "rate", "evidence": True, "n": 100, "clusters": 40, "lost": 10, "gained": 0, "delta": 0.02}
     whole = row | counts | {"why": "70.0% to 60.0%", "detectable": 0.05}
-    empty = {key: [] for key in ("families", "partial", "not_selected", "contracts", "searches", "remedies", "notes")}
+    empty = {key: [] for key in ("families", "contracts", "searches", "remedies", "notes")}
     scores = {"balanced": {"baseline": 0.7, "candidate": 0.6}, "seed_noise": 0.0, "replicates": None}
     against = {"baseline": "old", "outcome": "block", "reasons": ["number: worse"], "rows": [whole]}
     against |= empty | scores | {"reported_only": {}}
-    gate = {"outcome": "block", "exit_code": 1, "partial": [], "against": [against]}
+    against["partial"] = None
+    gate = {"outcome": "block", "exit_code": 1, "partial": None, "against": [against]}
 
     def run(**how):
         ran.append(how)
@@ -471,6 +472,48 @@ def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path,
     assert "number/probes/1" in page
     assert "Numbers got worse: 10 of 100 items lost." in page
     assert found.checklist[0] == "keep upgrade_fakes-Words in use"
+
+
+def test_a_gate_of_the_search_alone_never_ships(place, tmp_path, monkeypatch):
+    """Stored vectors have none of the probes: behaviour was not compared, whatever the gate of the search says."""
+    from types import SimpleNamespace
+
+    from encheck.api import upgrading
+
+    empty = {key: [] for key in ("families", "contracts", "searches", "remedies", "notes", "reasons", "rows")}
+    against = {"baseline": "old", "outcome": "pass", "partial": None, "reported_only": {}, "seed_noise": 0.0}
+    against |= empty | {"balanced": {"baseline": None, "candidate": None}, "replicates": None}
+    gate = {"outcome": "pass", "exit_code": 0, "partial": None, "against": [against]}
+
+    def run(**how):
+        if kept := how.get("save_baseline"):
+            kept.mkdir(parents=True)
+            (kept / "baseline.json").write_text("{}")
+        return SimpleNamespace(raw={"gate": gate})
+
+    monkeypatch.setattr(upgrading, "run", run)
+    rows = [json.loads(line) for line in place.joinpath("labels.jsonl").read_text().splitlines()]
+    old = written("Words", tmp_path / "old.parquet", sorted({text for row in rows for text in row.values()}))
+    data, folder = f"retrieval:{place / 'labels.jsonl'}", tmp_path / "report"
+    found = encheck.upgrade("upgrade_fakes:Rounded", old, data=data, timing=False, report_dir=folder)
+    assert (found.outcome, found.exit_code) == ("cannot tell", 10)
+    assert found.reasons[0].startswith(
+        "behaviour was not compared: old has no vectors of the probes. GATE (partial: ret"
+    )
+    page = folder.joinpath("upgrade.html").read_text("utf-8")
+    assert "partial: retrieval" in page
+    assert "may replace" not in page
+    assert "Yes" not in page
+
+
+@pytest.mark.long
+def test_an_upgrade_with_a_part_of_the_checks_never_ships(place, tmp_path):
+    args = ["upgrade", "upgrade_fakes:Noised", "--baseline=upgrade_fakes:Words", "--data"]
+    args += [f"retrieval:{place / 'labels.jsonl'}", "-m", "number", "--no-timing", f"--report-dir={tmp_path}"]
+    done = CliRunner().invoke(app, args)
+    assert done.exit_code in (1, 10), done.output
+    assert "GATE (partial: " in done.output
+    assert "Yes" not in tmp_path.joinpath("upgrade.html").read_text("utf-8")
 
 
 def test_model_arguments_go_to_the_model_that_they_name():

@@ -25,7 +25,7 @@ from encheck.scoring.table import Table
 def against(tmp_path):
     """Weigh near and far scores, or a whole run, against a baseline of 90% wins."""
 
-    def against(near, far, *, said=None, old=None, selected=None, new=None, reverse=False, **more):
+    def against(near, far, *, said=None, old=None, new=None, reverse=False, **more):
         before = {f"{CASE}/m-d-1": columns(*(old or scores()), **more)}
         save(tmp_path / "base", results(), tables_of(results(), before, "m"), model="m")
         now = {f"{CASE}/m-d-1": columns(near, far, **more)} if near is not None else {}
@@ -33,7 +33,7 @@ def against(tmp_path):
             now = {case: {name: column[::-1] for name, column in table.items()} for case, table in now.items()}
         if new:
             now[new] = columns(*scores(seed=1))
-        return weigh(read(tmp_path / "base"), said or results(), now, model="m", selected=selected)
+        return weigh(read(tmp_path / "base"), said or results(), now, model="m")
 
     return against
 
@@ -105,15 +105,22 @@ def test_a_case_that_was_not_measured_never_passes(against):
     assert f"only one side has {CASE}/d/1 (the baseline)" in found.decision.reasons
 
 
-def test_a_case_that_was_not_selected_is_counted_and_not_missed(against):
-    said = results(check="another")
-    found = against(None, None, said=said, selected={"another"})
-    assert (found.not_selected, found.decision.missing) == (1, ())
+def test_a_case_that_was_not_selected_makes_the_gate_partial_and_is_not_missed(against):
+    said = results(check="another") | {"selection": {"unselected": [f"{CASE}/d/1"], "left_out": ["antonym"]}}
+    found = against(None, None, said=said)
+    assert found.decision.missing == ()
+    assert (found.decision.partial.left_out, found.decision.outcome) == (("antonym",), "inconclusive")
 
 
-def test_a_case_of_a_selected_check_is_missed_whether_or_not_it_ran(against):
-    found = against(None, None, said=results(check="another"), selected={"another", CASE})
-    assert (found.not_selected, found.decision.missing) == (0, (f"{CASE}/d/1 (the baseline)",))
+def test_what_no_gate_weighs_is_not_left_out(against):
+    said = results() | {"selection": {"unselected": ["reported/d/1"], "left_out": []}}
+    found = against(*scores(), said=said)
+    assert (found.decision.partial, found.decision.outcome) == (None, "pass")
+
+
+def test_a_case_that_was_selected_is_missed_where_it_did_not_run(against):
+    found = against(None, None, said=results(check="another"))
+    assert found.decision.missing == (f"{CASE}/d/1 (the baseline)",)
 
 
 def test_a_case_that_only_the_candidate_has_never_passes(against):

@@ -10,8 +10,9 @@ from encheck.checks.test_antonym import test_antonym_is_farther_than_paraphrase 
 from encheck.claims import claim_of
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.decision import decide
+from encheck.gating.partial import in_part
 from encheck.gating.remedies import remedies
-from encheck.gating.types import Noise, Paired
+from encheck.gating.types import Noise, Paired, PartialGate
 from encheck.gating.weighing import weigh
 from encheck.reporting import lost
 from encheck.reporting.gate import record, rows, summary, terminal, words
@@ -109,11 +110,17 @@ def test_junit_takes_an_inconclusive_gate_for_what_its_owner_chose(weighed, coun
 
 def test_a_partial_gate_is_called_one_everywhere(weighed):
     _, found = weighed(*scores())
-    part = record.as_dict([replace(found, partial=("antonym",), not_selected=3)], None)
-    assert list(words.headline(part)) == ["GATE (partial: antonym): PASSED"]
-    assert next(cases_of(part)).name == "gate (partial: antonym)"
-    assert next(iter(terminal.lines(part))) == "gate against base (partial: antonym): PASSED"
-    assert "## Gate against base (partial: antonym): PASSED" in list(summary.markdown(part, {}, most=9))
+    decision = in_part(found.decision, PartialGate(("antonym",), ("roles",), "-m left out roles"))
+    part = record.as_dict([replace(found, decision=decision)], "pass")
+    assert (part["outcome"], part["exit_code"], part["partial"]["weighed"]) == ("inconclusive", 10, ("antonym",))
+    (headline,) = words.headline(part)
+    assert headline.startswith("GATE (partial: antonym): INCONCLUSIVE. no loss that matters was found in this part")
+    verdict = next(cases_of(part))
+    assert (verdict.name, verdict.result) == ("gate (partial: antonym)", "error")
+    told = [*terminal.lines(part), *summary.markdown(part, {}, most=9)]
+    assert told[0] == "gate against base (partial: antonym): INCONCLUSIVE"
+    assert "## Gate against base (partial: antonym): INCONCLUSIVE" in told
+    assert not [line for line in told if "Yes" in line or "may replace" in line]
 
 
 def test_rows_that_do_not_gate_are_folded_and_show_no_interval():

@@ -109,25 +109,25 @@ def with_contrasts(found):
     return results, {**found, f"{NUMBER}/m-d-1": made}
 
 
-@pytest.mark.parametrize(("lost", "outcome"), [(0, "pass"), (40, "block")])
-def test_contrasts_that_a_baseline_of_searches_alone_lacks_are_named_and_decide_nothing(tmp_path, lost, outcome):
+@pytest.mark.parametrize(("lost", "outcome"), [(0, "inconclusive"), (40, "block")])
+def test_contrasts_that_a_baseline_of_searches_alone_lacks_are_named_and_never_pass(tmp_path, lost, outcome):
     before, after = ({CASE: searched([3] * worse + [1] * (150 - worse))} for worse in (0, lost))
     save(tmp_path / "base", said(), tables_of(said(), before, "m"), model="m")
     results, items = with_contrasts(after)
     found = weigh(read(tmp_path / "base"), results, items, model="m")
     assert (found.decision.outcome, found.decision.missing) == (outcome, ())
-    assert found.partial == ("retrieval",)
+    assert (found.decision.partial.weighed, found.decision.partial.left_out) == (("retrieval",), ("number",))
     assert found.reported[f"{NUMBER}/d/1"] == "new, not compared: the baseline has searches alone of these data"
     assert found.notes[0].startswith("1 case (number) on d: new, not compared")
     entry, _ = shown(found, items)
-    assert "(partial: retrieval): PASSED" in "\n".join(terminal.lines(entry)) or outcome == "block"
+    assert "gate against base (partial: retrieval): " in "\n".join(terminal.lines(entry))
 
 
 def test_contrasts_that_a_baseline_has_are_weighed_and_missed(tmp_path):
     results, items = with_contrasts({CASE: searched([1] * 150)})
     save(tmp_path / "base", results, tables_of(results, items, "m"), model="m")
     found = weigh(read(tmp_path / "base"), results, items, model="m")
-    assert (found.decision.outcome, found.partial) == ("pass", ())
+    assert (found.decision.outcome, found.decision.partial) == ("pass", None)
     assert "number/d/1" in [row.name for row in found.decision.rows]
     without = weigh(read(tmp_path / "base"), said(), {CASE: items[CASE]}, model="m")
     assert without.decision.outcome == "inconclusive"

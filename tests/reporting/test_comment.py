@@ -33,13 +33,14 @@ def row(name="antonym/probes/1", *, outcome="block", text="a fast car", means="R
 
 
 def results(*rows, outcome="block", partial=(), notes=(), **more):
+    partial = {"weighed": list(partial), "left_out": [], "why": f"-m left out {partial[0]}"} if partial else None
     reasons = [f"{one['row']}: {one['why']}" for one in rows if one["outcome"] != "pass"]
     against = {
         "baseline": "production", "outcome": outcome, "rows": list(rows), "reasons": reasons, "searches": [],
-        "notes": list(notes), "remedies": [], "partial": list(partial), **more,
+        "notes": list(notes), "remedies": [], "partial": partial, **more,
     }  # fmt: skip
     codes = {"pass": 0, "block": 1, "inconclusive": 10}
-    gate = {"outcome": outcome, "exit_code": codes[outcome], "partial": list(partial), "against": [against]}
+    gate = {"outcome": outcome, "exit_code": codes[outcome], "partial": partial, "against": [against]}
     run = {"exit_status": codes[outcome], "notes": [], "versions": {"encheck": "0.1.0"}, "command": "encheck gate new"}
     return {"run": run, "gate": gate}
 
@@ -78,11 +79,17 @@ def test_a_gate_that_cannot_tell_says_what_would_decide_and_what_it_counts_as():
     assert "lost item" not in said
 
 
-def test_a_pass_says_to_make_the_baseline_again_and_a_partial_gate_that_it_is_one():
-    said = comment(results(row(outcome="pass"), outcome="pass", partial=["antonym"]))
-    assert said.startswith("## GATE (partial: antonym): PASSED\n")
-    assert "make the baseline of the new model" in said
-    assert "**Partial gate.** `-m` or `-k` left out checks. Weighed were: antonym." in said
+def test_a_pass_says_to_make_the_baseline_again():
+    assert "make the baseline of the new model" in comment(results(row(outcome="pass"), outcome="pass"))
+
+
+def test_a_partial_gate_says_that_it_is_one_and_never_yes():
+    said = comment(results(row(outcome="pass"), outcome="inconclusive", partial=["antonym"]))
+    assert said.startswith("## GATE (partial: antonym): INCONCLUSIVE\n")
+    assert "**Partial gate.** It can block, and never passes: -m left out antonym. Weighed were: antonym." in said
+    assert "It counts as exit code 10: a part of the checks never passes." in said
+    assert "Yes" not in said
+    assert "may replace" not in said
 
 
 def test_a_pass_of_a_run_that_fails_is_not_called_one_to_merge():

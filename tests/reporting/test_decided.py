@@ -38,11 +38,11 @@ def test_a_gate_on_data_in_shards_takes_a_sample_of_one_file():
 @pytest.mark.parametrize(
     ("outcome", "partial", "said"),
     [
-        ("pass", [], "Yes: "),
-        ("block", [], "No: "),
-        ("inconclusive", [], "Not decided: "),
-        ("pass", ["roles"], "Yes, by the part that was weighed: "),
-        ("block", ["roles"], "No: "),
+        ("pass", None, "Yes: "),
+        ("block", None, "No: "),
+        ("inconclusive", None, "Not decided: "),
+        ("inconclusive", {"weighed": ["roles"]}, "Not decided: the gate says INCONCLUSIVE against"),
+        ("block", {"weighed": ["roles"]}, "No: "),
     ],
 )
 def test_a_gate_answers_whether_the_model_may_ship(outcome, partial, said):

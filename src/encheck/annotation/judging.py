@@ -16,6 +16,7 @@ from typing import Any
 from encheck.errors import UsageError
 from encheck.gating.judged import ALPHA, Answer, Asked, Pool, judge
 from encheck.gating.judgements import Judgements, keep, read
+from encheck.gating.partial import reason
 from encheck.gating.types import Judged, Moved
 from encheck.reporting.answers import PLAN, Disagreement, asked_in, disagreements
 from encheck.reporting.gate import record
@@ -195,8 +196,11 @@ def verdict(judging: Judging, judged: Judged) -> dict[str, Any]:
         outcome, reasons = "block", [*(stays if is_blocked else ()), *(own if now.blocks else ())]
     else:
         outcome, reasons = ("inconclusive" if own or stays else "pass"), [*own, *stays]
+    partial = judging.gate["partial"]
+    if partial and outcome == "pass":
+        outcome, reasons = "inconclusive", [reason(partial["why"])]
     worse = [judging.disagreements[item].as_dict() for item in judged.lost] if now.blocks else []
-    command = f"encheck data judge {shlex.quote(str(judging.folder))}" if judged.left else None
+    command = f"encheck data judge {shlex.quote(str(judging.folder))}" if judged.left and not partial else None
     search = {
         **judging.search, "passes": now.passes, "says": f"{now.said}; {now.why}", "judged": asdict(judged),
         "left": judged.left, "judge": command, "lost_queries": worse,
@@ -204,7 +208,6 @@ def verdict(judging: Judging, judged: Judged) -> dict[str, Any]:
     code = _inconclusive(judging) if outcome == "inconclusive" else {"pass": 0, "block": 1}[outcome]
     remedies = against.get("remedies", []) if outcome == "inconclusive" else []
     shown = {**against, "outcome": outcome, "reasons": reasons, "searches": [search], "remedies": remedies}
-    partial = judging.gate.get("partial", [])
     return {"outcome": outcome, "exit_code": code, "partial": partial, "against": [shown]}
 
 

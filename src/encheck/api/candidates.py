@@ -37,14 +37,15 @@ def gate(
         candidate: a model, as in `run`, or the folder of a run.
         baseline: a model, the folder of a run, or a folder that `--save-baseline` wrote.
         data: the data to run models on.
-        checks: which checks to run on models. The gate does not ask for the others.
+        checks: which checks to run on models. A gate of a part of them is partial: it can block, and never passes.
         primary: the rank metric that decides for a search with labels: recall@1, ndcg@10, recall@10, recall@100, mrr@10
             or map (default: recall@1 if each query has one right document, else ndcg@10).
         verbose: print what `encheck run` prints.
         options: as in `run`, including `report_dir`, but without those of a gate (baseline, twin, ...).
 
     Returns:
-        The outcome (pass, block or inconclusive), its reasons, and a row for each property x data x level.
+        The outcome (pass, block or inconclusive), its reasons, a row for each property x data x level, and in
+        `partial` what was left out, or None.
 
     Raises:
         BaselineError: the two cannot be compared: they have different items, or are different kinds of models.
@@ -58,10 +59,9 @@ def gate(
     how: dict[str, Any] = {**options}
     ran = run(models, data=data, checks=checks, verbose=verbose, **how) if models else None
     results, label = _found(candidate, models, ran)
-    selected = {row.check for row in results.rows} if checks else None
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
         kept = _baseline(baseline, models, ran, Path(scratch))
-        return weigh(kept, results.raw, results.items, model=label, selected=selected, primary=primary).decision
+        return weigh(kept, results.raw, results.items, model=label, primary=primary).decision
 
 
 def _folder(spec: Spec) -> Path | None:

@@ -99,6 +99,10 @@ def _pytest(arguments: Sequence[str], *, verbose: bool) -> None:
 
         refusal: EncheckError | None = None
         selected = 0
+        config: pytest.Config | None = None
+
+        def pytest_configure(self, config: pytest.Config) -> None:
+            self.config = config
 
         @pytest.hookimpl(wrapper=True)
         def pytest_cmdline_main(self) -> Any:
@@ -126,6 +130,19 @@ def _pytest(arguments: Sequence[str], *, verbose: bool) -> None:
         raise EncheckError(f"the run stopped with exit code {code}: {printed.getvalue().strip()[-2_000:]}")
     if not watch.selected:
         raise UsageError("no check is selected. Remedy: name a property that has checks: checks='antonym or jumble'")
+    _refuse_unmeasured(watch.config)
+
+
+def _refuse_unmeasured(config: Any) -> None:
+    """UsageError where pytest measured nothing: a report that lies in the folder is that of an earlier run."""
+    from encheck.controller.process import PROCESS
+
+    process = config.stash.get(PROCESS, None) if config else None
+    if not getattr(process, "results", None):
+        raise UsageError(
+            "pytest ended without measuring. Remedy: leave --collect-only, --setup-plan and the like out of "
+            "PYTEST_ADDOPTS"
+        )
 
 
 def _said(printed: str) -> str:

@@ -19,4 +19,5 @@ def packaged(arguments: Sequence[str], *, plugins: Sequence[str]) -> list[str]:
     ini = str(resources.files("encheck") / "run.ini")
     named = [part for plugin in plugins for part in ("-p", plugin)]
     where = ["-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
-    return [*named, *where, *arguments, *NO_WARNING]
+    at = list(arguments).index("--") if "--" in arguments else len(arguments)  # behind it stand names of tests alone
+    return [*named, *where, *arguments[:at], *NO_WARNING, *arguments[at:]]

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from encheck.api.packaged import packaged
-from encheck.cli.handing_on import HandsOn
+from encheck.cli.handing_on import HandsOn, split_at_end_of_options
 from encheck.cli.shared import app, tell, told
 from encheck.cli.table import shows_options
 from encheck.errors import UsageError
@@ -18,6 +18,9 @@ CACHED = (
     "--lfnf", "--last-failed-no-failures", "--sw-skip", "--stepwise-skip", "--sw-reset", "--stepwise-reset",
     "--cache-show", "--cache-clear",
 )  # fmt: skip
+
+
+BASELINE, DRY_RUN = ("--baseline", "--encheck-baseline"), "--dry-run"
 
 
 @app.command(cls=HandsOn, options_metavar="[OPTIONS] [OPTIONS OF PYTEST]")
@@ -30,6 +33,7 @@ def run(context: typer.Context, **_shown: object) -> None:
     price; --full, --baseline, --save-baseline, --lock and --junitxml prevent that.
 
     Options that are not listed here go to pytest: -m MARKER, -k NAME, -n 2, -x, --junitxml=FILE, --collect-only.
+    With --baseline, a part of the checks can block and never passes.
 
     Exit code: 0 passed, 1 a check failed or the gate blocks, 4 wrong usage or bad input, 5 nothing was measured,
     10 the gate could not decide.
@@ -51,7 +55,7 @@ def run(context: typer.Context, **_shown: object) -> None:
 
         encheck run --data pairs:mine.csv --predictions theirs.csv
     """
-    if any(arg.partition("=")[0] == "--predictions" for arg in context.args):
+    if any(arg.partition("=")[0] == "--predictions" for arg in split_at_end_of_options(context.args)[0]):
         _score(context)
         return
     raise typer.Exit(run_checks(["--look-first", *context.args]))
@@ -64,18 +68,53 @@ def _score(context: typer.Context) -> None:
         command.invoke(scoring)
 
 
-def run_checks(args: Sequence[str]) -> int:
-    """Run encheck's own checks with these arguments of pytest; the exit code."""
+class _Watch:
+    """Keeps the configuration of pytest, which knows what the run decided."""
+
+    config: Any = None
+
+    def pytest_configure(self, config: Any) -> None:
+        """Keep it; without it there is no decision."""
+        self.config = config
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether pytest was given a baseline, be it by PYTEST_ADDOPTS."""
+        return bool(self.config and getattr(self.config.option, "encheck_baseline", None))
+
+    @property
+    def passes(self) -> bool:
+        """Whether the gate of this very run ended with exit code 0."""
+        from encheck.controller.process import PROCESS
+
+        process = self.config.stash.get(PROCESS, None) if self.config else None
+        decided = getattr(process, "gate", None)
+        return decided is not None and decided["exit_code"] == 0
+
+
+def run_checks(args: Sequence[str], *, is_gate: bool = False) -> int:
+    """Run encheck's own checks with these arguments of pytest; the exit code.
+
+    A gate ends with 0 only if it decided so: options such as --collect-only or --help end pytest with 0, too.
+    """
     import pytest
 
     with told():
         _refuse_cached(args)
-    arguments = packaged(args, plugins=["encheck.plugin", "encheck.short_options"])
+    arguments, watch = packaged(args, plugins=["encheck.plugin", "encheck.short_options"]), _Watch()
     try:
-        return int(pytest.main(arguments))
+        code = int(pytest.main(arguments, plugins=[watch]))
     except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
         tell("encheck: interrupted. The report is missing or incomplete; run again", err=True)
         return int(pytest.ExitCode.INTERRUPTED)
+    options, _ = split_at_end_of_options(args)
+    is_gate = is_gate or watch.is_gate or any(arg.partition("=")[0] in BASELINE for arg in options)
+    if code == 0 and is_gate and not watch.passes and DRY_RUN not in options:
+        from encheck.controller.process import UNDECIDED
+
+        tell(f"encheck: {UNDECIDED}", err=True)
+        return int(pytest.ExitCode.NO_TESTS_COLLECTED)
+    return code
 
 
 def _refuse_cached(args: Sequence[str]) -> None:

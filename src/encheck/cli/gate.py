@@ -5,20 +5,21 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import typer
 
 from encheck.cli.checks import run_checks
-from encheck.cli.handing_on import HandsOn
+from encheck.cli.handing_on import END, HandsOn, split_at_end_of_options
 from encheck.cli.shared import app, tell, told
 from encheck.cli.table import shows_options
 from encheck.errors import UsageError
 from encheck.options import OPTIONS
 from encheck.running.labels import labels
 
-USAGE = "encheck gate NEW --baseline OLD"
+USAGE, USAGE_DASH = "encheck gate NEW --baseline OLD", "encheck gate --baseline OLD -- -NEW"
 # A gate needs all items, so it stops after no first look, and it has no aims.
 _NOT_OF_A_GATE = ("quick", "full", "strict")
 # What the run of OLD is not asked for.
@@ -33,38 +34,62 @@ def gate(context: typer.Context, **_shown: object) -> None:
     OLD is the directory of a baseline, or a model, which is then run first. It may also be vectors:FILE, stored vectors
     of the old model: checks whose texts are in the file are compared. Options that are not listed here go to pytest.
 
-    Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 5 nothing was measured, 10 inconclusive.
+    The gate weighs every check that the data allow. With a part of them (-m, -k) it is partial: it can block, and never
+    passes.
+
+    Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 5 nothing was measured, 10 inconclusive or partial.
 
     Examples:
 
         encheck gate ./candidate --baseline reports/baselines/sbert
 
-        encheck gate ./candidate --baseline sbert -m "antonym or retrieval"
+        encheck gate ./candidate --baseline sbert
 
         encheck gate ./candidate --baseline vectors:old.parquet --data ./help-center --queries log.txt
+
+        encheck gate --baseline sbert -- -name-with-a-dash
     """
     with told():
-        new, old, others = _asked(context.args)
-        code = _weigh(new, old, [*others, *_only_weighed(others)])
+        code = _weigh(_asked(context.args))
     raise typer.Exit(code)
 
 
-def _asked(args: Sequence[str]) -> tuple[str, str, list[str]]:
-    """NEW, OLD and the other arguments."""
+@dataclass(frozen=True)
+class _GateRequest:
+    """Two models, the options for pytest, and names of tests, which stand behind `--`."""
+
+    new: str
+    old: str
+    options: tuple[str, ...]
+    tests: tuple[str, ...] = ()
+
+    def arguments(self, *more: str, options: Sequence[str] | None = None) -> list[str]:
+        """What pytest is given: `more`, the options, or others in their place, and the tests."""
+        tests = [END, *self.tests] if self.tests else []
+        return [*more, *(self.options if options is None else options), *tests]
+
+
+def _asked(args: Sequence[str]) -> _GateRequest:
+    """What is asked for; UsageError where a model is missing."""
+    options, named = split_at_end_of_options(args)
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--baseline")
     parser.add_argument("--model")
     try:
-        known, others = parser.parse_known_args(list(args))
+        known, others = parser.parse_known_args(options)
     except argparse.ArgumentError as error:
         raise UsageError(f"{error}. Write: {USAGE}") from error
     if known.model is not None:
         raise UsageError(f"--model is not an option of the gate. Write: {USAGE}")
-    if not others or not others[0].strip() or others[0].startswith("-"):
+    if others and not others[0].startswith("-"):
+        named, others = [others[0], *named], others[1:]
+    elif others and not named:
+        raise UsageError(f"name the new model first. Write: {USAGE}, or where its name begins with -: {USAGE_DASH}")
+    if not named or not named[0].strip():
         raise UsageError(f"name the new model first. Write: {USAGE}")
     if not (known.baseline or "").strip():
         raise UsageError(f"name the model to replace with --baseline. Write: {USAGE}")
-    return others[0], known.baseline, others[1:]
+    return _GateRequest(named[0], known.baseline, (*others, *_only_weighed(others)), tuple(named[1:]))
 
 
 def _only_weighed(args: Sequence[str]) -> list[str]:
@@ -73,25 +98,30 @@ def _only_weighed(args: Sequence[str]) -> list[str]:
     return [] if chosen else ["--weighed-only"]
 
 
-def _weigh(new: str, old: str, others: Sequence[str]) -> int:
+def _weigh(asked: _GateRequest) -> int:
     """The exit code of the gate; OLD is run first where it is a model. A dry run is of both models at once."""
+    new, old, options = f"--model={asked.new}", asked.old, asked.options
     if _is_baseline(Path(old)):
-        return run_checks([f"--model={new}", f"--baseline={old}", *others])
+        return run_checks(asked.arguments(new, f"--baseline={old}"), is_gate=True)
     if (Path(old) / "results.json").exists():
         raise UsageError(
             f"--baseline={old} is the directory of a run, not of a baseline. Remedy: encheck run --save-baseline=DIR"
         )
-    if f"--{OPTIONS['dry_run'].name}" in others:
-        return run_checks([f"--model={new}", f"--model={old}", *_for_old(others)])
+    if f"--{OPTIONS['dry_run'].name}" in options:
+        return run_checks(asked.arguments(new, f"--model={old}", options=_for_old(options)))
     with tempfile.TemporaryDirectory(prefix="encheck-") as folder:
         kept = Path(folder, "baselines", *labels([old]))
-        tell(f"encheck gate: first {old}, then {new}", err=True)
-        mine, theirs = _for_model(new, old, others), _for_model(old, new, _for_old(others))
-        code = run_checks([f"--model={old}", f"--save-baseline={kept}", f"--report-dir={folder}/report", *theirs])
+        tell(f"encheck gate: first {old}, then {asked.new}", err=True)
+        mine, theirs = _for_model(asked.new, old, options), _for_model(old, asked.new, _for_old(options))
+        first = (f"--model={old}", f"--save-baseline={kept}", f"--report-dir={folder}/report")
+        code = run_checks(asked.arguments(*first, options=theirs))
         if not _is_baseline(kept):
-            tell(f"encheck: {old} could not be measured, so there is nothing to compare with {new} against", err=True)
+            tell(
+                f"encheck: {old} could not be measured, so there is nothing to compare with {asked.new} against",
+                err=True,
+            )
             return code or 1
-        return run_checks([f"--model={new}", f"--baseline={kept}", *mine])
+        return run_checks(asked.arguments(new, f"--baseline={kept}", options=mine), is_gate=True)
 
 
 def _is_baseline(folder: Path) -> bool:

@@ -16,7 +16,12 @@ Searched = Annotated[
 ]
 Cutoffs = Annotated[list[float] | None, typer.Option(metavar="T", help="Cut-off on scores that is in use. Repeatable.")]
 Checks = Annotated[
-    str, typer.Option("-m", metavar="CHECKS", help="Run only these behaviour checks, as with pytest's -m.")
+    str,
+    typer.Option(
+        "-m",
+        metavar="CHECKS",
+        help="Run only these behaviour checks, as with pytest's -m. With a part of them, the outcome is never 'ship'.",
+    ),
 ]
 Weighs = Annotated[bool, typer.Option(help="Run the gate, which measures the behaviour of both models on the probes.")]
 Times = Annotated[bool, typer.Option(help="Measure the speed of both models.")]

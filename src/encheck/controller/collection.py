@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,7 +16,6 @@ from encheck.claims import CONTRACT, Claim, claim_of, properties_in, sentence_of
 if TYPE_CHECKING:
     from encheck.running.case import Case
 
-RETRIEVAL = "retrieval"  # the family
 PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
 
 
@@ -45,24 +45,36 @@ def give_back_contracts(config: pytest.Config, items: list[pytest.Item], contrac
         config.hook.pytest_deselected(items=left)
 
 
-def leave_out_reported(config: pytest.Config, items: list[pytest.Item], with_lines: Collection[str]) -> list[str]:
-    """Deselect the checks that a gate only reports, and return their names; none where nothing else is selected.
+def leave_out_reported(config: pytest.Config, items: list[pytest.Item], with_lines: Collection[str]) -> None:
+    """Deselect the checks that a gate only reports, unless nothing else is selected.
 
     Contracts stay, and so do checks `with_lines` of the user's own, and searches, whose answers are weighed.
     """
-    reported = [item for item in checks_among(items) if _is_reported(item, with_lines)]
-    if len(reported) == len(checks_among(items)):
-        return []
-    items[:] = [item for item in items if item not in reported]
-    if reported:
+    from encheck.gating.declared import is_weighed
+
+    checks = checks_among(items)
+    cases = {item: case_of(item) for item in checks}
+    reported = [i for i, case in cases.items() if not is_weighed(case.claim.declared) and case.check not in with_lines]
+    if reported and len(reported) < len(checks):
+        items[:] = [item for item in items if item not in reported]
         config.hook.pytest_deselected(items=reported)
-    return sorted({case_of(item).check for item in reported})
 
 
-def _is_reported(item: pytest.Item, with_lines: Collection[str]) -> bool:
-    claim, check = claim_at(item), case_of(item).check
-    is_spared = claim is None or claim.family in (CONTRACT, RETRIEVAL) or check in with_lines
-    return not is_spared and claim is not None and bool(claim.declared.reported)
+def existing_cases(option: Any, collected: Iterable[pytest.Item]) -> dict[str, Case]:
+    """Every case of the checks that ship and of those that pytest `collected`, by name (check/data/level)."""
+    found = [*_shipped_cases(option), *map(case_of, collected)]
+    return {case.id.of_any_model: case for case in found}
+
+
+def _shipped_cases(option: Any) -> Iterator[Case]:
+    """The cases of the checks that ship, also of files that pytest was not asked to collect."""
+    from encheck.controller.cases import cases
+
+    for path in _shipped_files():
+        for name, function in vars(import_module(f"encheck.checks.{path.stem}")).items():
+            if name.startswith("test_") and (claim := claim_of(function)):
+                marks = (mark.name for mark in getattr(function, "pytestmark", ()))
+                yield from cases(option, name, claim, claim.property or _tested(marks))
 
 
 def case_of(item: pytest.Item) -> Case:
@@ -79,12 +91,17 @@ def register_markers(config: pytest.Config) -> None:
 
 def _check_files(config: pytest.Config) -> Iterator[Path]:
     """The files of encheck's own checks; for --markers also those that pytest would look for checks in."""
-    found = find_spec("encheck.checks")
-    folders = [Path(folder) for folder in (found.submodule_search_locations if found else None) or ()]
+    yield from _shipped_files()
     if config.option.markers:
-        folders += [config.invocation_params.dir / place.partition("::")[0] for place in config.args]
-    for folder in folders:
-        yield from sorted(folder.rglob("test_*.py")) if folder.is_dir() else [folder]
+        for place in (config.invocation_params.dir / place.partition("::")[0] for place in config.args):
+            yield from sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
+
+
+def _shipped_files() -> Iterator[Path]:
+    """The files of encheck's own checks."""
+    found = find_spec("encheck.checks")
+    for folder in (found.submodule_search_locations if found else None) or ():
+        yield from sorted(Path(folder).glob("test_*.py"))
 
 
 def mark(item: pytest.Item) -> None:
@@ -115,7 +132,11 @@ def _marker(definition: pytest.Item) -> str:
     claim = claim_at(definition)
     if claim and claim.property:
         return claim.property
-    return next((m.name for m in definition.iter_markers() if m.name not in PYTEST_MARKERS), "unmarked")
+    return _tested(mark.name for mark in definition.iter_markers())
+
+
+def _tested(markers: Iterable[str]) -> str:
+    return next((name for name in markers if name not in PYTEST_MARKERS), "unmarked")
 
 
 def claims_offered(checks: Iterable[pytest.Item]) -> dict[str, Claim]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -83,7 +83,6 @@ def conclude(
     status: int,
     *,
     baselines: Sequence[Baseline] = (),
-    selected: Collection[str] | None,
     folder: str = "",
 ) -> Conclusion:
     """Weigh the run against its baselines, or keep it as one.
@@ -103,7 +102,7 @@ def conclude(
     end, weighed = Conclusion(status), []
     if weighs:
         _refuse_copies(own, model, side)
-        weighed = _weigh_all(recorder, results, model, own, settings=settings, baselines=baselines, selected=selected)
+        weighed = _weigh_all(recorder, results, model, own, settings=settings, baselines=baselines)
         shown = record.Shown(recorder.items, recorder.documents, folder, qrels_of(settings))
         end = _decided(weighed, settings, status, _beside(recorder.rows, baselines[0]), shown)
         end = replace(end, searched=weighed[0].searched)
@@ -144,12 +143,11 @@ def _weigh_all(
     *,
     settings: Settings,
     baselines: Sequence[Baseline],
-    selected: Collection[str] | None,
 ) -> list[Weighed]:
     """The decision against each baseline; BaselineError where one cannot be compared."""
     by_people = people(recorder.items, recorder.documents, settings)
     try:
-        weighed = [_weigh(b, results, recorder, model, replicates, selected=selected, by_people=by_people,
+        weighed = [_weigh(b, results, recorder, model, replicates, by_people=by_people,
                           primary=settings.primary, cutoff=settings.cutoff) for b in baselines]  # fmt: skip
     except BaselineError as error:
         raise BaselineError(f"the gate could not be used: {error}") from error
@@ -180,7 +178,6 @@ def _weigh(
     model: str,
     replicates: Mapping[str, Side],
     *,
-    selected: Collection[str] | None,
     by_people: People,
     primary: str | None,
     cutoff: float | None,
@@ -189,9 +186,8 @@ def _weigh(
     if replicates:
         side, dimensions = side_of_baseline(baseline, next(iter(replicates.values()))), _dimensions(results)
         noise = _noise(side, replicates, dimensions | {"": baseline.model.get("dimension")}, "", primary)
-    return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise,
-                 people=by_people, primary=primary, space=recorder.space(model), cutoff=cutoff,
-                 unweighed=recorder.unweighed)  # fmt: skip
+    return weigh(baseline, results, recorder.items, model=model, seed_noise=noise, people=by_people,
+                 primary=primary, space=recorder.space(model), cutoff=cutoff)  # fmt: skip
 
 
 def _noise(

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # what xdist carries
 STORE, RUN = "encheck_store", "encheck_run"
+UNDECIDED = (
+    "the gate did not decide: pytest ended without measuring, as with --collect-only, --setup-plan or --help. "
+    "Remedy: leave such options out, also in PYTEST_ADDOPTS"
+)
 
 
 class Worker:
@@ -88,6 +92,7 @@ class Controller:
         self.refusal = ""
         self.subjects: Mapping[str, Subject] = {}  # the models of the run, where they are in this process
         self.results: dict[str, Any] = {}
+        self.gate: Mapping[str, Any] | None = None  # what the gate of this run decided
         self.page: Path | None = None
         self.verdict: list[str] = []
         self.store = self._temporary("store.sqlite") if config.option.encheck_no_store else None
@@ -209,6 +214,16 @@ class Controller:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
         if self.recorder.rows:
             self._conclude(session)
+        if session.exitstatus == 0 and self._gate_is_due and (self.gate is None or self.gate["exit_code"]):
+            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+            self.problems.append(UNDECIDED)
+            self.verdict = [f"GATE: NO VERDICT (exit code {int(session.exitstatus)})"]
+
+    @property
+    def _gate_is_due(self) -> bool:
+        """Whether a gate was asked for, and not only what it would cost."""
+        asked = {"--dry-run", f"--{options.PREFIX}dry-run"} & {*map(str, self.config.invocation_params.args)}
+        return bool(self.config.option.encheck_baseline) and not asked
 
     @uncollected()
     def _conclude(self, session: pytest.Session) -> None:
@@ -219,7 +234,7 @@ class Controller:
             settings = settings_of(self.config, self.store)
             place = place_of(settings, self.config.option.encheck_report_dir, started=self.recorder.started)
             end = self._with_rivals(self._decide(settings, int(session.exitstatus), place), settings)
-            session.exitstatus, self.problems = end.status, [*end.problems]
+            session.exitstatus, self.problems, self.gate = end.status, [*end.problems], end.gate
             self._note_properties(end)
             self._write(settings, end, place)
             if settings.shrink and end.status in ENDED:
@@ -265,12 +280,8 @@ class Controller:
         """What the gate concludes; wrong use where the run and a baseline cannot be compared."""
         from encheck.controller.gate import conclude
 
-        option = self.config.option
-        selected = self.recorder.selected if option.markexpr or option.keyword else None
         try:
-            return conclude(
-                self.recorder, settings, status, baselines=self.baselines, selected=selected, folder=_from_here(place)
-            )
+            return conclude(self.recorder, settings, status, baselines=self.baselines, folder=_from_here(place))
         except UsageError as error:
             return Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
 
@@ -345,6 +356,7 @@ class _Reports:
 
 
 Process = Controller | Worker
+PROCESS: pytest.StashKey[Process] = pytest.StashKey()
 
 
 def settings_of(config: pytest.Config, store: str | None) -> Settings:

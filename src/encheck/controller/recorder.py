@@ -212,9 +212,10 @@ class Recorder:
         return {**found[0], "calibration": scales} if found else None
 
     @property
-    def unweighed(self) -> set[str]:
-        """The checks that were left out, since a gate only reports them."""
-        return {name for described in self.described for name in described.get("unweighed", ())}
+    def _selection(self) -> dict[str, list[str]]:
+        """The cases that there are and that were not selected, as `Session` says it."""
+        found = [described["selection"] for described in self.described if described.get("selection")]
+        return {name: sorted({text for one in found for text in one[name]}) for name in ("unselected", "left_out")}
 
     def space(self, model: str) -> Space | None:
         """Vectors of a model, to compare with those of another one; None where it gives none, or no gate asked."""
@@ -250,6 +251,7 @@ class Recorder:
             "data": self._data(),
             "claims": {name: self.claims[name] for name in sorted(self.claims)},
             "checks": [self.rows[key] | {"baseline": end.baseline.get(key)} for key in sorted(self.rows)],
+            **({"selection": selection} if (selection := self._selection)["unselected"] else {}),
             **({"first_look": looked["look"]} if looked else {}),
             **({"gate": end.gate} if end.gate else {}),
             **({"contamination": list(end.contamination)} if end.contamination else {}),

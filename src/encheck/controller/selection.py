@@ -34,25 +34,26 @@ def selecting(config: pytest.Config, process: Process, items: list[pytest.Item])
     contracts = collection.take_contracts(items) if config.option.encheck_baseline else []
     yield
     collection.give_back_contracts(config, items, contracts)
-    unweighed = _leave_out_reported(config, process, items) if config.option.encheck_weighed_only else []
+    if config.option.encheck_weighed_only:
+        _leave_out_reported(config, process, items)
     process.selected(item.nodeid for item in collection.checks_among(items))
-    _open_session(config, process, items, unweighed, offered)
+    _open_session(config, process, items, checks, offered)
 
 
-def _leave_out_reported(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
-    """Deselect what a gate only reports, but for checks with a threshold of the user's; the names of these checks."""
+def _leave_out_reported(config: pytest.Config, process: Process, items: list[pytest.Item]) -> None:
+    """Deselect what a gate only reports, but for checks with a threshold of the user's."""
     from encheck.running.resources import checks_with_thresholds
 
     with usage_errors():
         settings = settings_of(config, process.store)
-        return collection.leave_out_reported(config, items, checks_with_thresholds(settings))
+        collection.leave_out_reported(config, items, checks_with_thresholds(settings))
 
 
 def _open_session(
     config: pytest.Config,
     process: Process,
     items: list[pytest.Item],
-    unweighed: list[str],
+    collected: list[pytest.Item],
     offered: Mapping[str, Claim],
 ) -> None:
     """Load the data and find the models of the checks that run, or say what is wrong with them."""
@@ -61,7 +62,7 @@ def _open_session(
         return
     with process.refusing(items):
         session = config.stash[SESSION] = _session_of(config, process, checks)
-        session.unweighed = unweighed
+        session.existing = collection.existing_cases(config.option, collected)
         process.refuse_models(session)
         levels = {check: set(map(str, claim.levels)) for check, claim in offered.items()}
         unknown_names.refuse_unknown_checks(config, session.settings, session.bench.subjects, levels)

@@ -6,7 +6,7 @@ import copy
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -16,9 +16,11 @@ from encheck.controller.first_look import Decision, Mode, Shared, decide, look_o
 from encheck.controller.locks import Locks
 from encheck.controller.shards import large_of, shown
 from encheck.datasets.columns import ColumnPairs, Columns, in_memory
+from encheck.encoders.protocol import Partial
 from encheck.encoders.weights import architecture_of, weights_of
-from encheck.errors import UNSEEN, NothingToMeasure
+from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, read, scored_table
+from encheck.gating.declared import is_weighed
 from encheck.gating.kept import Part
 from encheck.gating.reference import has_shipped
 from encheck.generators.phenomenon import MADE
@@ -91,7 +93,7 @@ class Session:
         self.settings, self.cases, self.quiet, self.mode = settings, list(cases), quiet, mode
         self.decision, self._shared = Decision(), Shared(run)
         self._in_look: frozenset[str] | None = None
-        self.unweighed: list[str] = []  # checks that were left out, since a gate only reports them
+        self.existing: Mapping[str, Case] = {}  # by name: of all checks that there are, selected or not
         self.parents: dict[str, Parent] = {}
         self._scored: tuple[Case, Scores] | None = None
         self.notes = Notes()
@@ -373,7 +375,7 @@ class Session:
             "models": [self._describe_model(s) for s in self.bench.subjects.values()],
             "data": [self._describe_data(name) for name in self.whole.data],
             "notes": self.notes.lines,
-            "unweighed": self.unweighed,
+            "selection": self._selection(),
             "parents": {model: parent.described(self.bench.data) for model, parent in self.parents.items()},
             "seconds": {**self.bench.seconds, "wait": self.clock.for_others},
             "first_look": {"look": self.decision.look, "rest": self.decision.rest} if self.decision.look else None,
@@ -381,6 +383,29 @@ class Session:
             "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
             "spaces": {s.label: s.state.space.packed() for s in self.bench.subjects.values() if s.state.space},
         }
+
+    def _selection(self) -> dict[str, list[str]]:
+        """The cases that there are and that were not selected, and the properties of those that a gate weighs.
+
+        Where this run is a gate, only of those that have items in its data: of one, if the baseline lacks them all.
+        """
+        selected = {case.id.of_any_model for case in self.cases}
+        unselected = {name: case for name, case in self.existing.items() if name not in selected}
+        weighed = {name: case for name, case in unselected.items() if is_weighed(case.claim.declared)}
+        left_out = list(weighed.values())
+        if self._baselines:
+            known = [case for name, case in weighed.items() if any(name in one.cases for one in self._baselines)]
+            left_out = known or next(([case] for case in left_out if self._has_items(case)), [])
+        return {"unselected": sorted(unselected), "left_out": sorted({case.property for case in left_out})}
+
+    def _has_items(self, case: Case) -> bool:
+        """Whether the data give a case something to measure; also where that cannot be found out."""
+        try:
+            return bool(self.whole.items(case.data, case.claim, case.level).kept)
+        except NothingToMeasure:
+            return False
+        except EncheckError:
+            return True
 
     def _texts(self) -> dict[str, int]:
         """Distinct texts that each property needs, for all models of the run together."""
@@ -421,6 +446,7 @@ class Session:
 
     def _describe_model(self, subject: Subject) -> dict[str, Any]:
         found = _describe_model(subject)
+        found |= {"lacks": self._lacks(subject)} if isinstance(subject.model, Partial) else {}
         if subject.error:
             return found
         hashes = {
@@ -428,6 +454,18 @@ class Session:
             "architecture": architecture_of(subject.model, self.store.file_hash),
         }
         return found | {name: one for name, one in hashes.items() if one}
+
+    def _lacks(self, subject: Subject) -> list[str]:
+        """The cases of a file of vectors that it lacks texts of."""
+        cases = (case for case in self.cases if case.model == subject.label and self._has_items(case))
+        return sorted(case.id.of_any_model for case in cases if self._lacks_texts(case))
+
+    def _lacks_texts(self, case: Case) -> bool:
+        try:
+            self.bench.refuse_lacking(case.model, case.data, self.items(case))
+        except NothingToMeasure:
+            return True
+        return False
 
     def _generated(self, name: str) -> bool:
         """Whether variants of this data were made by the generators that read language."""

@@ -90,9 +90,9 @@ class Baseline:
         return found
 
     @property
-    def left_out(self) -> tuple[str, ...]:
+    def lacks(self) -> tuple[str, ...]:
         """The cases that the model, a file of vectors, lacks texts of."""
-        return tuple(self.summary.get("left_out", ()))
+        return tuple(self.model.get("lacks", ()))
 
     def figure(self, case: str, name: str) -> dict[str, Any] | None:
         """Value, ends of the 95% interval and number of items of a case's figure; None where it was not measured."""
@@ -297,17 +297,8 @@ def _summary(
             {**data, "calibration": data["calibration"].get(model)} for data in results["data"] if data["name"] in used
         ],
         **said_of(rows, cases),
-        **_left_out(results, about, model),
         "seed_noise": seed_noise and asdict(seed_noise),
     }
-
-
-def _left_out(results: Mapping[str, Any], about: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """The cases that a file of vectors lacks texts of: a candidate is not asked for them."""
-    if about.get("adapter") != STORED:
-        return {}
-    skipped = [row for row in results["checks"] if row["model"] == model and row["verdict"] == "skipped"]
-    return {"left_out": sorted(CaseId.of(row).of_any_model for row in skipped)}
 
 
 def shown_name(name: str, label: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from encheck import schema1
+from encheck.claims import CONTRACT
 from encheck.metrics import Metric, margin_rate, mean_similarity, named, similarity_gap
 from encheck.metrics.symmetry import symmetry
 from encheck.scoring.table import Table
@@ -18,6 +19,7 @@ BY_KIND: dict[str, Metric[...]] = {
     "labelled": similarity_gap,
     "pair": mean_similarity,
 }
+SEARCH = "retrieval"  # the family whose answers are weighed where no figure is
 _FIELDS = tuple(field.name for field in fields(Declaration))
 
 
@@ -37,6 +39,11 @@ def declaration_of(entry: Mapping[str, Any]) -> Declaration:
 def declared_of(table: Table) -> Declaration:
     """What the check of a table declares."""
     return table.declared or schema1.declaration(table.property, table.check)
+
+
+def is_weighed(declared: Declaration) -> bool:
+    """Whether a gate goes by what the check finds: by its figure, by a contract, or by the answers of a search."""
+    return not declared.reported or declared.family in (CONTRACT, SEARCH)
 
 
 def gating(table: Table) -> tuple[Metric[...] | None, str]:

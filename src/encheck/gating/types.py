@@ -179,7 +179,7 @@ class Remedy:
 class GateRow:
     """What the gate says of a capability on one data set, which `name` says.
 
-    `change` is candidate minus baseline; `low` and `high` are its 95% bounds.
+    `change` is candidate minus baseline; `low` and `high` are its one-sided 95% bounds.
     `gates` is False if the row is reported only, and `why` says why. `needed` is how many items would
     decide, None if it is decided. `detectable` is the smallest loss that this row blocks in 80% of cases.
     `budget` is the part of alpha that the row is tested with, and `alpha` how much that is, all its rows together.
@@ -222,7 +222,7 @@ class GateRow:
 
 @dataclass(frozen=True)
 class FamilyRow:
-    """A family: the mean change of its gating rows, in units of their deltas, with its 95% lower bound.
+    """A family: the mean change of its gating rows, in units of their deltas, with its one-sided 95% lower bound.
 
     `more` says how many times its items would decide where it is open; None if it is not, or no number would.
     """
@@ -373,8 +373,24 @@ class Moved:
 
 
 @dataclass(frozen=True)
+class PartialGate:
+    """A gate of a part of the checks: it can block, and never passes.
+
+    `weighed` and `left_out` name properties; `left_out` need not name all. `why` says what left them out.
+    """
+
+    weighed: tuple[str, ...]
+    left_out: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True)
 class Decision:
-    """The verdict, the rows behind it, and the reasons in words, the weightiest first."""
+    """The verdict, the rows behind it, and the reasons in words, the weightiest first.
+
+    `partial` says what was left out where not every check was weighed that these data allow, else it is None: such a
+    gate never passes.
+    """
 
     outcome: Outcome
     reasons: tuple[str, ...]
@@ -384,6 +400,7 @@ class Decision:
     missing: tuple[str, ...] = ()
     contracts: tuple[str, ...] = field(default=())
     moved: tuple[Moved, ...] = ()
+    partial: PartialGate | None = None
 
     @property
     def exit_code(self) -> int:

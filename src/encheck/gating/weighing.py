@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +22,7 @@ from encheck.gating.in_use import moved_cutoffs
 from encheck.gating.kept import Kept, Part
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
+from encheck.gating.partial import in_part, partial_gate, unselected
 from encheck.gating.remedies import remedies
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
@@ -67,13 +68,11 @@ class Weighed:
     """The decision against one baseline.
 
     `flips` has the ids lost and gained a row; `reported` says why a case did not gate; `balanced` is the score before
-    and now, None for a candidate that is blocked; `not_selected` counts the cases that -m or -k left out. `lost` has
-    the queries of each search row that lost most, `searched` what nobody judged, `beside` the other rank metrics of
-    each primary endpoint. `lost_items` has the items of each other row that lost most, `means` what its loss means to
-    users of the model, `remedies` what can be done where the gate is inconclusive. `partial` names the properties that
-    were weighed, where not all checks of the baseline were, or new ones of a search were not. `reindex` says whether
-    stored vectors stay, None of models that score pairs; `cutoffs` what becomes of a cut-off in use. `answered` counts
-    the queries of each search that are answered worse and better.
+    and now, None for a candidate that is blocked. `lost` has the queries of each search row that lost most, `searched`
+    what nobody judged, `beside` the other rank metrics of each primary endpoint. `lost_items` has the items of each
+    other row that lost most, `means` what its loss means to users of the model, `remedies` what can be done where the
+    gate is inconclusive. `reindex` says whether stored vectors stay, None of models that score pairs; `cutoffs` what
+    becomes of a cut-off in use. `answered` counts the queries of each search that are answered worse and better.
     """
 
     baseline: str
@@ -81,7 +80,6 @@ class Weighed:
     flips: Mapping[str, tuple[list[str], list[str]]]
     reported: Mapping[str, str]
     balanced: tuple[float | None, float | None]
-    not_selected: int = 0
     notes: tuple[str, ...] = field(default=())
     lost: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
     searched: tuple[Searched, ...] = ()
@@ -89,7 +87,6 @@ class Weighed:
     lost_items: Mapping[str, tuple[LostItem, ...]] = field(default_factory=dict)
     means: Mapping[str, str] = field(default_factory=dict)
     remedies: tuple[str, ...] = ()
-    partial: tuple[str, ...] = ()
     reindex: Reindex | None = None
     cutoffs: tuple[CutoffMoved, ...] = ()
     answered: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -125,47 +122,43 @@ def weigh(
     items: Columns,
     *,
     model: str,
-    selected: Collection[str] | None = None,
     rule: Rule = DEFAULT,
     seed_noise: Noise | None = None,
     primary: str | None = None,
     people: People | None = None,
     space: Space | None = None,
     cutoff: float | None = None,
-    unweighed: Collection[str] = (),
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
-    `selected` names the checks that -m or -k left in, None where there was neither: cases of the others are not missed.
-    `primary` names the primary endpoint of searches with labels, None for the one that their labels ask for. `people`
-    know what was judged of answers that differ. `space` has vectors of the candidate, `cutoff` is one that is in use.
-    `unweighed` names checks that were left out because the gate only reports them.
+    Where the run left out checks that its data allow, the gate is partial and does not pass. `primary` names the
+    primary endpoint of searches with labels, None for the one that their labels ask for. `people` know what was judged
+    of answers that differ. `space` has vectors of the candidate, `cutoff` is one that is in use.
     """
     _refuse_incomparable(baseline, results, model)
     pair = _facing(baseline, results, items, model)
     vectors = _reindex(baseline, space)
     is_other_family = vectors is not None and vectors.related is False
     found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
-    missing, not_selected = _missing(pair, selected, unweighed)
-    new = tuple(_uncompared(pair))
+    new, missing = tuple(_uncompared(pair)), _missing(pair, results)
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
         found.paired, rule=rule, seed_noise=noise, contracts=_broken(results, model), missing=missing,
         moved=[_moved(one, baseline.name, people) for one in pair.searched],
     )  # fmt: skip
-    decision = doubted(decision, noise, rule)
+    partial = partial_gate(baseline, results, model=model, weighed=pair.properties, missing=missing,
+                           uncompared=sorted({table.property for table in new}))  # fmt: skip
+    decision = in_part(doubted(decision, noise, rule), partial)
     return Weighed(
         baseline.name,
         decision,
         _flips(found.rows),
         {**found.reported, **{table.case: NEW for table in new}},
         _scores(pair, decision),
-        not_selected,
         (
             *_not_compared(new),
             *_same_weights(baseline, results, model),
             *_notes(baseline, results, model),
-            *_lacking(baseline, _lacked(pair)),
         ),
         lost_queries(found.rows, changed=_changed_data(baseline, results)),
         pair.searched,
@@ -173,7 +166,6 @@ def weigh(
         lost_items(found.rows),
         {name: _means(some) for name, some in found.rows.items()},
         remedies(decision, sampled=_sampled(results)),
-        pair.properties if not_selected or new or _lacked(pair) else (),
         vectors,
         moved_cutoffs(baseline.cases, pair.whole[1].tables, results, items, model=model, cutoff=cutoff),
         {name: _answered(some) for name, some in found.rows.items() if some[0].after.answers},
@@ -290,16 +282,14 @@ def _facing(baseline: Baseline, results: Results, items: Columns, model: str) ->
     return _Facing((baseline, after), side_of_baseline(baseline, there).seen(), there.seen(), both)
 
 
-def _missing(pair: _Facing, selected: Collection[str] | None, unweighed: Collection[str]) -> tuple[list[str], int]:
-    """The cases that only one side has, and how many of the baseline's were not selected."""
+def _missing(pair: _Facing, results: Results) -> list[str]:
+    """The cases that only one side has, without those of checks that were not selected."""
     before, after = pair.whole
-    known = {name: kept for name, kept in before.cases.items() if kept.check not in unweighed}
-    absent = [name for name in known if name not in after.tables]
-    missed = [name for name in absent if selected is None or before.cases[name].check in selected]
+    left_out = unselected(before, results)
+    missed = [name for name in before.cases if name not in after.tables and name not in left_out]
     uncompared = {table.case for table in _uncompared(pair)}
     new = [table.case for table in _new(before, after) if table.case not in uncompared]
-    named = [*(f"{name} (the baseline)" for name in missed), *(f"{name} (the candidate)" for name in new)]
-    return named, len(absent) - len(missed)
+    return [*(f"{name} (the baseline)" for name in missed), *(f"{name} (the candidate)" for name in new)]
 
 
 def _moved(one: Searched, baseline: str, people: People | None) -> Moved:
@@ -313,7 +303,7 @@ def _moved(one: Searched, baseline: str, people: People | None) -> Moved:
 def _new(before: Baseline, after: Side) -> Iterator[Table]:
     """The gating cases that the candidate alone has."""
     for name, table in after.tables.items():
-        if name not in (*before.cases, *before.left_out) and (gating(table)[0] or is_unjudged(table)):
+        if name not in (*before.cases, *before.lacks) and (gating(table)[0] or is_unjudged(table)):
             yield table
 
 
@@ -340,16 +330,7 @@ def _not_compared(new: Sequence[Table]) -> Iterator[str]:
     if new:
         cases = f"{len(new)} case{'s' * (len(new) > 1)}"
         names, data = (", ".join(sorted({getattr(one, of) for one in new})) for of in ("property", "data"))
-        yield (
-            f"{cases} ({names}) on {data}: {NEW}. To weigh them, make the baseline again with --save-baseline; "
-            "to leave them out, run with -m retrieval"
-        )
-
-
-def _lacked(pair: _Facing) -> int:
-    """How many of the candidate's cases a file of vectors lacks texts of."""
-    before, after = pair.whole
-    return sum(name in after.tables for name in before.left_out)
+        yield (f"{cases} ({names}) on {data}: {NEW}. To weigh them, make the baseline again with --save-baseline")
 
 
 def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
@@ -451,13 +432,6 @@ def _same_weights(baseline: Baseline, results: Results, model: str) -> Iterator[
     weights = next(m.get("weights") for m in results["models"] if m["label"] == model)
     if weights is not None and weights == baseline.model.get("weights"):
         yield f"the weights are those of {baseline.model['label']}"
-
-
-def _lacking(baseline: Baseline, count: int) -> Iterator[str]:
-    """What was not weighed since the baseline is a file of vectors without these texts."""
-    if count:
-        said = "1 case that was" if count == 1 else f"{count} cases that were"
-        yield f"{baseline.model['label']} is a file of vectors and lacks texts of {said} not weighed"
 
 
 def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import Line, overview
+from encheck.reporting.gate.rows import CHANGE
 from encheck.reporting.gate.story import NEW, Loss, Story, story
 from encheck.reporting.gate.words import at_most, headline
 from encheck.reporting.markdown import ENDED
@@ -30,7 +31,7 @@ TO_DO = {
 BLOCK = re.compile(r"^(\d*)([-+=.)\[])")  # what begins a list, a box to tick or a heading
 FAILS = "The gate passes, but the run does not: a check fails by a threshold of its own. `summary.md` names it."
 OPEN = {"pass": "What is known", "block": "What blocks", "inconclusive": "What is open"}
-HEAD = ("what", "change [95%]", "verdict")
+HEAD = ("what", CHANGE, "verdict")
 
 
 @dataclass(frozen=True)
@@ -148,9 +149,10 @@ def _verdict(results: Mapping[str, Any], told: Sequence[Story]) -> Iterator[Sect
     yield Section(f"## {said(word)}", [*answers, *filter(None, reasons)], between="\n\n")
     fails = gate["outcome"] == "pass" and results["run"]["exit_status"]
     yield Section(f"**What to do.** {FAILS if fails else TO_DO[gate['outcome']]}", list(_ways(gate)))
-    if gate.get("partial"):
-        named = ", ".join(map(said, gate["partial"][:20]))
-        yield Section(f"**Partial gate.** `-m` or `-k` left out checks. Weighed were: {named}.")
+    if partial := gate.get("partial"):
+        named = ", ".join(map(said, partial["weighed"][:20])) or "none"
+        why = said(partial["why"])
+        yield Section(f"**Partial gate.** It can block, and never passes: {why}. Weighed were: {named}.")
     yield from _dropped_in(gate)
     if results["run"]["exit_status"] not in ENDED:
         notes = [_bullet(note) for note in results["run"]["notes"]]
@@ -164,7 +166,8 @@ def _ways(gate: Mapping[str, Any]) -> Iterator[str]:
     for against in gate["against"]:
         yield from (_bullet(f"to decide: {text}", most=2 * MOST) for text in against.get("remedies", ()))
         yield from (_bullet(at_most(one), most=2 * MOST) for one in against.get("searches", ()) if one["judge"])
-    yield f"- It counts as exit code {gate['exit_code']}: `--inconclusive` says what it counts as."
+    counts = "a part of the checks never passes" if gate.get("partial") else "`--inconclusive` says what it counts as"
+    yield f"- It counts as exit code {gate['exit_code']}: {counts}."
 
 
 def _dropped_in(gate: Mapping[str, Any]) -> Iterator[Section]:

@@ -14,7 +14,6 @@ from encheck.reporting.view import unmeasured
 
 COLOURS = {"pass": "good", "block": "bad"}
 SHIPS = {"pass": "Yes", "block": "No", "inconclusive": "Not decided"}
-IN_PART = "Yes, by the part that was weighed"
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,10 @@ def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
     said = results.get("gate") or {}
     for against in said.get("against", ()):
         kind = COLOURS.get(against["outcome"], "tied")
-        in_part = words.part(against)
-        ships = IN_PART if against["outcome"] == "pass" and in_part else SHIPS[against["outcome"]]
+        ships = SHIPS[against["outcome"]]
         if against["outcome"] == "pass" and (nothing := unmeasured(results)):
             ships = f"Not decided, for nothing of {', '.join(sorted({data for data, _ in nothing}))} was measured"
-        answer = f"{ships}: the gate says {words.title(against)} against {against['baseline']}{in_part}"
+        answer = f"{ships}: the gate says {words.title(against)} against {against['baseline']}{words.part(against)}"
         yield Decision("May it ship?", answer, kind, (*against["reasons"][:2], *words.undecided(said)))
     if not said:
         command = gate_command(results)

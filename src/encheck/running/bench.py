@@ -133,7 +133,7 @@ class Bench:
                 continue
             with suppress(NothingToMeasure, CheckError):  # said again when the check asks for its scores
                 items = self.items(data, claim, level)
-                self._refuse_lacking(model, data, items)
+                self.refuse_lacking(model, data, items)
                 wanted = plan.pairs.setdefault(model, [])
                 kept = in_memory(items.kept)
                 wanted += [pair for i in (*kept, *items.tuning) for pair in i.pairs]
@@ -179,7 +179,7 @@ class Bench:
             fit=False,
         )
 
-    def _refuse_lacking(self, model: str, data: str, items: Items) -> None:
+    def refuse_lacking(self, model: str, data: str, items: Items) -> None:
         """NothingToMeasure where a model has vectors of some texts only, and these items need others."""
         known = self.subjects[model].model
         if not isinstance(known, Partial):
@@ -222,7 +222,7 @@ class Bench:
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """The similarities of these items under this model, with word overlap beside them."""
         self.refuse_failed(model)
-        self._refuse_lacking(model, data, items)
+        self.refuse_lacking(model, data, items)
         return self.scorer.scores(model, data, items)
 
     def scale(self, model: str, data: str) -> Scale | None:

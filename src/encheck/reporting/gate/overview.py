@@ -26,7 +26,7 @@ VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
 ORDER = tuple(VERDICTS)
 EXPLAINED: Mapping[str, str] = {
     "cannot tell": "a loss that matters is neither shown nor ruled out, so the row keeps the gate from passing",
-    "a little worse": "the whole interval is a loss, but too small a one to block",
+    "a little worse": "both bounds are a loss, but too small a one to block",
     "no loss shown": "did not block, and is no evidence for passing",
     "too few to tell": "too few items or clusters to gate",
     "not tested alone": "a part of a row; it can block by itself, and decides nothing else",
@@ -35,7 +35,7 @@ EXPLAINED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Bar:
-    """An interval along a line from -`REACH` to +`REACH` deltas, in percent of the line."""
+    """The bounds of a change along a line from -`REACH` to +`REACH` deltas, in percent of the line."""
 
     low: float
     width: float
@@ -44,7 +44,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Line:
-    """A row: its name, its change with the interval, its verdict, and (name, value) of every other figure."""
+    """A row: its name, its change with its bounds, its verdict, and (name, value) of every other figure."""
 
     name: str
     change: str
@@ -110,7 +110,7 @@ def _moved(row: Row) -> str:
 
 
 def change_of(row: Row) -> str:
-    """The change with its 95% bounds; of a rate in points."""
+    """The change with its one-sided 95% bounds; of a rate in points."""
     text = cells(row)[5]
     return "not known" if text == "-" else text.replace(" [", " points [") if row["kind"] == "rate" else text
 

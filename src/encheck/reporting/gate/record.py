@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from encheck.gating.lost import LOST_SHOWN, LostQuery
-from encheck.gating.types import EXIT_CODES, GateRow, Moved, Outcome, Share
+from encheck.gating.partial import reason
+from encheck.gating.types import EXIT_CODES, GateRow, Moved, Outcome, PartialGate, Share
 from encheck.gating.weighing import Searched, Weighed
 from encheck.reporting import lost
 from encheck.scoring.answers import Answers
@@ -17,11 +18,20 @@ MAX_FLIPS_KEPT = 10  # of each direction and row, in results.json
 
 
 def verdict(weighed: Sequence[Weighed], inconclusive: str | None) -> tuple[Outcome, int]:
-    """The worst outcome against any baseline, and the exit code; `inconclusive` is what one counts as."""
+    """The worst outcome against any baseline, and the exit code.
+
+    `inconclusive` is what one counts as; a partial gate never counts as passed.
+    """
     outcomes: list[Outcome] = [w.decision.outcome for w in weighed]
     worst: Outcome = next(o for o in ("block", "inconclusive", "pass") if o in outcomes)
-    counts_as: Any = inconclusive if worst == "inconclusive" and inconclusive else worst
-    return worst, EXIT_CODES[counts_as]
+    is_partial = any(w.decision.partial for w in weighed)
+    return worst, exit_code(worst, inconclusive, is_partial=is_partial)
+
+
+def exit_code(outcome: Outcome, inconclusive: str | None, *, is_partial: bool) -> int:
+    """The exit code of a gate, where an inconclusive one counts as `inconclusive`; never 0 of a partial one."""
+    counts_as: Any = inconclusive if outcome == "inconclusive" and inconclusive else outcome
+    return EXIT_CODES["inconclusive" if is_partial and counts_as == "pass" else counts_as]
 
 
 @dataclass(frozen=True)
@@ -42,8 +52,27 @@ def as_dict(weighed: Sequence[Weighed], inconclusive: str | None, shown: Shown =
     outcome, code = verdict(weighed, inconclusive)
     beside = replace(shown, folder="")  # the folder keeps answers for the first baseline alone
     against = [_against(w, shown if i == 0 else beside) for i, w in enumerate(weighed)]
-    partial = sorted({name for w in weighed for name in w.partial})
+    partial = next((one["partial"] for one in against if one["partial"]), None)
     return {"outcome": outcome, "exit_code": code, "partial": partial, "against": against}
+
+
+def in_part(gate: Mapping[str, Any], partial: PartialGate) -> dict[str, Any]:
+    """The `gate` of results.json as one that left out what `partial` says: what it would pass is open."""
+    said = asdict(partial)
+
+    def of(one: Mapping[str, Any]) -> dict[str, Any]:
+        searches = [{**search, "judge": None} for search in one["searches"]]
+        found = {**one, "partial": one["partial"] or said, "searches": searches}
+        return (
+            {**found, "outcome": "inconclusive", "reasons": [reason(partial.why)]}
+            if one["outcome"] == "pass"
+            else found
+        )
+
+    against = [of(one) for one in gate["against"]]
+    outcome = "inconclusive" if gate["outcome"] == "pass" else gate["outcome"]
+    code = gate["exit_code"] or EXIT_CODES["inconclusive"]
+    return {"outcome": outcome, "exit_code": code, "partial": gate["partial"] or said, "against": against}
 
 
 def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
@@ -58,8 +87,7 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
         "seed_noise": w.decision.seed_noise.pooled,
         "replicates": w.decision.seed_noise.replicates,
         "balanced": {"baseline": before, "candidate": after},
-        "not_selected": w.not_selected,
-        "partial": list(w.partial),
+        "partial": asdict(w.decision.partial) if w.decision.partial else None,
         "contracts": list(w.decision.contracts),
         "remedies": list(w.remedies),
         "reported_only": dict(w.reported),
@@ -91,9 +119,9 @@ def _row(w: Weighed, row: GateRow, shown: Shown) -> dict[str, Any]:
 
 
 def _search(w: Weighed, one: Moved, shown: Shown) -> dict[str, Any]:
-    """A search without labels; `judge` is what to type to decide it, None where that is decided or would not."""
+    """A search without labels; `judge` is what to type to decide the gate, None where that is decided or would not."""
     left = one.judged.left if one.judged else one.shares[0].queries
-    needs = not one.passes and not one.blocks and left > 0
+    needs = not one.passes and not one.blocks and left > 0 and not w.decision.partial
     found = asdict(one)
     return {
         "row": found.pop("name"), **found, "passes": one.passes, "says": f"{one.said}; {one.why}",

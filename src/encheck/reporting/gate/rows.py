@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 NEARLY_ANYTHING = 10  # deltas: 20 points of a rate
-HEAD = ("gate", "family", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
-FAMILY_HEAD = ("family", "gate rows", "change in deltas", "95% lower bound", "state")
+CHANGE = "change [one-sided 95% bounds]"
+HEAD = ("gate", "family", "gate row", "baseline", "candidate", CHANGE, "lost", "gained", "could see")
+FAMILY_HEAD = ("family", "gate rows", "change in deltas", "one-sided 95% lower bound", "state")
 MEANING = {
     "kept": "did not block, and is no evidence for passing: little to lose there, a slice, or a whole of parts",
     "at chance": "did not block, and is no evidence: the baseline is not shown to be above chance by 2 deltas",
-    "lost": "as kept, but the whole interval is a loss, though too small a one to block",
+    "lost": "as kept, but both bounds are a loss, though too small a one to block",
     "reported": "too few items or clusters: does not gate",
     "part": "a property, level or surface direction of a row: can block by itself, and decides nothing else",
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from encheck.options import model_options
@@ -13,6 +12,7 @@ from encheck.reporting import endpoint
 from encheck.reporting.gate.story import NEW
 
 Against = Mapping[str, Any]
+SELECTS = ("-m", "-k", "--deselect", "--ignore", "--ignore-glob")  # what selects checks; the value may follow a blank
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Commands:
-    """What gates the candidate again, and what keeps it as a baseline; "" where that is not known."""
+    """What gates the candidate again, also on all checks, and what keeps it as a baseline; "" where not known."""
 
     again: str = ""
     keep: str = ""
+    whole: str = ""
 
 
 UNKNOWN = Commands()
@@ -46,17 +47,19 @@ def commands(run: Mapping[str, Any]) -> Commands:
     on += f" --queries={shlex.quote(settings['queries'])}" if settings.get("queries") else ""
     if (index := settings.get("search_index", "exact")) != "exact":
         on += f" --search-index={shlex.quote(index)}"
-    on += _selection(run.get("command", ""))
-    return Commands(run.get("command", ""), f"encheck run {asked}{on} --save-baseline=reports/baselines/new")
+    command, keep = run.get("command", ""), f"encheck run {asked}{on} --save-baseline=reports/baselines/new"
+    return Commands(command, keep, _of_all_checks(command))
 
 
-def _selection(command: str) -> str:
-    """The checks that were asked for, as they were typed: a baseline of others would leave rows without a partner."""
+def _of_all_checks(command: str) -> str:
+    """The command without what selects checks."""
     try:
         words = shlex.split(command)
     except ValueError:
         return ""
-    return "".join(f" {option} {shlex.quote(value)}" for option, value in pairwise(words) if option in ("-m", "-k"))
+    is_value = [False, *(word in SELECTS for word in words)]
+    kept = [word for word, drop in zip(words, is_value, strict=False) if not drop and not word.startswith(SELECTS)]
+    return shlex.join(kept)
 
 
 def steps(against: Against, *, candidate: str = NEW, to_type: Commands = UNKNOWN) -> Iterator[Step]:
@@ -89,6 +92,10 @@ def _stay(against: Against, to_type: Commands) -> Iterator[Step]:
 
 def _find_out(against: Against, to_type: Commands) -> Iterator[Step]:
     yield Step(f"Keep {against['baseline']} in use until the gate can tell.")
+    if against.get("partial"):
+        ways = tuple(f"{text[0].upper()}{text[1:]}." for text in against.get("remedies", ()))
+        yield Step("Gate the new model on all checks.", to_type.whole, ways)
+        return
     if command := judging(against):
         yield Step("Say which answers are better, where the two models differ.", command)
     if ways := tuple(_ways(against)):

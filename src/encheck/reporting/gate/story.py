@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from encheck.reporting.gate.names import name_of, with_data
+from encheck.reporting.gate.words import weighed_in
 
 Against = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -14,6 +15,7 @@ Tone = Literal["good", "bad", "open"]
 TONES: Mapping[str, Tone] = {"pass": "good", "block": "bad", "inconclusive": "open"}
 NEW = "the new model"
 NAMED = 3  # things that a sentence lists
+MAY_BE_WORSE, OPEN = "may have got worse", "is open"  # the second where more was won than lost
 UNITS = {"query": "queries", "pair": "pairs", "comparison": "comparisons", "item": "items"}
 LOST = "Lost: right before, wrong now. Won: the other way round."
 COMPARISON = "A comparison asks which of two texts is nearer to a third."
@@ -87,10 +89,12 @@ def _is_told(reason: str, rows: set[str]) -> bool:
 
 
 def _answer(against: Against, candidate: str) -> str:
-    old = against["baseline"]
-    yes = "Yes, by what was weighed" if against.get("partial") else "Yes"
+    old, partial = against["baseline"], against.get("partial")
+    if partial and against["outcome"] == "inconclusive":
+        what = f"a part of the checks ({named})" if (named := weighed_in(partial)) else "a part of the checks"
+        return f"Partial: only {what} was weighed, so the gate cannot tell whether {candidate} can take {old}'s place"
     return {
-        "pass": f"{yes}: {candidate} may replace {old}",
+        "pass": f"Yes: {candidate} may replace {old}",
         "block": f"No: do not replace {old} with {candidate}",
         "inconclusive": f"Not yet: the gate cannot tell whether {candidate} may replace {old}",
     }[against["outcome"]]
@@ -139,7 +143,7 @@ def _losses(against: Against) -> Iterator[Loss]:
     """What blocks, or keeps the gate open: contracts, searches without labels, rows in the order of the reasons."""
     if against["outcome"] == "pass":
         return
-    worse = "got worse" if against["outcome"] == "block" else "may have got worse"
+    worse = "got worse" if against["outcome"] == "block" else MAY_BE_WORSE
     yield from map(_of_contract, against.get("contracts", ()))
     for search in against.get("searches", ()):
         if _is_worse(search) if against["outcome"] == "block" else not search["passes"]:
@@ -176,7 +180,15 @@ def _counts(row: Row, against: Against) -> bool:
 
 def _of_row(row: Row, name: str, worse: str) -> Loss:
     figures = f"{_before_and_now(row)} {_matters(row)}"
-    return Loss(name, f"{worse}: {_amount_lost(row)}", figures, row.get("means", ""), row)
+    how = worse if row["outcome"] == "block" or not _won_more(row) else OPEN
+    return Loss(name, f"{how}: {_amount_lost(row)}", figures, row.get("means", ""), row)
+
+
+def _won_more(row: Row) -> bool:
+    """Whether the figure rose, or more was won than lost: that such a row may have got worse would mislead."""
+    names = ("gained", "lost") if row["kind"] == "rate" else ("better_queries", "worse_queries")
+    won, lost = (row.get(name) or 0 for name in names)
+    return won > lost or (row["change"] or 0) > 0
 
 
 def _amount_lost(row: Row) -> str:
@@ -206,7 +218,7 @@ def _matters(row: Row) -> str:
     low = row["low"]
     if row["outcome"] == "block" or low is None or low >= 0:
         return f"{matters}."
-    return f"{matters}, and this may be one of {_amount(row, -low)} (95% bound)."
+    return f"{matters}, and this may be one of {_amount(row, -low)} (one-sided 95% bound)."
 
 
 def _amount(row: Row, value: float) -> str:
@@ -225,6 +237,7 @@ def _of_search(search: Mapping[str, Any], worse: str) -> Loss:
     """A search without labels: what people said of it, or how many first answers changed, which nobody judged."""
     share, judged = search["shares"][0], search.get("judged")
     if judged and judged["asked"]:
+        worse = OPEN if worse == MAY_BE_WORSE and judged["new"] > judged["old"] else worse
         told = f"in {judged['old']:,} of {judged['old'] + judged['new']:,} judged answers the old one is better"
     else:
         told = f"{share['queries']:,} of {search['queries']:,} logged queries have another first answer"

@@ -8,6 +8,7 @@ from typing import Any
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import overview
 from encheck.reporting.gate.rows import (
+    CHANGE,
     FAMILY_HEAD,
     HEAD,
     cells,
@@ -65,7 +66,7 @@ def _told(against: Mapping[str, Any], candidate: str, to_type: Commands, most: i
 
 def _overview(against: Mapping[str, Any], most: int) -> Iterator[str]:
     """Name, change and verdict of each row."""
-    yield from ("| what | change [95%] | verdict |", "| --- | --- | --- |")
+    yield from (f"| what | {CHANGE} | verdict |", "| --- | --- | --- |")
     for line in overview(against)[:most]:
         yield f"| {' | '.join(map(escape, (line.name, line.change, line.verdict)))} |"
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import change_of
-from encheck.reporting.gate.rows import HEAD, cells, folded, state_of, weighed_rows
+from encheck.reporting.gate.rows import CHANGE, HEAD, cells, folded, state_of, weighed_rows
 from encheck.reporting.gate.steps import UNKNOWN, Commands, commands, steps
 from encheck.reporting.gate.story import NEW, Loss, story
 from encheck.reporting.gate.words import explained, part, title, undecided
 from encheck.reporting.text import table
 
-SHORT = ("gate", "gate row", "change [95% bounds]", "lost", "won")
+SHORT = ("gate", "gate row", CHANGE, "lost", "won")
 TOLD = 3  # losses with examples
 
 

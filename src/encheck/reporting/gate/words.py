@@ -20,15 +20,22 @@ def word(against: Mapping[str, Any]) -> str:
 
 
 def part(said: Mapping[str, Any]) -> str:
-    """Which part of the baseline's checks was weighed, as it stands beside a verdict; empty where all were.
+    """Which part of the checks was weighed, as it stands beside a verdict; empty where all were.
 
-    >>> part({"partial": ["antonym", "number"]}), part({"partial": []})
+    >>> part({"partial": {"weighed": ["antonym", "number"]}}), part({"partial": None})
     (' (partial: antonym, number)', '')
     """
-    names = said.get("partial", ())
+    if not said.get("partial"):
+        return ""
+    named = weighed_in(said["partial"])
+    return f" (partial: {named})" if named else " (partial)"
+
+
+def weighed_in(partial: Mapping[str, Any]) -> str:
+    """The properties that a partial gate weighed, the first few by name."""
+    names = partial["weighed"]
     more = len(names) - MAX_PROPERTIES_NAMED
-    named = ", ".join(names[:MAX_PROPERTIES_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f" (partial: {named})" if names else ""
+    return ", ".join(names[:MAX_PROPERTIES_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def title(against: Mapping[str, Any]) -> str:
@@ -100,6 +107,10 @@ def undecided(gate: Mapping[str, Any]) -> list[str]:
     """What an inconclusive gate counts as, in a line; none for one that decided."""
     if gate["outcome"] != "inconclusive":
         return []
+    if gate.get("partial"):
+        return [
+            f"the gate is partial: it counts as exit code {gate['exit_code']}, since a part of the checks never passes"
+        ]
     return [f"the gate is inconclusive, which counts as exit code {gate['exit_code']} (--inconclusive pass|block)"]
 
 
@@ -115,9 +126,8 @@ def explained(against: Mapping[str, Any], *, commands: bool = True, remedies: bo
     for search in against.get("searches", ()):
         yield from _of_search(search, against, commands=commands)
     yield from _score(against)
-    if against["not_selected"]:
-        left = against["not_selected"]
-        yield f"the gate is partial: -m or -k left out {left} cases of the baseline, which were not weighed"
+    if (partial := against.get("partial")) and not any(partial["why"] in text for text in against["reasons"]):
+        yield f"the gate is partial: {partial['why']}"
     if against["seed_noise"]:
         yield f"seeds alone move a gate row by {against['seed_noise']:.2f} deltas{_measured_on(against)}"
     yield from against["notes"]

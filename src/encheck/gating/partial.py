@@ -1,0 +1,98 @@
+"""A gate of a part of the checks: what it left out of all that its data allow to weigh, and that it never passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from encheck.claims import CONTRACT
+from encheck.gating.baseline import Baseline
+from encheck.gating.declared import declarations, is_weighed
+from encheck.gating.types import Decision, PartialGate
+
+Results = Mapping[str, Any]
+MOST_NAMED = 3  # properties
+
+
+def unselected(baseline: Baseline, results: Results) -> set[str]:
+    """The cases that the run left out, by name (check/data/level); of data that it lacks, those of such checks."""
+    names = set(results.get("selection", {}).get("unselected", ()))
+    checks = {name.partition("/")[0] for name in names}
+    return names | {name for name in _elsewhere(baseline, results) if baseline.cases[name].check in checks}
+
+
+def _elsewhere(baseline: Baseline, results: Results) -> set[str]:
+    """The cases of the baseline on data that the run lacks."""
+    data = {one["name"] for one in results["data"]}
+    return {name for name, kept in baseline.cases.items() if kept.data not in data}
+
+
+def partial_gate(
+    baseline: Baseline,
+    results: Results,
+    *,
+    model: str,
+    weighed: Sequence[str],
+    uncompared: Sequence[str] = (),
+    missing: Sequence[str] = (),
+) -> PartialGate | None:
+    """What a gate left out; None where it weighed all that its data allow.
+
+    `weighed` and `uncompared` are properties: those that both sides have, and those of the candidate that its baseline
+    was not asked for. `missing` are the cases that only one side has, be it that pytest ran none of their checks. What
+    no gate weighs, and checks without an item in the data, are not left out.
+    """
+    about = next(one for one in results["models"] if one["label"] == model)
+    selected_out = results.get("selection", {}).get("left_out", ())
+    lacking = {
+        baseline.model["label"]: _lacking(baseline.lacks, results),
+        model: _lacking(about.get("lacks", ()), results),
+    }
+    why = []
+    if selected_out:
+        more = len(selected_out) - MOST_NAMED
+        named = ", ".join(selected_out[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        why.append(f"-m, -k, PYTEST_ADDOPTS or named tests left out checks that these data allow, such as {named}")
+    if unselected(baseline, results) & _elsewhere(baseline, results):
+        why.append("the baseline has other data, of which no check was run")
+    if uncompared:
+        why.append(f"the baseline lacks cases ({', '.join(uncompared)})")
+    if missing and not about["error"]:  # a model that cannot encode lacks them all, and is blocked
+        why.append(f"only one side has {_cases(len(missing))}")
+    why += [f"{label} is a file of vectors and lacks texts of {_cases(len(some))}"
+            for label, some in lacking.items() if some]  # fmt: skip
+    if "first_look" in results:
+        why.append("the run stopped after its first look")
+    left_out = {*selected_out, *uncompared, *(name for some in lacking.values() for name in some.values())}
+    return PartialGate(tuple(weighed), tuple(sorted(left_out)), "; ".join(why)) if why else None
+
+
+def _lacking(cases: Sequence[str], results: Results) -> dict[str, str]:
+    """Of cases without vectors those that a gate weighs, with their properties; stored vectors keep no contract."""
+    declared, tested = declarations(results), {row["check"]: row["property"] for row in results["checks"]}
+
+    def named() -> Iterator[tuple[str, str]]:
+        for case in cases:
+            check = case.partition("/")[0]
+            said = declared.get(check)
+            if said is None or (said.family != CONTRACT and is_weighed(said)):
+                yield case, tested.get(check, check)
+
+    return dict(named())
+
+
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count} cases"
+
+
+def in_part(decision: Decision, partial: PartialGate | None) -> Decision:
+    """The decision of a gate of this part: what it would pass is open, since what was left out may have got worse."""
+    if partial is None or decision.outcome != "pass":
+        return replace(decision, partial=partial)
+    return replace(decision, outcome="inconclusive", reasons=(reason(partial.why),), partial=partial)
+
+
+def reason(why: str) -> str:
+    """Why a gate that would pass is open where `why` left out checks."""
+    return f"no loss that matters was found in this part, but only a gate of all checks can pass: {why}"
