@@ -111,7 +111,9 @@ def conclude(
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
     if settings.save_baseline and saves:
         noise = _noise_to_keep(weighed, side, own, _dimensions(results), model)
-        save(settings.save_baseline, results, side.tables, model=model, seed_noise=noise, space=recorder.space(model))
+        save(
+            settings.save_baseline, results, side.tables, model=model, seed_noise=noise, vectors=recorder.vectors(model)
+        )
     return end
 
 
@@ -187,7 +189,8 @@ def _weigh(
         side, dimensions = side_of_baseline(baseline, next(iter(replicates.values()))), _dimensions(results)
         noise = _noise(side, replicates, dimensions | {"": baseline.model.get("dimension")}, "", primary)
     return weigh(baseline, results, recorder.items, model=model, seed_noise=noise, people=by_people,
-                 primary=primary, space=recorder.space(model), cutoff=cutoff)  # fmt: skip
+                 primary=primary, vectors=recorder.vectors(model), documents=recorder.document_lengths(model),
+                 cutoff=cutoff)  # fmt: skip
 
 
 def _noise(

@@ -17,8 +17,8 @@ from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
-    from encheck.gating.dropin import Space
     from encheck.gating.kept import Part
+    from encheck.gating.reindex import DocumentLengths, VectorSample
     from encheck.gating.weighing import Searched
     from encheck.running.case import Case
 
@@ -217,12 +217,23 @@ class Recorder:
         found = [described["selection"] for described in self.described if described.get("selection")]
         return {name: sorted({text for one in found for text in one[name]}) for name in ("unselected", "left_out")}
 
-    def space(self, model: str) -> Space | None:
+    def vectors(self, model: str) -> VectorSample | None:
         """Vectors of a model, to compare with those of another one; None where it gives none, or no gate asked."""
-        from encheck.gating.dropin import Space
+        from encheck.gating.reindex import VectorSample
 
-        found = (described.get("spaces", {}).get(model) for described in self.described)
-        return next((Space.unpacked(packed) for packed in found if packed), None)
+        packed = self._first_described("vectors", model)
+        return VectorSample.unpacked(packed) if packed else None
+
+    def document_lengths(self, model: str) -> DocumentLengths | None:
+        """How long the user's documents are by this model's tokenizer; None where there are none, or no gate asked."""
+        from encheck.gating.reindex import DocumentLengths
+
+        packed = self._first_described("documents", model)
+        return DocumentLengths(**packed) if packed else None
+
+    def _first_described(self, what: str, model: str) -> Mapping[str, Any] | None:
+        found = (described.get(what, {}).get(model) for described in self.described)
+        return next((packed for packed in found if packed), None)
 
     def results(
         self,

@@ -7,7 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
@@ -184,8 +184,8 @@ class Session:
     def _prepare_all(self, progress: Progress) -> None:
         self.bench.prepare(self._requests, locks=self.locks.encoding, progress=progress)
         if self.settings.baseline or self.settings.save_baseline:
-            asked = [baseline.space for baseline in self._baselines if baseline.space]
-            self.bench.compare(asked, locks=self.locks.encoding, progress=progress)
+            samples = [baseline.sample for baseline in self._baselines if baseline.sample]
+            self.bench.compare(samples, locks=self.locks.encoding, progress=progress)
         if PROBES in self.bench.data and not self.settings.baseline:
             self.parents = dict(self._known_parents())
 
@@ -381,7 +381,10 @@ class Session:
             "first_look": {"look": self.decision.look, "rest": self.decision.rest} if self.decision.look else None,
             "texts": self._texts(),
             "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
-            "spaces": {s.label: s.state.space.packed() for s in self.bench.subjects.values() if s.state.space},
+            "vectors": {s.label: s.state.sample.packed() for s in self.bench.subjects.values() if s.state.sample},
+            "documents": {
+                s.label: asdict(s.state.documents) for s in self.bench.subjects.values() if s.state.documents
+            },
         }
 
     def _selection(self) -> dict[str, list[str]]:

@@ -40,6 +40,16 @@ class Model2VecEncoder(LocalEncoder):
         """Maximum length and dimension."""
         return [str(self.config.max_length), str(self.config.truncate_dim)]
 
+    @property
+    def maximum_length(self) -> int | None:
+        """As the entry says."""
+        return self.config.max_length
+
+    @property
+    def tokenizer_file(self) -> Path:
+        """In the folder."""
+        return self.source / "tokenizer.json"
+
     @cached_property
     def model(self) -> Any:
         """The loaded model."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,21 @@ class TextEncoder(ABC):
     @abstractmethod
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """(positions, vectors) of texts of which none holds a lone surrogate."""
+
+    @property
+    def maximum_length(self) -> int | None:
+        """The most tokens of a text that are read, as the files and the entry say; None where nothing does."""
+        return None
+
+    @property
+    def tokenizer_file(self) -> Path | None:
+        """The tokenizer.json that makes its tokens; None where it has none."""
+        return None
+
+    @property
+    def is_normalised(self) -> bool | None:
+        """Whether vectors are brought to length 1; None where nothing says so."""
+        return None
 
     def about(self) -> dict[str, Any]:
         """How the model is used here, for the report: what holds, not what was asked for."""

@@ -24,9 +24,8 @@ import numpy as np
 
 from encheck.errors import BaselineError
 from encheck.gating.declared import declarations
-from encheck.gating.dropin import Space
 from encheck.gating.kept import FIGURE, LARGEST, STEPS, Kept, rounded, said_of
-from encheck.gating.older import VERSIONS, upgraded
+from encheck.gating.reindex import VectorSample
 from encheck.gating.types import FEWEST_REPLICATES, Noise
 from encheck.ids import CaseId
 from encheck.options import try_place
@@ -39,7 +38,7 @@ from encheck.system.json_schema import refuse_wrong, schema_of
 from encheck.system.parquet import table_of
 from encheck.types import Declaration, Kind, content_hash
 
-VERSION = 3
+VERSION = 4
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
 WRITTEN = (SUMMARY, ITEMS)
 KINDS: Mapping[Kind, str] = {
@@ -100,9 +99,10 @@ class Baseline:
         return dict(zip(FIGURE, found, strict=True)) if found else None
 
     @property
-    def space(self) -> Space | None:
-        """Vectors of some texts; None of a model that gives none, and of baselines from before they kept any."""
-        return Space.unpacked(self.summary)
+    def sample(self) -> VectorSample | None:
+        """Vectors of some texts, and how they are made; None of a model that gives none."""
+        packed = self.summary.get("vectors")
+        return VectorSample.unpacked(packed) if packed else None
 
     @property
     def seed_noise(self) -> Noise | None:
@@ -159,7 +159,7 @@ def save(
     *,
     model: str,
     seed_noise: Noise | None = None,
-    space: Space | None = None,
+    vectors: VectorSample | None = None,
 ) -> None:
     """Write a baseline; BaselineError where the folder holds something else, or takes nothing.
 
@@ -168,14 +168,11 @@ def save(
     if not tables:
         raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
     kept = {name: _storable(Kept.of(table)) for name, table in tables.items()}
-    write(folder, _summary(results, kept, model, seed_noise) | (space.small.packed() if space else {}), kept)
+    write(folder, _summary(results, kept, model, seed_noise) | ({"vectors": vectors.packed()} if vectors else {}), kept)
 
 
 def write(folder: Path, summary: Mapping[str, Any], cases: Mapping[str, Kept]) -> None:
-    """Write the parts of a baseline, also of one that was read: an older one then has the present form.
-
-    As `save`, of which it is the second half.
-    """
+    """Write the parts of a baseline, also of one that was read. As `save`, of which it is the second half."""
     try:
         _refuse_others(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -352,13 +349,11 @@ def read(folder: Path) -> Baseline:
     _mend_if_it_may(folder)
     summary, data = _read_parts(folder)
     try:
-        if summary["encheck_baseline"] in VERSIONS:
-            found, cases = upgraded(summary, data)
-            return Baseline(folder, found, cases)
         refuse_wrong(summary, schema_of("encheck.gating", "baseline.schema.json"))
         _refuse_short_figures(summary)
-        Space.unpacked(summary)
-        return Baseline(folder, summary, _read_items(data, summary))
+        found = Baseline(folder, summary, _read_items(data, summary))
+        _ = found.sample
+        return found
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         why = str(error) if type(error) is ValueError else repr(error)
         raise BaselineError(
@@ -404,14 +399,12 @@ def _read_summary(path: Path) -> dict[str, Any]:
         ) from error
     except (ValueError, LookupError, TypeError) as error:
         raise BaselineError(f"{path} was not written by --save-baseline, or is truncated ({error!r})") from error
-    if version not in (*VERSIONS, VERSION):
-        age = "newer" if isinstance(version, int) and version > VERSION else "other"
+    if version != VERSION:
         versions = found.get("versions")
         maker = versions.get("encheck", "not said") if isinstance(versions, dict) else "not said"
         raise BaselineError(
-            f"{path} is of the {age} baseline version {version!r}, but this encheck reads "
-            f"{', '.join(map(str, VERSIONS))} and {VERSION}: install the encheck that made it ({maker}), or make the "
-            "baseline again"
+            f"{path} is of the baseline version {version!r}, but this encheck reads {VERSION}: make the baseline "
+            f"again, or install the encheck that made it ({maker})"
         )
     said = found.pop("checksum", None)
     if said != _checksum(found):

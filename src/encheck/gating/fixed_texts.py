@@ -1,6 +1,7 @@
 """Texts whose vectors every baseline keeps, so that two models can be compared vector by vector on any data.
 
-They are nobody's data: a vector says something of its text, and a baseline lies in a repository.
+They are nobody's data: a vector says something of its text, and a baseline lies in a repository. The short ones have 1
+to 18 words. The long ones lie on both sides of the usual maximum lengths: 32 tokens, 64, 128 and so on to 8,192.
 """
 
 FIXED_TEXTS = (
@@ -37,3 +38,15 @@ FIXED_TEXTS = (
     "A contract that is not signed by both parties is not binding.",
     "Thanks, that solved it!",
 )
+LONG_WORDS = (15, 30, 45, 90, 180, 350, 700, 1_400, 2_800, 5_600, 11_200)  # a token has about three quarters of a word
+
+
+def long_text(words: int) -> str:
+    """The short texts one after the other, from another one on for each length, cut at so many words.
+
+    >>> long_text(4), len(long_text(700).split())
+    ('Our office is closed', 700)
+    """
+    start = 7 * words % len(FIXED_TEXTS)
+    run = " ".join((*FIXED_TEXTS[start:], *FIXED_TEXTS[:start])).split()
+    return " ".join((run * (words // len(run) + 1))[:words])

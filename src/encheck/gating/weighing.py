@@ -9,6 +9,7 @@ from typing import Any
 
 from encheck.claims import CONTRACT
 from encheck.errors import BaselineError
+from encheck.gating import reindex
 from encheck.gating.answers import is_unjudged, moved
 from encheck.gating.balance import balanced, families_of, shares
 from encheck.gating.baseline import STORED, Baseline, tables_of
@@ -16,13 +17,13 @@ from encheck.gating.capabilities import parts, pooled
 from encheck.gating.capabilities import rows as gate_rows
 from encheck.gating.decision import decide
 from encheck.gating.declared import declarations, declared_of, gating
-from encheck.gating.dropin import CutoffMoved, Reindex, Space, reindex
 from encheck.gating.endpoints import RANKS, Beside, beside
-from encheck.gating.in_use import moved_cutoffs
+from encheck.gating.in_use import CutoffMoved, moved_cutoffs
 from encheck.gating.kept import Kept, Part
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
 from encheck.gating.partial import in_part, partial_gate, unselected
+from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample
 from encheck.gating.remedies import remedies
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
@@ -126,19 +127,21 @@ def weigh(
     seed_noise: Noise | None = None,
     primary: str | None = None,
     people: People | None = None,
-    space: Space | None = None,
+    vectors: VectorSample | None = None,
+    documents: DocumentLengths | None = None,
     cutoff: float | None = None,
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
     Where the run left out checks that its data allow, the gate is partial and does not pass. `primary` names the
     primary endpoint of searches with labels, None for the one that their labels ask for. `people` know what was judged
-    of answers that differ. `space` has vectors of the candidate, `cutoff` is one that is in use.
+    of answers that differ. `vectors` are the candidate's of some texts, `documents` the lengths of the user's; `cutoff`
+    is one that is in use.
     """
     _refuse_incomparable(baseline, results, model)
     pair = _facing(baseline, results, items, model)
-    vectors = _reindex(baseline, space)
-    is_other_family = vectors is not None and vectors.related is False
+    index = _reindex(baseline, vectors, documents)
+    is_other_family = index is not None and index.related is False
     found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
     new, missing = tuple(_uncompared(pair)), _missing(pair, results)
     noise = seed_noise or baseline.seed_noise or QUIET
@@ -166,7 +169,7 @@ def weigh(
         lost_items(found.rows),
         {name: _means(some) for name, some in found.rows.items()},
         remedies(decision, sampled=_sampled(results)),
-        vectors,
+        index,
         moved_cutoffs(baseline.cases, pair.whole[1].tables, results, items, model=model, cutoff=cutoff),
         {name: _answered(some) for name, some in found.rows.items() if some[0].after.answers},
     )
@@ -178,15 +181,15 @@ def _answered(some: Sequence[Compared]) -> tuple[int, int]:
     return worse, better
 
 
-def _reindex(baseline: Baseline, space: Space | None) -> Reindex | None:
+def _reindex(baseline: Baseline, vectors: VectorSample | None, documents: DocumentLengths | None) -> Reindex | None:
     """Whether vectors of the baseline's model stay; None of models that score pairs."""
     if baseline.model["kind"] != "vector":
         return None
-    if baseline.space is None:
-        return Reindex(None, "the baseline keeps no vectors: it was made by an older encheck, or from a run's folder")
-    if space is None:
-        return Reindex(None, "the run kept no vectors of the candidate")
-    return reindex(baseline.space, space)
+    if baseline.sample is None:
+        return reindex.unknown("the baseline keeps no vectors: it was made from a run's folder")
+    if vectors is None:
+        return reindex.unknown("the run kept no vectors of the candidate")
+    return reindex.compare(baseline.sample, vectors, documents=documents)
 
 
 def _means(some: Sequence[Compared]) -> str:

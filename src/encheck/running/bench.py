@@ -14,8 +14,9 @@ from encheck.datasets.columns import ColumnPairs, Columns, in_memory
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Fitted, Model, Partial
 from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
-from encheck.gating.dropin import Space
+from encheck.gating.reindex import VectorSample
 from encheck.items.variants import Maker
+from encheck.running.comparable import documents_of
 from encheck.running.encoding import Encoding
 from encheck.running.plan import Plan
 from encheck.running.roles import Texts, texts_of
@@ -144,10 +145,10 @@ class Bench:
                 wanted += [(text, text) for text in self.scorer.identical(data)]
         return plan
 
-    def compare(self, asked: Sequence[Space], *, locks: Locks, progress: Progress) -> None:
-        """Encode the texts by which each model's vectors are compared with those of others, `asked`."""
+    def compare(self, others: Sequence[VectorSample], *, locks: Locks, progress: Progress) -> None:
+        """Encode the texts by which each model's vectors are compared with those of others."""
         for subject in self.subjects.values():
-            self.encoding.compare(subject, asked, locks, progress)
+            self.encoding.compare(subject, others, documents_of(subject, self.data.values()), locks, progress)
 
     def _search(self, model: str, kept: Sequence[Item], texts: Texts, pairs: list[Pair], roles: Texts) -> None:
         """Note what a search needs: texts in their roles, and of a model that scores pairs the candidates."""

@@ -1,30 +1,101 @@
-"""The texts on which the vectors of two models are compared."""
+"""The texts on which the vectors of two models are compared, and how long the user's documents are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Iterable, Sequence
 from typing import cast
 
-from encheck.encoders.protocol import Partial
-from encheck.gating.dropin import MOST, Space
-from encheck.gating.fixed_texts import FIXED_TEXTS
+from encheck.datasets.dataset import Dataset
+from encheck.encoders.protocol import Encoder, Partial
+from encheck.encoders.settings import ROLES, EncodingSettings, count_tokens
+from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
+from encheck.gating.reindex import FEWEST, KEPT_DIMENSIONS, TextLength, VectorSample
 from encheck.running.roles import Role
 from encheck.running.subject import Subject
 from encheck.types import content_hash
 
+MOST_BYTES = 24 * 1024  # of all vectors that a baseline keeps, a number being a byte
+LONGEST_WORDS = 700  # of a long text, where neither a maximum length nor the user's documents ask for longer ones
+LONGEST_STORED = 8  # texts of a file of vectors that are compared as its longest
+PROBES = "probes"
 
-def compared(subject: Subject, asked: Sequence[Space]) -> tuple[list[str], Role | None]:
-    """The texts to encode and their role, beside what the models have that are `asked`; no text of a scorer of pairs.
+RoleTexts = dict[str, list[str]]  # by `ROLES`
 
-    The fixed texts first, then those of the run that the others have besides. Where a search is among the checks,
-    documents are what is stored. Of a model that has some vectors only, the first texts of the run that it has.
+
+def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents: Sequence[str]) -> RoleTexts:
+    """The texts to encode in each role; none of a scorer of pairs.
+
+    The fixed texts, short and long, then those of the run that the `others` have besides. A role is left out where it
+    changes nothing. Of a model that has some vectors only, texts of the run that it has: some short ones, and its
+    longest.
     """
-    if subject.kind != "vector":
-        return [], None
-    role: Role | None = cast(Role, asked[0].role) if asked else "document" if "document" in subject.roles else None
-    run = list(subject.roles[role].rows) if role and role in subject.roles else list(subject.rows)
-    if isinstance(subject.model, Partial):
-        lacking = set(subject.model.lacks(run, role=role))
-        return sorted((text for text in run if text not in lacking), key=content_hash)[:MOST], role
-    others = {key for space in asked for key in space.keys} - set(map(content_hash, FIXED_TEXTS))
-    return [*FIXED_TEXTS, *(text for text in run if others and content_hash(text) in others)], role
+    model = subject.model
+    if not isinstance(model, Encoder):
+        return {}
+    run: RoleTexts = {role: list(subject.roles[cast(Role, role)].rows) for role in ROLES if role in subject.roles}
+    run[""] = list(subject.rows)
+    if isinstance(model, Partial):
+        return {role: some for role, texts in run.items() if (some := _some_of(model, role, texts))}
+    settings = EncodingSettings.of(model)
+    roles = [role for role in ROLES if not role or _counts(model, settings, role)]
+    most = max((len(text.split()) for text in documents), default=0)
+    long = _long_texts(model, settings.maximum_length, max(most, LONGEST_WORDS))
+    width = min(subject.dimension or KEPT_DIMENSIONS, KEPT_DIMENSIONS)
+    short = list(FIXED_TEXTS[: max(FEWEST, MOST_BYTES // (len(roles) * width) - len(long))])
+    wanted: RoleTexts = {role: [*short, *long] for role in roles}
+    fixed = set(map(content_hash, (*FIXED_TEXTS, *map(long_text, LONG_WORDS))))
+    for role in ROLES:
+        there = {key for other in others if role in other.roles for key in other.roles[role].keys} - fixed
+        if there and (found := [text for text in run.get(role, ()) if content_hash(text) in there]):
+            wanted[role] = [*wanted.get(role, ()), *found]
+    return wanted
+
+
+def _some_of(model: Partial, role: str, texts: Sequence[str]) -> list[str]:
+    lacking = set(model.lacks(texts, role=role or None))
+    there = sorted((text for text in texts if text not in lacking), key=content_hash)
+    longest = sorted(there, key=lambda text: -len(text.split()))[:LONGEST_STORED]
+    return list(dict.fromkeys([*there[: len(FIXED_TEXTS)], *longest]))
+
+
+def _counts(model: Encoder, settings: EncodingSettings, role: str) -> bool:
+    """Whether a text can have another vector in this role than without one."""
+    if settings.prompts:
+        return settings.has_prompt(role)
+    try:
+        takes = inspect.signature(model.encode).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(one.name == "role" or one.kind is one.VAR_KEYWORD for one in takes)
+
+
+def _long_texts(model: Encoder, maximum_length: int | None, words: int) -> list[str]:
+    """Up to the first that is longer than the model reads, and than `words`."""
+    texts = [long_text(count) for count in LONG_WORDS]
+    past = next((i for i, count in enumerate(LONG_WORDS) if count >= words), len(texts) - 1)
+    texts = texts[: past + 1]
+    tokens = count_tokens(model, texts)
+    if maximum_length is None or not tokens:
+        return texts
+    beyond = next((i for i, count in enumerate(tokens) if count > maximum_length), len(texts) - 1)
+    return texts[: beyond + 1]
+
+
+def lengths_of(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:
+    """Words and tokens of each text."""
+    tokens: Sequence[int | None] = count_tokens(model, texts, role=role) or [None] * len(texts)
+    return [TextLength(len(text.split()), count) for text, count in zip(texts, tokens, strict=True)]
+
+
+def documents_of(subject: Subject, data: Iterable[Dataset]) -> list[str]:
+    """The user's texts of a run, as far as they lie in memory: what is searched, else all; none of the probes."""
+    if "document" in subject.roles:
+        return list(subject.roles["document"].rows)
+    found: dict[str, None] = {}
+    for one in data:
+        if one.name.split("-")[0].split("@")[0] != PROBES:
+            found |= dict.fromkeys(one.collection.searched.texts if one.collection else ())
+            found |= dict.fromkeys(group.source for group in one.groups)
+            found |= dict.fromkeys(text for pair in one.pairs for text in (pair.first, pair.second))
+    return list(found)

@@ -12,16 +12,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.failing import is_failure
-from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Verified, batches_of, check_scores
+from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Partial, Verified, batches_of, check_scores
+from encheck.encoders.settings import ROLES, EncodingSettings
 from encheck.errors import EncheckError, EncoderError
-from encheck.gating.dropin import Space
-from encheck.running.comparable import compared
+from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
+from encheck.running.comparable import lengths_of, texts_to_compare
 from encheck.running.looking import Busy, looking
 from encheck.running.repeating import again
 from encheck.running.roles import Role, Texts, key_of, prompt_of, tell_prompts
@@ -30,6 +31,7 @@ from encheck.store import Kind, Store, text_key
 from encheck.system.lock import Locks, no_locks
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
+from encheck.types import content_hash
 
 Floats = NDArray[np.float32]
 Compute = Callable[[list[int], Progress], Iterable[tuple[list[int], Floats]]]
@@ -55,20 +57,48 @@ class Encoding:
             subject.state.error = EncoderError(f"{type(error).__name__} when texts were encoded again: {error}")
             subject.state.error.__cause__ = error
 
-    def compare(self, subject: Subject, asked: Sequence[Space], locks: Locks, progress: Progress) -> None:
-        """Encode the texts by which this model's vectors are compared with those of others, `asked`."""
-        texts, role = compared(subject, asked)
-        if not texts or not isinstance(subject.model, Encoder) or subject.error:
+    def compare(
+        self,
+        subject: Subject,
+        others: Sequence[VectorSample],
+        documents: Sequence[str],
+        locks: Locks,
+        progress: Progress,
+    ) -> None:
+        """Encode the texts by which this model's vectors are compared with those of others; nothing if it failed.
+
+        `documents` are the user's, which are counted and not encoded.
+        """
+        texts = {} if subject.error else texts_to_compare(subject, others, documents)
+        if not texts or not isinstance(subject.model, Encoder):
             return
-        keys = list(map(key_of(subject.model, role) if role else text_key, texts))
+        model, roles = subject.model, {}
         try:
-            vectors = self._through_store(subject, keys, _encoder_of(subject, texts, role), locks, progress)
-            subject.state.space = Space.of(texts, vectors, similarity=subject.model.similarity, role=role)
+            for name, some in texts.items():
+                role = cast(Role | None, name or None)
+                keys = list(map(key_of(model, role) if role else text_key, some))
+                vectors = self._through_store(subject, keys, _encoder_of(subject, some, role), locks, progress)
+                roles[name] = RoleVectors(tuple(map(content_hash, some)), vectors)
         except BaseException as error:
             if not is_failure(error):
                 raise
             subject.state.error = EncoderError(f"{type(error).__name__} when texts were compared: {error}")
             subject.state.error.__cause__ = error
+            return
+        for name in ROLES:  # a role that changes nothing has the vectors of texts without one
+            if name not in roles and "" in roles and not isinstance(model, Partial):
+                roles[name] = roles[""]
+        every = list(dict.fromkeys(text for some in texts.values() for text in some))
+        lengths = dict(zip(map(content_hash, every), lengths_of(model, every), strict=True))
+        dimension = next(iter(roles.values())).vectors.shape[1]
+        subject.state.sample = VectorSample(
+            EncodingSettings.of(model),
+            model.similarity,
+            dimension,
+            lengths,
+            {name: roles[name] for name in ROLES if name in roles},
+        )
+        subject.state.documents = DocumentLengths.of(lengths_of(model, documents)) if documents else None
 
     def encode(
         self,

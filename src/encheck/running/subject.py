@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Encoder, Model
 from encheck.errors import EncoderError
-from encheck.gating.dropin import Space
+from encheck.gating.reindex import DocumentLengths, VectorSample
 from encheck.store import Kind
 
 Pair = tuple[str, str]
@@ -40,8 +40,9 @@ class Encoded:
     """What a model gave in this run; written by `Encoding` alone.
 
     `vectors` has shape [texts, d], `rows` the row of each text, `scored` the score of each pair of a scorer of pairs,
-    `again` what came of texts that were encoded a second time, `roles` the queries and documents of searches, `space`
-    vectors that are compared with another model's. `encoded` counts what was computed and kept.
+    `again` what came of texts that were encoded a second time, `roles` the queries and documents of searches, `sample`
+    vectors that are compared with another model's, `documents` the lengths of the user's documents. `encoded` counts
+    what was computed and kept.
     """
 
     error: EncoderError | None = None
@@ -52,7 +53,8 @@ class Encoded:
     scored: dict[Pair, float] = field(default_factory=dict)
     again: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     roles: dict[str, InRole] = field(default_factory=dict)
-    space: Space | None = None
+    sample: VectorSample | None = None
+    documents: DocumentLengths | None = None
 
 
 @dataclass(frozen=True)

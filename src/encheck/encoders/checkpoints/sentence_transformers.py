@@ -31,7 +31,9 @@ from encheck.encoders.checkpoints.pretrained import (
     loading_info,
 )
 from encheck.encoders.checkpoints.spanned import load_modules, spans_of
-from encheck.encoders.files import WHOLE, read_json
+from encheck.encoders.checkpoints.trust import modules
+from encheck.encoders.files import WHOLE, number_of, read_json, value_of
+from encheck.encoders.lengths import UNLIMITED
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pooling import pooling_file, stored_pooling
@@ -143,6 +145,37 @@ class SentenceTransformerEncoder(LocalEncoder):
         spans = self.spans.about() if self.spans else ""
         said = {"pooling": self.pooling, "spans": spans, "truncate_dim": self.cut_to, "base": bases}
         return super().about() | {name: value for name, value in said.items() if value}
+
+    @cached_property
+    def _first_folder(self) -> Path | None:
+        """The folder of the module that makes tokens, where it is a Transformer."""
+        named = [m for m in modules(self.source) if m.file.name == "modules.json"]
+        first = named[0] if named else None
+        return first.folder if first and first.kind.endswith(".Transformer") else None
+
+    @property
+    def maximum_length(self) -> int | None:
+        """As the entry says, else max_seq_length, else what tokenizer and positions allow, as when it is loaded."""
+        if self.config.max_length or self._first_folder is None:
+            return self.config.max_length
+        for file in sorted(self._first_folder.glob("sentence_*_config.json")):
+            if stated := value_of(file, "max_seq_length", int):
+                return int(stated)
+        tokens = number_of(self._first_folder / "tokenizer_config.json", "model_max_length")
+        positions = value_of(self._first_folder / "config.json", "max_position_embeddings", int)
+        said = min(tokens or UNLIMITED, positions if positions and positions > 0 else UNLIMITED)
+        return int(said) if said < UNLIMITED else None
+
+    @property
+    def tokenizer_file(self) -> Path | None:
+        """Of the first module."""
+        file = (self._first_folder or self.source) / "tokenizer.json"
+        return file if file.is_file() else None
+
+    @property
+    def is_normalised(self) -> bool:
+        """Whether a module says so."""
+        return any(module.kind.endswith(".Normalize") for module in modules(self.source))
 
     def keep_parses_in(self, store: Store) -> None:
         """Have the parses that its spans are read off kept there; nothing for a model without spans."""

@@ -25,7 +25,8 @@ from encheck.encoders.checkpoints.pretrained import (
     files_of,
     positions_of,
 )
-from encheck.encoders.files import WHOLE, value_of
+from encheck.encoders.files import WHOLE, number_of, value_of
+from encheck.encoders.lengths import UNLIMITED
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pooling import pool, pooling_file, pooling_note, stored_pooling
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
 log = logging.getLogger("encheck")
-UNLIMITED_TOKENS = 1_000_000  # tokenizers say 1e30 where they know of none
 
 
 class TransformersEncoder(LocalEncoder):
@@ -165,8 +165,26 @@ class TransformersEncoder(LocalEncoder):
     @property
     def limit(self) -> int:
         """The most tokens of a text that are read: as asked for, as the tokenizer says, as there is room for."""
-        said = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or UNLIMITED_TOKENS]
-        return int(min(*said, UNLIMITED_TOKENS))
+        said = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or UNLIMITED]
+        return int(min(*said, UNLIMITED))
+
+    @property
+    def maximum_length(self) -> int | None:
+        """As `limit`, by the files alone."""
+        stated = number_of(self._tokenizer_folder / "tokenizer_config.json", "model_max_length")
+        said = min(self.config.max_length or stated or UNLIMITED, positions_of(self.base) or UNLIMITED)
+        return int(said) if said < UNLIMITED else None
+
+    @property
+    def tokenizer_file(self) -> Path | None:
+        """Of the folder that the tokenizer is loaded from."""
+        file = self._tokenizer_folder / "tokenizer.json"
+        return file if file.is_file() else None
+
+    @property
+    def is_normalised(self) -> bool:
+        """What is pooled here is left at its length."""
+        return False
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Sorted by tokens and packed by a budget, the longest first."""

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, halving, out_of_memory, pack, threads
-from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, largest_token, number_of
+from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, largest_token, number_of, value_of
+from encheck.encoders.lengths import UNLIMITED
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.onnx.batches import Floats, Inputs, padded, pool
@@ -136,9 +137,9 @@ class OnnxEncoder(LocalEncoder):
         from tokenizers import Tokenizer
 
         try:
-            found = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+            found = Tokenizer.from_file(str(self.tokenizer_file))
         except Exception as error:
-            raise EncoderError(f"{self.folder}/tokenizer.json cannot be loaded: {error}. {COPY}") from error
+            raise EncoderError(f"{self.tokenizer_file} cannot be loaded: {error}. {COPY}") from error
         found.no_padding()
         return found
 
@@ -146,10 +147,10 @@ class OnnxEncoder(LocalEncoder):
     def _checked_names(self) -> list[str]:
         """The names of the inputs, once the model takes every token that text can become."""
         names, _ = list(self.inputs), self.output
-        largest = largest_token(self.folder / "tokenizer.json")
+        largest = largest_token(self.tokenizer_file)
         if largest >= 0 and not self.takes(largest, names):
             raise EncoderError(
-                f"{self.folder}/tokenizer.json has token {largest}, but {self.file} no row of embeddings for it: "
+                f"{self.tokenizer_file} has token {largest}, but {self.file} no row of embeddings for it: "
                 f"{OTHER_VOCABULARY}"
             )
         return names
@@ -167,16 +168,22 @@ class OnnxEncoder(LocalEncoder):
         return True
 
     @property
-    def limit(self) -> int | None:
-        """The most tokens of a text that are read; None if nothing says so."""
+    def maximum_length(self) -> int | None:
+        """As the entry says, else the truncation of the tokenizer.json, else the tokenizer_config.json."""
+        truncation = value_of(self.tokenizer_file, "truncation", dict) or {}
         stated = self._stated
-        own = self.tokenizer.truncation["max_length"] if self.tokenizer.truncation else None
-        return self.config.max_length or own or (int(stated) if stated and stated < 1_000_000 else None)
+        own: int | None = truncation.get("max_length")
+        return self.config.max_length or own or (int(stated) if stated and stated < UNLIMITED else None)
+
+    @property
+    def tokenizer_file(self) -> Path:
+        """Beside the model, or in the folder above."""
+        return self.folder / "tokenizer.json"
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Sorted by tokens and packed by a budget, the longest first."""
         names = self._checked_names
-        if limit := self.limit:
+        if limit := self.maximum_length:
             self.tokenizer.enable_truncation(limit)
         made = self.tokenizer.encode_batch([f"{prompt}{text}" for text in texts])
         lengths = np.array([len(t.ids) for t in made])

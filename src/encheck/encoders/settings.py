@@ -1,0 +1,101 @@
+"""How a model turns a text into a vector, told from its files and its entry; the model is not loaded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from encheck.encoders.files import read_json
+from encheck.encoders.lengths import token_counts
+from encheck.types import content_hash
+
+ROLES = ("", "query", "document")  # "" is a text without a role
+TOKENIZER_PARTS = ("normalizer", "pre_tokenizer", "model", "post_processor", "added_tokens")  # truncation is a limit
+TOKENIZER_OPTIONS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "truncation_side")
+
+
+@dataclass(frozen=True)
+class EncodingSettings:
+    """What decides a vector besides the weights; None, or empty, where the model does not say.
+
+    `maximum_length` counts tokens, those that the tokenizer adds included. `prompts` has what stands before a text in
+    each of `ROLES`. `tokenizer` has the hash or the value of each part of the tokenizer by its name.
+    """
+
+    maximum_length: int | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    pooling: str | None = None
+    normalised: bool | None = None
+    tokenizer: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: object) -> Self:
+        """Those of a model under test."""
+        prompt_for = getattr(model, "prompt_for", None)
+        about: Mapping[str, Any] = getattr(model, "about", dict)()
+        file: Path | None = getattr(model, "tokenizer_file", None)
+        return cls(
+            getattr(model, "maximum_length", None),
+            {role: prompt_for(role or None) for role in ROLES} if prompt_for else {},
+            about.get("pooling"),
+            getattr(model, "is_normalised", None),
+            dict(_tokenizer(file)) if file else {},
+        )
+
+    @classmethod
+    def unpacked(cls, packed: Mapping[str, Any]) -> Self:
+        """Of `packed`."""
+        return cls(**packed)
+
+    def packed(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+    def has_prompt(self, role: str) -> bool:
+        """Whether another text stands before texts in this role than before those without one."""
+        return self.prompts.get(role, "") != self.prompts.get("", "")
+
+
+def differences(old: EncodingSettings, new: EncodingSettings) -> Iterator[str]:
+    """What both models say, and say differently, a phrase each; the tokenizers last."""
+    if None not in (old.maximum_length, new.maximum_length) and old.maximum_length != new.maximum_length:
+        yield f"the maximum length was {old.maximum_length} tokens and is {new.maximum_length}"
+    for role, name in zip(ROLES, ("texts without a role", "queries", "documents"), strict=True):
+        before, now = old.prompts.get(role), new.prompts.get(role)
+        if before is not None and now is not None and before != now:
+            yield f"{name} get {now!r}, before {before!r}" if before else f"{name} get {now!r}"
+    if old.pooling and new.pooling and old.pooling != new.pooling:
+        yield f"the pooling was {old.pooling} and is {new.pooling}"
+    if None not in (old.normalised, new.normalised) and old.normalised != new.normalised:
+        yield f"vectors are {'' if new.normalised else 'no longer '}normalised"
+    if parts := tokenizer_differences(old, new):
+        yield f"the tokenizers differ ({', '.join(parts)})"
+
+
+def tokenizer_differences(old: EncodingSettings, new: EncodingSettings) -> list[str]:
+    """The parts of the tokenizers that both models name and that differ."""
+    return sorted(name for name, value in old.tokenizer.items() if new.tokenizer.get(name, value) != value)
+
+
+def _tokenizer(file: Path) -> Iterator[tuple[str, str]]:
+    """The hash of each part of a tokenizer.json, and the options beside it that change tokens."""
+    whole, beside = read_json(file), read_json(file.with_name("tokenizer_config.json"))
+    for name in TOKENIZER_PARTS:
+        if isinstance(whole, dict) and name in whole:
+            yield name, content_hash(json.dumps(whole[name], sort_keys=True))
+    for name in TOKENIZER_OPTIONS:
+        if isinstance(beside, dict) and beside.get(name) is not None:
+            yield name, json.dumps(beside[name])
+
+
+def count_tokens(model: object, texts: Sequence[str], *, role: str = "") -> list[int]:
+    """Tokens of each text in this role, prompt included and nothing cut; none of a model without a tokenizer.json."""
+    file: Path | None = getattr(model, "tokenizer_file", None)
+    if file is None:
+        return []
+    prompt_for = getattr(model, "prompt_for", None)
+    prompt = prompt_for(role or None) if prompt_for else ""
+    return token_counts(file.parent, [f"{prompt}{text}" for text in texts])

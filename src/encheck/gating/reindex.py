@@ -1,0 +1,457 @@
+"""Must an index of one model's vectors be made again for another model? Gates and upgrades ask here.
+
+A pass of the gate says that a model behaves as well. A rotation, a prompt, another maximum length or a new head can
+behave as well while vectors that lie in an index are of another space. So both models' vectors of the same texts are
+compared, short and long ones, in each role, and what their files say of how they read a text. "No" is said of all
+documents only where the maximum lengths are equal and texts beyond them were compared, or where the documents are known
+and none is longer than what was compared.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.settings import EncodingSettings, differences, tokenizer_differences
+from encheck.similarity import ROUNDING, cosine
+
+Vectors = NDArray[np.float32]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Unit = Literal["tokens", "words"]
+STORED_ROLES = ("document", "")  # what lies in an index
+KEPT_DIMENSIONS = 384  # of a wider vector a baseline keeps so many random projections
+FEWEST = 8  # texts that tell whether models are related, and that short texts agree
+FULL = 127  # of int8
+SAME_LENGTH = 0.01  # relative; what rounding changes of a length is less
+SAME_VECTOR = 1e-5  # relative; what the size of a batch changes in fp32 is less, another precision changes more
+RELATED = 0.3  # damaged copies of MiniLM have 0.63 or more, rotated ones and other models 0.01 or less (docs/gate.md)
+
+
+@dataclass(frozen=True, slots=True)
+class TextLength:
+    """Of a text: words, and tokens uncut, prompt included; None where the model has no tokenizer to count by."""
+
+    words: int
+    tokens: int | None
+
+
+@dataclass(frozen=True)
+class RoleVectors:
+    """Vectors [n, d] of texts in one role, by the hashes of the texts."""
+
+    keys: tuple[str, ...]
+    vectors: Vectors
+
+    def of_keys(self, keys: Sequence[str]) -> Vectors:
+        """The vectors of these keys, shape [n, d]."""
+        at = {key: i for i, key in enumerate(self.keys)}
+        return self.vectors[[at[key] for key in keys]]
+
+
+@dataclass(frozen=True)
+class VectorSample:
+    """What a model is compared by: vectors of some texts by role, and how it makes vectors.
+
+    `dimension` is that of the model's vectors, also where projections of them are kept. `lengths` are by the hash of a
+    text, as of a document.
+    """
+
+    settings: EncodingSettings
+    similarity: str
+    dimension: int
+    lengths: Mapping[str, TextLength]
+    roles: Mapping[str, RoleVectors]
+
+    def packed(self) -> dict[str, Any]:
+        """As JSON has it: of each vector a scale, and whole numbers from -127 to 127 (int8, of a role in one base64).
+
+        A role whose vectors are those of another one names it in their place.
+        """
+        numbers = {key: i for i, key in enumerate(self.lengths)}
+        roles: dict[str, Any] = {}
+        for role, one in self.roles.items():
+            same = next((other for other in roles if _is_same(self.roles[other], one)), None)
+            if same is None:
+                vectors = _projected(one.vectors)
+                scales = np.abs(vectors).max(axis=1, initial=0).astype(float) / FULL
+                whole = np.rint(vectors / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
+                roles[role] = {
+                    "texts": [numbers[key] for key in one.keys],
+                    "scales": [float(f"{scale:.7g}") for scale in scales.tolist()],
+                    "vectors": base64.b64encode(whole.tobytes()).decode(),
+                }
+            else:
+                roles[role] = {"as": same}
+        texts = [[key, length.words, length.tokens] for key, length in self.lengths.items()]
+        about = {"similarity": self.similarity, "dimension": self.dimension, "settings": self.settings.packed()}
+        return {**about, "texts": texts, "roles": roles}
+
+    @classmethod
+    def unpacked(cls, packed: Mapping[str, Any]) -> Self:
+        """Of `packed`; ValueError where a role has other vectors than one for each of its texts."""
+        lengths = {key: TextLength(words, tokens) for key, words, tokens in packed["texts"]}
+        keys, dimension = list(lengths), packed["dimension"]
+        roles: dict[str, RoleVectors] = {}
+        for role, said in packed["roles"].items():
+            if "as" in said:
+                roles[role] = roles[said["as"]]
+                continue
+            texts, width = said["texts"], min(dimension, KEPT_DIMENSIONS)
+            try:
+                whole = np.frombuffer(base64.b64decode(said["vectors"], validate=True), np.int8)
+            except binascii.Error as error:
+                raise ValueError(f"the vectors of the role {role!r} are not base64") from error
+            if not len(texts) == len(said["scales"]) == len(whole) / width:
+                raise ValueError(
+                    f"the role {role!r} has {len(whole)} numbers and {len(said['scales'])} scales, but should have "
+                    f"{width} and one for each of its {len(texts)} texts"
+                )
+            scales = np.array(said["scales"], np.float32)[:, None]
+            vectors = whole.reshape(-1, width).astype(np.float32) * scales
+            roles[role] = RoleVectors(tuple(keys[i] for i in texts), vectors)
+        return cls(EncodingSettings.unpacked(packed["settings"]), packed["similarity"], dimension, lengths, roles)
+
+
+def _is_same(one: RoleVectors, other: RoleVectors) -> bool:
+    return one.keys == other.keys and np.array_equal(one.vectors, other.vectors)
+
+
+def _projected(vectors: Vectors) -> Vectors:
+    """At most `KEPT_DIMENSIONS` numbers a vector: distances between projections are those of the vectors, within some
+    percent (Achlioptas 2003).
+    """
+    if vectors.shape[1] <= KEPT_DIMENSIONS:
+        return vectors
+    found: Vectors = vectors @ _signs(vectors.shape[1])
+    return found
+
+
+@lru_cache(maxsize=2)
+def _signs(dimension: int) -> Vectors:
+    """Random signs, the same on every machine and with every version of NumPy; shape [dimension, KEPT_DIMENSIONS]."""
+    count = dimension * KEPT_DIMENSIONS
+    bits = np.frombuffer(hashlib.shake_256(b"encheck projection").digest(-(-count // 8)), np.uint8)
+    signs = np.unpackbits(bits)[:count].astype(np.float32) * 2 - 1
+    return signs.reshape(dimension, KEPT_DIMENSIONS) / np.float32(np.sqrt(KEPT_DIMENSIONS))
+
+
+@dataclass(frozen=True)
+class DocumentLengths:
+    """How long the user's documents are: how many have so many tokens, or words of a model without a tokenizer."""
+
+    unit: Unit
+    counts: Mapping[int, int]
+
+    @classmethod
+    def of(cls, lengths: Sequence[TextLength]) -> Self:
+        """Of documents."""
+        unit: Unit = "tokens" if all(one.tokens is not None for one in lengths) else "words"
+        values, counts = np.unique([getattr(one, unit) for one in lengths], return_counts=True)
+        return cls(unit, dict(zip(values.tolist(), counts.tolist(), strict=True)))
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return sum(self.counts.values())
+
+    def longer(self, limit: int, unit: Unit) -> int | None:
+        """How many are longer; None where that is not known: a document of few words can have many tokens."""
+        if unit == self.unit:
+            return sum(count for length, count in self.counts.items() if length > limit)
+        return None
+
+
+@dataclass(frozen=True)
+class Reindex:
+    """Whether an index of the old model's vectors has to be made again.
+
+    `needed` is None where that is not known, or depends on what is not known here; `answer` says it in words. `up_to`
+    is the length, in `unit`, up to which vectors stay; None if they do not, or whatever the length. `longer` counts the
+    user's documents beyond it, None where these are not known.
+    `median` and `lowest` are cosines between both vectors of a text, over `texts` texts, as they lie in an index.
+    `related` says whether the models are of one family: one dimension, and vectors that point the same way once the
+    mean is taken out; a rotated copy is not told from a stranger; None if there is nothing to compare.
+    `same_model` says that no vector moved at all and nothing else differs, `queries_moved` that queries are encoded
+    otherwise.
+    """
+
+    needed: bool | None
+    answer: str
+    why: str
+    texts: int = 0
+    dimensions: tuple[int, int] | None = None
+    median: float | None = None
+    lowest: float | None = None
+    related: bool | None = None
+    up_to: int | None = None
+    unit: Unit = "tokens"
+    longer: int | None = None
+    same_model: bool = False
+    queries_moved: bool = False
+
+    @property
+    def says(self) -> str:
+        """In a line.
+
+        >>> Reindex(True, "yes", "vectors of 384 dimensions before, of 768 now").says
+        're-index: yes (vectors of 384 dimensions before, of 768 now)'
+        """
+        return f"re-index: {self.answer} ({self.why})"
+
+
+def unknown(why: str) -> Reindex:
+    """Where nothing can be compared."""
+    return Reindex(None, "cannot tell", why)
+
+
+def compare(old: VectorSample, new: VectorSample, *, documents: DocumentLengths | None = None) -> Reindex:
+    """Compare two models on the texts that both encoded; `documents` are the user's, where they are known."""
+    sizes = (old.dimension, new.dimension)
+    if sizes[0] != sizes[1]:
+        why = f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now"
+        return Reindex(True, "yes", why, dimensions=sizes, related=False)
+    pairs = [_Pair.of(old, new, role) for role in old.roles if role in new.roles]
+    pairs = [pair for pair in pairs if pair.keys]
+    if not any(pair.role in STORED_ROLES for pair in pairs):
+        return Reindex(None, "cannot tell", "no text has a vector of both models in the same role", dimensions=sizes)
+    evidence = _Evidence(old, new, pairs)
+    answer = _if_vectors_differ(evidence) or _if_unknown(evidence) or _by_length(evidence, documents)
+    worst = evidence.worst
+    same_model = evidence.is_unmoved and not evidence.differences and old.similarity == new.similarity
+    return replace(
+        answer, texts=len(evidence.keys), dimensions=sizes, median=float(np.median(worst.cosines)),
+        lowest=evidence.lowest, related=worst.related, same_model=same_model, queries_moved=evidence.queries_moved,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Both models' vectors of the same texts in one role: cosines and ratios of lengths [n], and whether none moved."""
+
+    role: str
+    keys: tuple[str, ...]
+    cosines: Floats
+    ratios: Floats
+    is_unmoved: bool
+    related: bool | None
+
+    @classmethod
+    def of(cls, old: VectorSample, new: VectorSample, role: str) -> Self:
+        there = set(new.roles[role].keys)
+        keys = tuple(key for key in old.roles[role].keys if key in there)
+        before, after = (one.roles[role].of_keys(keys) for one in (old, new))
+        sizes = [np.linalg.norm(one.astype(float), axis=1) for one in (before, after)]
+        known = (sizes[0] > 0) & (sizes[1] > 0)
+        ratios = np.where(known, sizes[1] / np.where(known, sizes[0], 1), 1.0)
+        return cls(role, keys, _cosines(before, after), ratios, _is_unmoved(before, after), _is_related(before, after))
+
+    @property
+    def has_other_lengths(self) -> Bools:
+        """Which vectors have another length now; shape [n]."""
+        return np.abs(self.ratios - 1) > SAME_LENGTH
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What both models' vectors of the same texts show, and what their files say."""
+
+    old: VectorSample
+    new: VectorSample
+    pairs: Sequence[_Pair]
+
+    @property
+    def stored(self) -> list[_Pair]:
+        """The roles that texts of an index can have."""
+        return [pair for pair in self.pairs if pair.role in STORED_ROLES]
+
+    @cached_property
+    def keys(self) -> set[str]:
+        """Of the texts that can lie in an index."""
+        return {key for pair in self.stored for key in pair.keys}
+
+    @property
+    def over(self) -> str:
+        """Over how many texts."""
+        return f"over {len(self.keys):,} texts" if len(self.keys) != 1 else "over 1 text"
+
+    @property
+    def worst(self) -> _Pair:
+        """The stored role whose vectors differ most."""
+        return min(self.stored, key=lambda pair: float(np.median(pair.cosines)))
+
+    @property
+    def lowest(self) -> float:
+        """The lowest cosine of a stored text."""
+        return min(float(pair.cosines.min()) for pair in self.stored)
+
+    @property
+    def by_cosine(self) -> bool:
+        """Whether both models are compared by directions alone."""
+        return self.old.similarity == self.new.similarity == "cosine"
+
+    @property
+    def is_unmoved(self) -> bool:
+        """Whether no vector moved at all, in any role."""
+        return all(pair.is_unmoved for pair in self.pairs)
+
+    @property
+    def differences(self) -> list[str]:
+        """What the models' files say differently."""
+        return list(differences(self.old.settings, self.new.settings))
+
+    @property
+    def queries_moved(self) -> bool:
+        """Whether queries are encoded otherwise."""
+        return any(pair.role == "query" and self.moved(pair).any() for pair in self.pairs)
+
+    def moved(self, pair: _Pair) -> Bools:
+        """Which texts have another vector now, as the models compare them; shape [n]."""
+        turned: Bools = pair.cosines < 1 - ROUNDING
+        return turned if self.by_cosine else turned | pair.has_other_lengths
+
+    @cached_property
+    def moved_keys(self) -> set[str]:
+        """The texts whose vectors in an index do not stay."""
+        return {pair.keys[i] for pair in self.stored for i in np.flatnonzero(self.moved(pair))}
+
+    @property
+    def limit(self) -> int | None:
+        """The smaller maximum length where both are known and differ."""
+        both = self.old.settings.maximum_length, self.new.settings.maximum_length
+        return min(both) if both[0] is not None and both[1] is not None and both[0] != both[1] else None
+
+    def tokens(self, key: str) -> int | None:
+        """Of a text, the larger of both counts; None where neither model counts."""
+        counts = [one.lengths[key].tokens for one in (self.old, self.new)]
+        return max((count for count in counts if count is not None), default=None)
+
+    def words(self, key: str) -> int:
+        """Of a text."""
+        return self.new.lengths[key].words
+
+    @property
+    def differs_beyond_limit_alone(self) -> bool:
+        """Whether vectors differ, and only of texts that are longer than the smaller maximum length."""
+        limit, moved = self.limit, self.moved_keys
+        if limit is None or not moved or tokenizer_differences(self.old.settings, self.new.settings):
+            return False
+        return all((self.tokens(key) or 0) > limit for key in moved)
+
+    @property
+    def longest(self) -> tuple[int, Unit] | None:
+        """Of the texts that were compared; None where texts beyond a maximum length that both share were among them."""
+        counts = [self.tokens(key) for key in self.keys]
+        limits = {self.old.settings.maximum_length, self.new.settings.maximum_length}
+        if None in counts:
+            return max(map(self.words, self.keys)), "words"
+        most = max(count for count in counts if count is not None)
+        (limit, *others) = limits
+        return None if limit is not None and not others and most > limit else (most, "tokens")
+
+
+def _if_vectors_differ(evidence: _Evidence) -> Reindex | None:
+    """Yes, where stored vectors moved and a maximum length alone does not explain it."""
+    moved = evidence.moved_keys
+    if not moved or evidence.differs_beyond_limit_alone:
+        return None
+    worst, new = evidence.worst, evidence.new
+    if evidence.lowest >= 1 - ROUNDING:
+        similarity = new.similarity if new.similarity != "cosine" else evidence.old.similarity
+        what = f"{_lengths_changed(evidence)}, and the model compares by {similarity}"
+    else:
+        role = " as documents" if worst.role == "document" and new.settings.has_prompt("document") else ""
+        what = f"vectors differ: median cosine {np.median(worst.cosines):.3f}, lowest {evidence.lowest:.3f}, "
+        what += f"{evidence.over}{role}"
+        shortest = min(map(evidence.words, moved))
+        if len(moved) < len(evidence.keys) and all(evidence.words(k) < shortest for k in evidence.keys - moved):
+            what += f", but only of texts of {shortest:,} words or more"
+        if worst.related is False:
+            what += "; as between unrelated models, or for a rotated copy"
+    return Reindex(True, "yes", "; ".join([what, *evidence.differences]))
+
+
+def _lengths_changed(evidence: _Evidence) -> str:
+    ratios = np.concatenate([pair.ratios for pair in evidence.stored])
+    low, middle, high = np.percentile(ratios, [0, 50, 100])
+    times = f"{middle:.3g}" if high - low <= SAME_LENGTH * middle else f"{low:.3g} to {high:.3g}"
+    return f"the same directions, but vectors {times} times as long, {evidence.over}"
+
+
+def _if_unknown(evidence: _Evidence) -> Reindex | None:
+    """Where the texts agree, and something else says that others may not, or that an index may not."""
+    old, new = evidence.old.settings, evidence.new.settings
+    is_compared = any(pair.role == "document" for pair in evidence.pairs)
+    if (old.has_prompt("document") or new.has_prompt("document")) and not is_compared:
+        return unknown("documents get a prompt, and no text has a vector of both models as a document")
+    if tokenizer_differences(old, new):
+        said = "; ".join(evidence.differences)
+        return unknown(f"vectors are the same {evidence.over}, but {said}: those of other texts may differ")
+    if any(pair.has_other_lengths.any() for pair in evidence.stored):
+        answer = "no, if your index compares by cosine; yes, if by inner product or distance"
+        return Reindex(None, answer, "; ".join([_lengths_changed(evidence), *evidence.differences]))
+    return None
+
+
+def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reindex:
+    """No, up to the length to which this was compared, or to which both models read alike."""
+    limit = evidence.limit
+    up_to, unit = (limit, "tokens") if limit is not None else (evidence.longest or (None, "tokens"))
+    why = f"the same vectors within rounding: lowest cosine {_floor(evidence.lowest)}, {evidence.over}"
+    if moved := evidence.moved_keys:
+        both = (one for pair in evidence.stored for one in zip(pair.keys, pair.cosines, strict=True))
+        cosines = [value for key, value in both if key in moved]
+        why = f"median cosine {np.median(cosines):.3f}, lowest {min(cosines):.3f}, of {len(moved):,} longer texts"
+    if limit is not None:
+        lengths = evidence.new.settings.maximum_length, evidence.old.settings.maximum_length
+        why = f"texts are cut at {lengths[0]:,} tokens now, at {lengths[1]:,} before; {why}"
+    if evidence.queries_moved:
+        why += "; stored vectors of queries do not stay"
+    if up_to is None:
+        return Reindex(False, "no", why)
+    longer = documents.longer(up_to, unit) if documents else None
+    bound = Reindex(None, "", why, up_to=up_to, unit=unit, longer=longer)
+    if documents is None or longer is None:
+        then = "yes, for longer ones" if limit is not None else "longer ones were not compared"
+        return replace(bound, answer=f"no, for texts of up to {up_to:,} {unit}; {then}")
+    if not longer:
+        most = f"the longest of {documents.total:,} documents has {max(documents.counts):,} {unit}"
+        more = f", and vectors stay up to {up_to:,}" if limit is not None else ""
+        return replace(bound, needed=False, answer="no", why=f"{why}; {most}{more}")
+    count = f"{longer:,} of {documents.total:,} documents, which have more than {up_to:,} {unit}"
+    if limit is not None:
+        return replace(bound, needed=True, answer=f"yes, for {count}")
+    return replace(bound, answer=f"cannot tell for {count}; no for the others")
+
+
+def _floor(value: float) -> str:
+    """A cosine that is not rounded up, except for what fp32 cannot tell."""
+    return f"{np.floor((value + 5e-7) * 1e5) / 1e5:.5f}"
+
+
+def _cosines(old: Vectors, new: Vectors) -> Floats:
+    """Row by row; 1 where both are all zeros, 0 where one is."""
+    both = ~old.any(axis=1) & ~new.any(axis=1)
+    return np.where(both, 1.0, np.nan_to_num(cosine(old, new)))
+
+
+def _is_unmoved(old: Vectors, new: Vectors) -> bool:
+    """Whether all vectors are the same but for what the size of a batch changes; also of vectors kept in int8."""
+    largest, now = (np.abs(one).max(axis=1, initial=0).astype(float) for one in (old, new))
+    apart = np.abs(old.astype(float) - new).mean(axis=1)
+    return bool((np.abs(largest - now) <= SAME_VECTOR * largest).all() and (apart <= 10 * SAME_VECTOR * largest).all())
+
+
+def _is_related(old: Vectors, new: Vectors) -> bool | None:
+    """Whether deviations from the mean point the same way; None of fewer texts than can tell."""
+    if len(old) < FEWEST:
+        return None
+    return bool(np.median(_cosines(old - old.mean(axis=0), new - new.mean(axis=0))) >= RELATED)
