@@ -1,8 +1,7 @@
-"""Results and baselines of schema 1, in the words that encheck wrote then, are read as those of schema 2."""
+"""Results of schema 1, in the words that encheck wrote then, are read as those of schema 2."""
 
 import json
 from copy import deepcopy
-from pathlib import Path
 
 import pytest
 from test_compare import write_run
@@ -11,11 +10,9 @@ from typer.testing import CliRunner
 from encheck import schema1
 from encheck.cli import app
 from encheck.errors import UsageError
-from encheck.gating import baseline
 from encheck.gating.declared import declarations
 from encheck.reporting.results import read_results
 
-SHIPPED = Path(__file__).resolve().parents[1] / "reports/baselines/sbert"
 CHECK = {
     "id": "jumble_is_apart/m-d-1/margin_rate", "claim": "jumble_is_apart", "check": "jumble", "capability": "jumble",
     "level": "1", "reason": "", "model": "m", "data": "d", "params": {}, "metric": "margin_rate", "value": 0.6,
@@ -120,17 +117,3 @@ def test_a_damaged_one_is_refused(two, spoil):
     path.write_text(json.dumps(found), "utf-8")
     with pytest.raises(UsageError, match=r"is not valid.*Run again"):
         read_results(two[0])
-
-
-def test_the_baseline_that_ships_is_read_whichever_schema_it_has():
-    found = baseline.read(SHIPPED)
-    assert len(found.cases) == len(found.summary["cases"]) > 20
-    kept = found.cases["antonym_is_farther_than_paraphrase/probes/1"]
-    assert (kept.check, kept.data) == ("antonym_is_farther_than_paraphrase", "probes")
-    assert 0 < found.figure(kept.case, "margin_rate")["value"] < 1
-
-
-def test_seed_noise_of_rows_that_had_another_name_is_kept():
-    noise = {"pooled": 0.5, "own": {"health/probes/1/hubs": 0.7, "antonym/probes/1": 0.2}}
-    found = schema1.baseline({"cases": [], "checks": [], "seed_noise": noise})
-    assert found["seed_noise"] == {"pooled": 0.5, "own": {"health/probes/1/evenness": 0.7, "antonym/probes/1": 0.2}}

@@ -1,6 +1,6 @@
-"""Results and baselines of schema 1, read as those of schema 2: the one mapping between the two.
+"""Results of schema 1, read as those of schema 2: the one mapping between the two.
 
-`results` and `baseline` are what readers call, and `items` for rows of items.parquet. Beside the words of rows it maps
+`results` is what readers call, and `items` for rows of items.parquet. Beside the words of rows it maps
 what files of schema 1 do not say: the declaration of their checks, by the names these had, and the kind of an item, by
 what the item has. This is the only place where names of checks stand; what declares itself is not looked up here.
 """
@@ -79,18 +79,6 @@ def results(found: Found) -> dict[str, Any]:
     if "gate" in found:
         said["gate"] = {**found["gate"], "against": list(map(_against, found["gate"]["against"]))}
     return said
-
-
-def baseline(found: Found) -> dict[str, Any]:
-    """The summary of a baseline, in the words of schema 2; KeyError or TypeError if it is not whole."""
-    noise = found["seed_noise"]
-    own = noise and {row_named(name): size for name, size in noise["own"].items()}
-    return {
-        **found,
-        "cases": [_renamed(case, CHECK) for case in found["cases"]],
-        "checks": list(map(_check, found["checks"])),
-        "seed_noise": noise and {**noise, "own": own},
-    }
 
 
 def row_named(row: str) -> GateRowId:

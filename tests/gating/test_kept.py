@@ -1,16 +1,11 @@
 """What a baseline keeps of a case: small, the same bytes again, and the same verdict as of the whole."""
 
-import json
-import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import numpy as np
-import pyarrow.parquet
 import pytest
 from gate_fakes import CASE, columns, results, scores
-from old_baselines import in_words_of_1, write_old
 
 from encheck.errors import BaselineError
 from encheck.gating.baseline import read, save, tables_of, write
@@ -20,7 +15,6 @@ from encheck.gating.weighing import weigh
 from encheck.system.json_schema import schema_of
 
 SHIPPED = Path(__file__).resolve().parents[2] / "reports/baselines/sbert"
-OLD = Path(__file__).with_name("baseline_of_version_2")  # the first items of each case of one that shipped
 MOST = 250_000  # bytes of the baseline of a default run
 FILES = ("baseline.json", "items.parquet")
 NAME = f"{CASE}/m-d-1"
@@ -54,45 +48,6 @@ def test_rounding_is_ten_times_below_the_tolerance_of_equal_scores():
     assert 10 * 0.5 / STEPS <= TOLERANCE
     exact = np.random.default_rng(0).uniform(-3, 3, 10_000)
     assert 10 * np.abs(rounded(exact) - exact).max() <= TOLERANCE
-
-
-@pytest.mark.parametrize("spoilt", [0.0, TOLERANCE / 3, 0.3])
-@pytest.mark.parametrize("lost", [0, 7, 8])
-def test_the_gate_says_the_same_of_an_old_baseline_and_a_new_one(tmp_path, lost, spoilt):
-    before, said = case_of(*scores()), results()
-    tables = tables_of(said, before, "m")
-    exact = {name: replace(t, near=scores()[0], far=scores()[1]) for name, t in tables.items()}
-    write_old(tmp_path / "old", said, exact, model="m")
-    save(tmp_path / "new", said, tables, model="m")
-    near, far = scores(lost=range(lost))
-    noise = spoilt * np.random.default_rng(1).uniform(-1, 1, len(near))
-    now = case_of(near + noise, far)
-    old, new = (weigh(read(tmp_path / name), said, now, model="m") for name in ("old", "new"))
-    assert replace(old, baseline="") == replace(new, baseline="")
-    if spoilt < TOLERANCE:
-        assert old.decision.outcome == {0: "pass", 7: "pass", 8: "block"}[lost]
-
-
-def test_a_baseline_of_version_2_is_read_in_the_form_of_version_3():
-    found = read(OLD)
-    rows = pyarrow.parquet.read_table(OLD / "items.parquet").to_pylist()
-    said = json.loads((OLD / "baseline.json").read_text("utf-8"))
-    assert (said["encheck_baseline"], found.summary["encheck_baseline"]) == (2, 3)
-    assert sum(map(len, found.cases.values())) == len(rows) == 252
-    near = sorted(round(row["near"], 6) for row in rows)
-    assert sorted(v for kept in found.cases.values() for v in kept.near.tolist()) == pytest.approx(near, abs=1e-9)
-    assert found.cases["end_of_a_long_text_is_seen/probes/1"].check == "end_of_a_long_text_is_seen"
-    row = said["checks"][0]
-    assert found.figure(f"{row['check']}/probes/1", "margin_rate")["value"] == round(row["value"], 6)
-
-
-def test_a_baseline_of_version_1_says_the_same(tmp_path):
-    shutil.copytree(OLD, tmp_path / "base")
-    in_words_of_1(tmp_path / "base")
-    first, second = read(tmp_path / "base"), read(OLD)
-    assert json.loads((tmp_path / "base/baseline.json").read_text("utf-8"))["encheck_baseline"] == 1
-    assert first.summary == second.summary
-    assert {name: kept.lock for name, kept in first.cases.items()} == {n: k.lock for n, k in second.cases.items()}
 
 
 def test_scores_are_those_of_the_item_in_whatever_order_a_run_has_them():

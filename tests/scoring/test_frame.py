@@ -1,19 +1,17 @@
 """Frames of every kind: what the items say, in columns and back, and as files of schema 1 have it."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
-import pyarrow.parquet
 import pytest
 
 from encheck.gating.baseline import KINDS as OF_BASELINES
 from encheck.gating.baseline import tables_of
 from encheck.ids import CaseId, ItemId
 from encheck.reporting.results import COLUMNS, GIVEN, find_item, read_items, write_items
-from encheck.schema1 import is_schema_1, kind_of
+from encheck.schema1 import is_schema_1
 from encheck.scoring.frame import CONTESTS, KINDS, Frame, edits_json, edits_of
 from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import SurfaceScorer
@@ -330,28 +328,6 @@ def test_a_gate_s_table_has_the_scores_and_hashes_of_a_frame(kind):
     near = [] if kind == "logged" else [made.near.texts[0]]  # nor what a query of a log found first
     assert table.texts[0] == content_hash(made.sources[0], *near, *far)
     assert len(table.labels) == len(table.items)
-
-
-def test_the_kinds_of_an_old_baseline_are_read_out_of_its_ids_as_its_summary_says_them():
-    folder = ROOT / "tests/gating/baseline_of_version_2"
-    stated = {c["case"]: c["kind"] for c in json.loads((folder / "baseline.json").read_text("utf-8"))["cases"]}
-    columns = pyarrow.parquet.read_table(folder / "items.parquet").to_pydict()
-    kinds = {}
-    for case, item, label, far in zip(*(columns[n] for n in ("case", "item", "label", "far")), strict=True):
-        text = None if stated[case] == "turned" else "a text, which it does not hold"
-        kinds.setdefault(case, set()).add(kind_of(item, label, text, far))
-    assert all(len(found) == 1 for found in kinds.values())
-    assert {case: OF_BASELINES[kind] for case, (kind,) in kinds.items()} == stated
-    some = {kind: {case.partition("/")[0] for case, found in kinds.items() if found == {kind}} for kind in KINDS}
-    assert some["chain"] == {
-        "paraphrase_ranks_above_its_swaps", "rewrite_ranks_above_swaps",
-        "sentence_is_nearer_to_its_paraphrase_before_it_goes_on",
-    }  # fmt: skip
-    assert some["search"] == {"sentence_finds_its_paraphrase", "sentence_finds_its_paraphrase_among_other_topics"}
-    assert some["occurrence"] == {"no_sentence_is_near_to_all"}
-    assert some["repeated"] == {"same_text_gets_the_same_answer_twice"}
-    assert some["both_orders"] == {"prediction_stays_when_the_sentences_are_exchanged"}
-    assert len(some["labelled"]) == 3
 
 
 def test_the_document_of_the_report_says_what_every_column_and_kind_is():

@@ -192,6 +192,8 @@ class _Gate:
             )
         if strange:
             said = record.in_part(said, PartialGate((SEARCH,), (), f"{strange[0]} has no vectors of the probes"))
+        for one in said["against"]:
+            one["reindex"] = None  # what becomes of the index is said once, by the upgrade, on the user's documents
         first, *others = words.headline(said)
         if strange:
             first = f"behaviour was not compared: {strange[0]} has no vectors of the probes. {first}"

@@ -111,9 +111,8 @@ def conclude(
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
     if settings.save_baseline and saves:
         noise = _noise_to_keep(weighed, side, own, _dimensions(results), model)
-        save(
-            settings.save_baseline, results, side.tables, model=model, seed_noise=noise, vectors=recorder.vectors(model)
-        )
+        vectors = recorder.vectors(model)
+        save(settings.save_baseline, results, side.tables, model=model, seed_noise=noise, vectors=vectors)
     return end
 
 

@@ -371,6 +371,7 @@ class Session:
 
     def describe(self) -> dict[str, Any]:
         """Models, data, notes and times of this run, for results.json."""
+        subjects = self.bench.subjects
         return {
             "models": [self._describe_model(s) for s in self.bench.subjects.values()],
             "data": [self._describe_data(name) for name in self.whole.data],
@@ -381,10 +382,8 @@ class Session:
             "first_look": {"look": self.decision.look, "rest": self.decision.rest} if self.decision.look else None,
             "texts": self._texts(),
             "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
-            "vectors": {s.label: s.state.sample.packed() for s in self.bench.subjects.values() if s.state.sample},
-            "documents": {
-                s.label: asdict(s.state.documents) for s in self.bench.subjects.values() if s.state.documents
-            },
+            "vectors": {label: sample.packed() for label, s in subjects.items() if (sample := s.state.sample)},
+            "documents": {label: asdict(some) for label, s in subjects.items() if (some := s.state.documents)},
         }
 
     def _selection(self) -> dict[str, list[str]]:

@@ -61,7 +61,7 @@ def verdict(space: Space, gated: Gated, changed: Changes | None, needed: Sequenc
     if gated.outcome == "block":
         return Verdict("do not ship", gated.reasons, needed)
     if space.name == "same":
-        return _shipped(needed, (f"{space.says}: what a query finds and how texts compare stays as it is",))
+        return _shipped(needed, ("the vectors are the same: what a query finds and how texts compare stays as it is",))
     search = _search(changed)
     if gated.outcome is None:
         blocked = [why for outcome, why in search if outcome == "block"]
@@ -107,9 +107,9 @@ def needed_changes(
     old: Side, new: Side, space: Space, cutoffs: Sequence[Mapped], licences: tuple[str, str], *, documents: int
 ) -> Iterator[str]:
     """What has to be done beside exchanging the model, a line each."""
+    yield from _for_index(space, documents)
     if space.name == "same":
         return
-    yield from _for_index(space, documents)
     if old.dimension != new.dimension:
         yield f"make the index for vectors of {new.dimension} dimensions in place of {old.dimension}"
     for role, before, after in zip(("queries", "documents"), old.prompts, new.prompts, strict=True):
@@ -123,11 +123,17 @@ def needed_changes(
 
 def _for_index(space: Space, documents: int) -> Iterator[str]:
     again = f"re-index: encode all documents again ({documents:,} here)"
-    if space.name in ("re-index", "cannot tell"):
+    vectors = space.vectors
+    if space.name == "re-index" and vectors.up_to:
+        longer = f"{vectors.longer:,} of {documents:,} documents, those of more than {vectors.up_to:,} {vectors.unit}"
+        yield f"re-index in part: encode {longer}, again; the vectors of the others stay"
+    elif space.name in ("re-index", "cannot tell"):
         yield again
     elif space.name == "adapter":
-        figure = next(route.decides for route in space.routes if route.name == MAPPED)
-        yield f"apply the adapter to the new model's queries ({figure.says} of their answers are found), or {again}"
+        route = next(route for route in space.routes if route.name == MAPPED)
+        yield f"apply the adapter to the new model's queries ({route.says}), or {again}"
+    elif vectors.only_by_cosine:
+        yield f"compare by cosine in your index, or {again}: vectors have other lengths"
 
 
 def _for_cutoff(one: Mapped) -> Iterator[str]:

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from encheck.datasets.collection import CollectionQuery
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder
+from encheck.encoders.settings import EncodingSettings
 from encheck.errors import EncoderError, UsageError
+from encheck.gating.reindex import RoleVectors, VectorSample
+from encheck.running.comparable import lengths_of
 from encheck.running.encoding import Encoding
 from encheck.running.repeating import again
 from encheck.running.roles import Role
@@ -115,6 +118,21 @@ def answered(queries: Vectors, documents: Vectors, *, similarity: str, own: Sequ
     return Answered(
         tuple(tuple(rows.tolist()) for rows, _ in found), tuple(tuple(values.tolist()) for _, values in found)
     )
+
+
+def sampled(side: Side, asked: Asked) -> VectorSample:
+    """All vectors of a side, as they are compared with another one's."""
+    model = side.subject.model
+    roles = {"document": RoleVectors(tuple(map(content_hash, asked.documents)), side.documents)}
+    texts = {"document": asked.documents, "query": asked.texts}
+    if side.queries is not None:
+        roles["query"] = RoleVectors(tuple(map(content_hash, asked.texts)), side.queries)
+    lengths = {
+        key: length
+        for role, one in reversed(roles.items())  # a text that is both counts as a document
+        for key, length in zip(one.keys, lengths_of(model, texts[role], role=role), strict=True)
+    }
+    return VectorSample(EncodingSettings.of(model), side.similarity, side.dimension, lengths, roles)
 
 
 def encoded(subjects: Mapping[str, Subject], asked: Asked, store: Store, *, progress: Progress) -> list[Side]:

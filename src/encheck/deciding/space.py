@@ -1,7 +1,8 @@
-"""May new vectors be compared with those in the old model's index?
+"""May new queries search the old model's index, as they come or after a linear map?
 
-New queries search the old documents, as they come and after a linear map. What they find is compared with what the new
-model finds among its own vectors: its own first ten, and of labelled data the right documents among these. Two controls
+New queries search the old documents. How well they do is compared, query by query, with the same queries on an index of
+the new model's own: recall@1 and nDCG@10 of the right documents. Where nobody judged, the new model's own first ten
+stand for the right ones: its first answer for recall@1, and for nDCG@10 all ten with the grades 10 to 1. Two controls
 stand beside: a model that is not related (random directions of words), and the old model in other batches.
 
 A map is fitted on four parts of five of the texts and judged on the queries and documents of the fifth, near-duplicates
@@ -11,8 +12,9 @@ being in one part: so it has seen nothing that it is judged by.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import ceil
 from typing import Literal
 
@@ -21,147 +23,173 @@ from numpy.typing import NDArray
 
 from encheck.datasets.near_duplicates import near_duplicates
 from encheck.deciding.linear import FEWEST_TEXTS, KINDS, TEXTS_A_DIMENSION, Adapter, Codes, fits, held_back
-from encheck.deciding.sides import Answered, Asked, Side, Vectors, answered
-from encheck.similarity import ROUNDING, cosine, words
-from encheck.statistics.figures import Figure
+from encheck.deciding.sides import TOP, Answered, Asked, Side, Vectors, answered, sampled
+from encheck.gating import reindex
+from encheck.gating.answers import DELTA
+from encheck.gating.reindex import DocumentLengths, Reindex
+from encheck.metrics.search import ndcg, recall
+from encheck.scoring.answers import NOT_FOUND, Answers
+from encheck.similarity import words
+from encheck.statistics.bootstrap import widened
+from encheck.statistics.figures import Figure, Log
 from encheck.types import content_hash
-from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]
 Name = Literal["same", "compatible", "adapter", "re-index", "cannot tell"]
-COMPATIBLE = 0.98  # of the recall within the new model's own vectors, at the lower bound
-FEWEST_CLUSTERS = 183  # that show `COMPATIBLE` where all is found (Clopper-Pearson)
-SAME_LENGTH = 0.01  # relative
+FEWEST_DOCUMENTS = 100  # the first ten of fewer say little: a stranger finds every second right document in ten of 20
+FEWEST_CLUSTERS = 183  # that rule out a loss of `DELTA` where no query is lost (Clopper-Pearson)
 PARTS = 5
 MOST_TEXTS = 20_000  # that maps are fitted on
 HASHED_WORDS = 4_096
 UNSEEN = -1
 AS_IT_COMES, MAPPED = "as it comes", "with the adapter"
+HOW: Mapping[str, str] = {AS_IT_COMES: "", MAPPED: " with the adapter"}
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A figure of new queries on the old index against the same on the new model's own; a `change` below 0 is a loss.
+
+    The lower end of the change is no higher than what so few clusters can show where hardly any query is lost.
+    """
+
+    metric: str
+    own: float
+    old_index: float
+    change: Figure
+
+    @property
+    def says(self) -> str:
+        """In words.
+
+        >>> Against("recall@1", 0.557, 0.486, Figure(-0.071, -0.09, -0.052)).says
+        'recall@1 48.6% instead of 55.7% (-7.1 points [-9.0, -5.2])'
+        """
+        ends = f"{100 * self.change.value:+.1f} points [{100 * self.change.low:+.1f}, {100 * self.change.high:+.1f}]"
+        return f"{self.metric} {100 * self.old_index:.1f}% instead of {100 * self.own:.1f}% ({ends})"
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How new queries found old documents, and which part of what they should have found that was.
-
-    `top` is of the new model's own first ten, `right` of the right documents that the new model finds among its own
-    vectors; None if nobody judged. `queries` counts those that had something to find.
+    """How new queries did on the old index: `figures` are recall@1 and nDCG@10, `top` is the share of the new model's
+    own first ten that was among the first ten. `queries` counts those that had something to find.
     """
 
     name: str
     top: Figure
-    right: Figure | None
+    figures: tuple[Against, ...]
     queries: int
 
     @property
-    def decides(self) -> Figure:
-        """What the verdict goes by: right documents where they are known."""
-        return self.right or self.top
+    def is_as_good(self) -> bool:
+        """Whether a loss of `DELTA` is ruled out for both figures."""
+        return bool(self.figures) and all(one.change.low > -DELTA for one in self.figures)
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether one figure is certain to lose `DELTA` or more."""
+        return any(one.change.high <= -DELTA for one in self.figures)
+
+    @property
+    def says(self) -> str:
+        """Both figures in words."""
+        return "; ".join(one.says for one in self.figures) or "no query has anything to find"
 
 
 @dataclass(frozen=True)
 class Space:
-    """Whether old and new vectors are of one space, `name`, with the reason and what was measured.
+    """Whether the old index may stay, `name`, with the reason and what was measured.
 
-    `median` and `lowest` are cosines of the same text under both models, None if dimensions differ. `routes` are of
-    the new model, `controls` those of the controls by their names.
+    `vectors` is what the vectors themselves say. `routes` are of the new model, `controls` those of the controls by
+    their names.
     """
 
     name: Name
     why: str
-    dimensions: tuple[int, int]
-    median: float | None
-    lowest: float | None
+    vectors: Reindex
     routes: tuple[Route, ...]
     controls: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)
     adapter: Adapter | None = None
     texts: int = 0
 
     @property
+    def needs_reindex(self) -> bool | None:
+        """Whether the index has to be made again; None where that is not known."""
+        return {"same": False, "compatible": False, "adapter": False, "re-index": True, "cannot tell": None}[self.name]
+
+    @property
     def says(self) -> str:
-        """In words."""
-        words = {
-            "same": "the same vectors",
-            "compatible": "compatible",
-            "adapter": "compatible with this adapter",
-            "re-index": "re-index",
+        """The one answer that headline, checklist and last line give."""
+        answer = {
+            "same": self.vectors.answer if self.name == "same" else "",
+            "compatible": "no",
+            "adapter": "no, with this adapter",
+            "re-index": self.vectors.answer if self.vectors.needed and self.vectors.up_to else "yes",
             "cannot tell": "cannot tell",
-        }
-        return f"{words[self.name]} ({self.why})"
+        }[self.name]
+        return f"re-index: {answer} ({self.why})"
 
 
 def compared(old: Side, new: Side, asked: Asked, *, repeated: Side | None) -> Space:
     """Hold both models' vectors against each other; `repeated` is the old model in other batches, where it has some."""
     assert new.queries is not None
-    sizes, near = (old.dimension, new.dimension), _cosines(old, new)
-    median, lowest = (float(np.median(near)), float(near.min())) if near is not None else (None, None)
+    before, after = (sampled(side, asked) for side in (old, new))
+    lengths = [DocumentLengths.of([s.lengths[key] for key in s.roles["document"].keys]) for s in (after, before)]
+    documents = next((one for one in lengths if one.unit == "tokens"), lengths[0])
+    vectors = reindex.compare(before, after, documents=documents)
     controls = {"the old model in other batches": (_direct(old, repeated, asked),)} if repeated else {}
-    if lowest is not None and lowest >= 1 - ROUNDING and _same_lengths(old, new):
-        why = f"the lowest cosine of the same text is {np.floor(lowest * 1e5) / 1e5:.5f}"
-        return Space("same", why, sizes, median, lowest, (_direct(old, new, asked),), controls)
-    texts = _Texts.of(old, asked)
+    if vectors.needed is False or vectors.only_by_cosine:
+        name: Name = "compatible" if vectors.queries_moved else "same"
+        return Space(name, vectors.why, vectors, (_direct(old, new, asked),), controls)
+    texts = _Texts.of(old, new, asked)
     routes = _routes(old, new, asked, texts)
     theirs = _routes(old, _stranger(new, old, asked), asked, texts, only=(AS_IT_COMES, MAPPED))
-    name, why = _verdict(routes, theirs, sizes, len(texts.places), clusters=asked.log.worth)
+    name, why = _verdict(routes, theirs, vectors, len(texts.places), documents=len(asked.documents))
     made = _final(old, new, texts) if any(one.name == MAPPED for one in routes) else None
     known = controls | {"an unrelated model": theirs}
-    return Space(name, why, sizes, median, lowest, routes, known, made, len(texts.places))
+    return Space(name, why, vectors, routes, known, made, len(texts.places))
 
 
 def _verdict(
-    routes: Sequence[Route], theirs: Sequence[Route], sizes: tuple[int, int], texts: int, *, clusters: int
+    routes: Sequence[Route], theirs: Sequence[Route], vectors: Reindex, texts: int, *, documents: int
 ) -> tuple[Name, str]:
-    own, strange = ({one.name: one.decides for one in some} for some in (routes, theirs))
-    names: tuple[tuple[str, Name], ...] = ((AS_IT_COMES, "compatible"), (MAPPED, "adapter"))
-    found = {route: f"{figure.says} of what it should find is found {route}" for route, figure in own.items()}
-    for route, name in names:
-        if route in own and own[route].low >= COMPATIBLE and clusters >= MIN_CLUSTERS:
-            return name, f"{found[route]}{_beside(own[route], strange.get(route))}"
-    for route, _ in names:
-        if route in own and own[route].high >= COMPATIBLE:
-            return "cannot tell", (
-                f"{found[route]}: {100 * COMPATIBLE:g}% is neither shown nor ruled out. Remedy: more queries, in "
-                f"{FEWEST_CLUSTERS} clusters or more"
-            )
-    return "re-index", _why_not(own, sizes, texts)
+    own, strange = ({one.name: one for one in some} for some in (routes, theirs))
+    ways: tuple[tuple[str, Name], ...] = ((AS_IT_COMES, "compatible"), (MAPPED, "adapter"))
+    told = {route: f"new queries on the old index{HOW[route]}: {own[route].says}" for route, _ in ways if route in own}
+    if vectors.longer and vectors.needed:
+        return "re-index", vectors.why
+    open_routes = [route for route, _ in ways if route in own and not own[route].is_worse]
+    if open_routes and documents < FEWEST_DOCUMENTS:
+        return "cannot tell", (
+            f"{told[open_routes[0]]}, but the first ten of {documents} documents mean little. Remedy: "
+            f"{FEWEST_DOCUMENTS} documents or more"
+        )
+    for route, name in ways:
+        if route in own and own[route].is_as_good:
+            return name, f"{told[route]}{_beside(strange.get(route))}"
+    if open_routes:
+        return "cannot tell", (
+            f"{told[open_routes[0]]}: a loss of {100 * DELTA:g} points is neither shown nor ruled out. Remedy: more "
+            f"queries, in {FEWEST_CLUSTERS} clusters or more"
+        )
+    return "re-index", "; ".join(_why_not(told, vectors.dimensions or (0, 0), texts))
 
 
-def _beside(one: Figure, stranger: Figure | None) -> str:
-    """What a model that knows words alone reaches the same way, where that is as much."""
-    if stranger is None or stranger.high < one.low:
+def _beside(stranger: Route | None) -> str:
+    """That a model which knows words alone does as well the same way, where it does."""
+    if stranger is None or stranger.is_worse:
         return ""
-    return (
-        f"; a model that knows words alone finds {stranger.says} of its own the same way: these texts are easy to map"
-    )
+    return f"; a model that knows words alone has {stranger.says} the same way: these texts are easy to map"
 
 
-def _why_not(own: Mapping[str, Figure], sizes: tuple[int, int], texts: int) -> str:
-    found = [f"{figure.says} of what it should find is found {route}" for route, figure in own.items()
-             if route in (AS_IT_COMES, MAPPED)]  # fmt: skip
+def _why_not(told: Mapping[str, str], sizes: tuple[int, int], texts: int) -> Iterator[str]:
     if sizes[0] != sizes[1]:
-        found.insert(0, f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now")
+        yield f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now"
+    yield from told.values()
     if texts < FEWEST_TEXTS:
-        found.append(f"{texts} texts are too few to fit a map, which needs {FEWEST_TEXTS}")
+        yield f"{texts} texts are too few to fit a map, which needs {FEWEST_TEXTS}"
     elif texts < (needed := ceil(TEXTS_A_DIMENSION * sizes[1] * PARTS / (PARTS - 1))):
-        found.append(f"{texts:,} texts allow a map of low rank alone; {needed:,} allow all")
-    return "; ".join(found)
-
-
-def _cosines(old: Side, new: Side) -> Floats | None:
-    """Of each text under both models; None if dimensions differ."""
-    if old.dimension != new.dimension:
-        return None
-    pairs = [(old.documents, new.documents)]
-    if old.queries is not None and new.queries is not None:
-        pairs.append((old.queries, new.queries))
-    return np.concatenate([np.nan_to_num(cosine(*pair)) for pair in pairs])
-
-
-def _same_lengths(old: Side, new: Side) -> bool:
-    """Whether vectors are as long as before, where the model compares by more than directions."""
-    if new.similarity == old.similarity == "cosine":
-        return True
-    before, after = (np.linalg.norm(one.documents, axis=1) for one in (old, new))
-    return bool((np.abs(after - before) <= SAME_LENGTH * np.maximum(before, 1e-12)).all())
+        yield f"{texts:,} texts allow a map of low rank alone; {needed:,} allow all"
 
 
 def _direct(old: Side, new: Side, asked: Asked) -> Route:
@@ -184,16 +212,50 @@ def _as_it_comes(old: Side, new: Side, asked: Asked, own: Answered) -> Route:
 def _route(
     name: str, own: Answered, found: Answered, asked: Asked, counts: Callable[[int, int], bool] = lambda _q, _row: True
 ) -> Route:
-    """What of `own` is in `found`; `counts` says of a query's number and a document's row whether that counts."""
-    tables = np.zeros((len(asked.queries), 4))
-    for i, (mine, theirs, right) in enumerate(zip(own.rows, found.rows, asked.right, strict=True)):
-        wanted = {row for row in mine if counts(i, row)}
-        judged = wanted & right
-        got = {row for row in right if row in theirs and counts(i, row)}
-        tables[i] = len(wanted & {*theirs}), len(wanted), len(got), len(judged)
-    top = asked.log.ratio(tables[:, 0], tables[:, 1])
-    of_right = asked.log.ratio(tables[:, 2], tables[:, 3]) if tables[:, 3].any() else None
-    return Route(name, top, of_right, int((tables[:, 3 if of_right else 1] > 0).sum()))
+    """How the queries did that have something to find; `counts` says of a query and a document whether that counts."""
+    grades = [
+        {row: grade for row, grade in some.items() if counts(i, row)} for i, some in enumerate(_grades(own, asked))
+    ]
+    firsts = [{row: grade for row, grade in some.items() if grade == TOP} for some in grades]
+    named = ("recall@1", "nDCG@10") if asked.is_judged else ("its own first answer first", "nDCG@10 by its own ten")
+    figures = (
+        _against(named[0], partial(recall, cut=1), own, found, grades if asked.is_judged else firsts, asked.log),
+        _against(named[1], ndcg, own, found, grades, asked.log),
+    )
+    tens = [{row for row in mine if counts(i, row)} for i, mine in enumerate(own.rows)]
+    stayed = np.array([len(mine & {*theirs}) for mine, theirs in zip(tens, found.rows, strict=True)], float)
+    top = asked.log.ratio(stayed, np.array([len(mine) for mine in tens], float))
+    return Route(name, top, tuple(one for one in figures if one), sum(map(bool, grades)))
+
+
+def _grades(own: Answered, asked: Asked) -> list[dict[int, int]]:
+    """The grade of each right document of a query by its row; where nobody judged, of the new model's first ten."""
+    if not asked.is_judged:
+        return [{row: TOP - place for place, row in enumerate(rows)} for rows in own.rows]
+    rows = {name: row for row, name in enumerate(asked.ids)}
+    return [{rows[name]: grade for name, grade in query.right.items()} for query in asked.queries]
+
+
+def _against(
+    metric: str, values: Callable[[Sequence[Answers]], Floats], own: Answered, found: Answered,
+    grades: Sequence[Mapping[int, int]], log: Log,
+) -> Against | None:  # fmt: skip
+    """A figure on both indexes, paired by query; None where no query has anything to find."""
+    there = np.array([bool(some) for some in grades])
+    if not there.any():
+        return None
+    part = Log(log.weights * there, log.clusters, log.resampler)
+    both = [np.nan_to_num(values(list(_answers(side, grades)))) for side in (own, found)]
+    change, (at_own, at_old) = part.change(*both), (part.mean(one).value for one in both)
+    kept = min(1.0, 1 + change.value)  # a loss of few queries, as a share that was kept
+    low, high = widened(kept, 1 + change.low, 1 + change.high, n=int(there.sum()), clusters=part.worth)
+    return Against(metric, at_own, at_old, Figure(change.value, low - 1, max(change.high, high - 1)))
+
+
+def _answers(side: Answered, grades: Sequence[Mapping[int, int]]) -> Iterator[Answers]:
+    for rows, some in zip(side.rows, grades, strict=True):
+        rank = {row: place for place, row in enumerate(rows, 1)}
+        yield Answers(tuple((rank.get(row, NOT_FOUND), grade) for row, grade in some.items()))
 
 
 def _routes(
@@ -219,7 +281,8 @@ class _Texts:
     """The texts that maps are fitted on, the same of all models.
 
     `places` are their rows among the documents, then the queries, of which there are `documents` and `queries`;
-    `groups` numbers near-duplicates, `part` the part of each text.
+    `groups` numbers texts that stay together, `part` the part of each text. `wanted` has the rows of the documents that
+    each query should find.
     """
 
     places: Codes
@@ -227,26 +290,33 @@ class _Texts:
     part: Codes
     documents: int
     queries: int
+    wanted: Sequence[Sequence[int]]
 
     @classmethod
-    def of(cls, old: Side, asked: Asked) -> _Texts:
+    def of(cls, old: Side, new: Side, asked: Asked) -> _Texts:
+        """Of documents and, where the old model has them, queries; a query is in a group with what it should find."""
         every = [*asked.documents, *(asked.texts if old.queries is not None else ())]
         chosen = sorted(dict(zip(every, range(len(every)), strict=True)).items(), key=lambda one: content_hash(one[0]))
         places = np.sort(np.array([place for _, place in chosen[:MOST_TEXTS]], np.intp))
         alike = near_duplicates([every[place] for place in places])
         groups = np.unique(np.array(alike), return_inverse=True)[1].astype(np.intp)
-        return cls(places, groups, held_back(groups, PARTS), len(asked.documents), len(asked.queries))
+        right = [sorted(rows) for rows in asked.right]
+        wanted = right if asked.is_judged else [list(rows[:1]) for rows in _own(new).rows]
+        groups = _joined(groups, places, wanted, documents=len(asked.documents))
+        return cls(places, groups, held_back(groups, PARTS), len(asked.documents), len(asked.queries), wanted)
 
     @property
     def parts(self) -> tuple[Codes, Codes]:
         """The part of each query and of each document, `UNSEEN` of a document that no map saw: it counts for all.
 
-        A query that no map saw can be in any part.
+        A query that no map saw can be in any part: it is where the first document is that it should find.
         """
         found = np.full(self.documents + self.queries, UNSEEN, np.intp)
         found[self.places] = self.part
-        of_query = found[self.documents :]
-        return np.where(of_query == UNSEEN, np.arange(self.queries) % PARTS, of_query), found[: self.documents]
+        of_query, of_document = found[self.documents :], found[: self.documents]
+        firsts = np.array([of_document[rows[0]] if rows else UNSEEN for rows in self.wanted], np.intp)
+        anywhere = np.where(firsts == UNSEEN, np.arange(self.queries) % PARTS, firsts)
+        return np.where(of_query == UNSEEN, anywhere, of_query), of_document
 
     def of_both(self, old: Side, new: Side) -> tuple[Vectors, Vectors]:
         """The vectors of the texts, new and old; shape [n, d] each."""
@@ -256,6 +326,26 @@ class _Texts:
         both = ((one.documents, one.queries) for one in (new, old))
         x, y = (np.concatenate([one for one in some if one is not None])[self.places] for some in both)
         return x, y
+
+
+def _joined(groups: Codes, places: Codes, wanted: Sequence[Collection[int]], *, documents: int) -> Codes:
+    """The groups with each query in one with the documents that it should find, so that one part has them all.
+
+    The groups as they were, where that would make one of more than a part of the texts.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    at = {place: i for i, place in enumerate(places.tolist())}
+    links = [(at[documents + q], at[row]) for q, rows in enumerate(wanted) for row in rows
+             if documents + q in at and row in at]  # fmt: skip
+    if not links:
+        return groups
+    first, second = groups[np.array(links).T]
+    size = int(groups.max()) + 1
+    codes = connected_components(coo_array((np.ones(len(first)), (first, second)), shape=(size, size)))[1]
+    joined: Codes = codes[groups].astype(np.intp)
+    return joined if np.bincount(joined).max() <= len(places) // PARTS else groups
 
 
 def _final(old: Side, new: Side, texts: _Texts) -> Adapter | None:

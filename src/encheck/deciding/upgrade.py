@@ -26,7 +26,7 @@ from encheck.store import Store
 from encheck.system.files import write_text
 from encheck.system.progress import Progress
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 RESULTS, PAGE, ADAPTER = "upgrade.json", "upgrade.html", "adapter.npz"
 TEXT_SHOWN = 160
 Weigher = Callable[[Space, Sequence[Side]], Gated]
@@ -214,18 +214,16 @@ def _profile(gated: Gated) -> dict[str, Any]:
 
 def _space(space: Space) -> dict[str, Any]:
     return {
-        "name": space.name, "why": space.why, "says": space.says, "dimensions": list(space.dimensions),
-        "median_cosine": space.median, "lowest_cosine": space.lowest, "fitted_on": space.texts,
+        "name": space.name, "needs_reindex": space.needs_reindex, "why": space.why, "says": space.says,
+        "vectors": asdict(space.vectors) | {"says": space.vectors.says}, "fitted_on": space.texts,
         "routes": [_route(one) for one in space.routes],
         "controls": {name: [_route(one) for one in some] for name, some in space.controls.items()},
     }  # fmt: skip
 
 
 def _route(one: Route) -> dict[str, Any]:
-    return {
-        "name": one.name, "top10": asdict(one.top), "right": asdict(one.right) if one.right else None,
-        "queries": one.queries,
-    }  # fmt: skip
+    figures = [asdict(figure) | {"says": figure.says} for figure in one.figures]
+    return {"name": one.name, "top10": asdict(one.top), "figures": figures, "queries": one.queries}
 
 
 def _adapter(space: Space) -> dict[str, Any] | None:
@@ -236,7 +234,7 @@ def _adapter(space: Space) -> dict[str, Any] | None:
     one = space.adapter
     return {
         "file": ADAPTER, "kind": one.kind, "how": one.how, "unit": one.unit, "fitted_on": space.texts,
-        "found": asdict(route.decides),
+        "says": route.says,
     }  # fmt: skip
 
 

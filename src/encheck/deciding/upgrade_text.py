@@ -33,9 +33,13 @@ def lines(raw: Raw) -> Iterator[str]:
 
 
 def headline(raw: Raw) -> str:
-    """The outcome with the first reason."""
-    reason = raw["reasons"][0] if raw["reasons"] else ""
-    return f"UPGRADE: {raw['outcome'].upper()}{f'. {reason}' if reason else ''}"
+    """The outcome with the first reason, and what becomes of the index."""
+    told = [f"UPGRADE: {raw['outcome'].upper()}", *raw["reasons"][:1], _capital(raw["space"]["says"])]
+    return ". ".join(told)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def sections(raw: Raw) -> Iterator[tuple[str, list[str]]]:
@@ -90,24 +94,31 @@ def _better(found: Raw) -> Iterator[str]:
 
 
 def routes(raw: Raw) -> Rows:
-    """What new queries find among the old documents, of the new model and of the controls."""
-    rows: Rows = [("new queries, old documents", "of its own ten", "of right documents", "queries")]
-    named = {raw["new"]["label"]: raw["space"]["routes"], **raw["space"]["controls"]}
-    for name, some in named.items():
+    """How new queries did on the old index, of the new model and of the controls, against an index of their own."""
+    every = {raw["new"]["label"]: raw["space"]["routes"], **raw["space"]["controls"]}
+    metrics = [figure["metric"] for some in every.values() for one in some for figure in one["figures"]]
+    heads = list(dict.fromkeys(metrics))
+    rows: Rows = [("new queries, old index", *heads, "of its own ten", "queries")]
+    for name, some in every.items():
         for one in some:
-            right = share(one["right"]) if one["right"] else "-"
-            rows.append((f"{name}, {one['name']}", share(one["top10"]), right, f"{one['queries']:,}"))
+            figures = {figure["metric"]: figure for figure in one["figures"]}
+            cells = (_figure(figures.get(metric)) for metric in heads)
+            rows.append((f"{name}, {one['name']}", *cells, share(one["top10"]), f"{one['queries']:,}"))
     return rows
 
 
+def _figure(figure: Raw | None) -> str:
+    return figure["says"].removeprefix(f"{figure['metric']} ") if figure else "-"
+
+
 def adapter(raw: Raw) -> Iterator[str]:
-    """The adapter, what it finds, and how it is applied."""
+    """The adapter, how its queries do, and how it is applied."""
     one = raw["adapter"]
     if not one:
         return
     yield (
-        f"{one['file']}: {one['kind']}{', ' + one['how'] if one['how'] else ''}, fitted on {one['fitted_on']:,} texts; "
-        f"finds {share(one['found'])} of what should be found"
+        f"{one['file']}: {one['kind']}{', ' + one['how'] if one['how'] else ''}, fitted on {one['fitted_on']:,} texts: "
+        f"{one['says']}"
     )
     yield from apply(raw)
 

@@ -176,12 +176,12 @@ class Reindex:
 
     `needed` is None where that is not known, or depends on what is not known here; `answer` says it in words. `up_to`
     is the length, in `unit`, up to which vectors stay; None if they do not, or whatever the length. `longer` counts the
-    user's documents beyond it, None where these are not known.
+    user's documents beyond it, or beyond the smaller of two maximum lengths; None where these are not known.
     `median` and `lowest` are cosines between both vectors of a text, over `texts` texts, as they lie in an index.
     `related` says whether the models are of one family: one dimension, and vectors that point the same way once the
     mean is taken out; a rotated copy is not told from a stranger; None if there is nothing to compare.
     `same_model` says that no vector moved at all and nothing else differs, `queries_moved` that queries are encoded
-    otherwise.
+    otherwise, `only_by_cosine` that vectors point the same way and have other lengths.
     """
 
     needed: bool | None
@@ -197,6 +197,7 @@ class Reindex:
     longer: int | None = None
     same_model: bool = False
     queries_moved: bool = False
+    only_by_cosine: bool = False
 
     @property
     def says(self) -> str:
@@ -225,10 +226,11 @@ def compare(old: VectorSample, new: VectorSample, *, documents: DocumentLengths 
         return Reindex(None, "cannot tell", "no text has a vector of both models in the same role", dimensions=sizes)
     evidence = _Evidence(old, new, pairs)
     answer = _if_vectors_differ(evidence) or _if_unknown(evidence) or _by_length(evidence, documents)
-    worst = evidence.worst
+    worst, limit = evidence.worst, evidence.limit
+    longer = documents.longer(limit, "tokens") if documents and limit is not None else answer.longer
     same_model = evidence.is_unmoved and not evidence.differences and old.similarity == new.similarity
     return replace(
-        answer, texts=len(evidence.keys), dimensions=sizes, median=float(np.median(worst.cosines)),
+        answer, longer=longer, texts=len(evidence.keys), dimensions=sizes, median=float(np.median(worst.cosines)),
         lowest=evidence.lowest, related=worst.related, same_model=same_model, queries_moved=evidence.queries_moved,
     )  # fmt: skip
 
@@ -310,18 +312,20 @@ class _Evidence:
 
     @property
     def queries_moved(self) -> bool:
-        """Whether queries are encoded otherwise."""
-        return any(pair.role == "query" and self.moved(pair).any() for pair in self.pairs)
+        """Whether queries are encoded otherwise, those aside that are longer than one model reads."""
+        moved = (key for pair in self.pairs if pair.role == "query" for key in self._moved_of(pair))
+        return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in moved)
 
-    def moved(self, pair: _Pair) -> Bools:
-        """Which texts have another vector now, as the models compare them; shape [n]."""
-        turned: Bools = pair.cosines < 1 - ROUNDING
-        return turned if self.by_cosine else turned | pair.has_other_lengths
+    def _moved_of(self, pair: _Pair) -> list[str]:
+        """The texts that have another vector now, as the models compare vectors."""
+        moved = pair.cosines < 1 - ROUNDING
+        moved = moved if self.by_cosine else moved | pair.has_other_lengths
+        return [pair.keys[i] for i in np.flatnonzero(moved)]
 
     @cached_property
     def moved_keys(self) -> set[str]:
         """The texts whose vectors in an index do not stay."""
-        return {pair.keys[i] for pair in self.stored for i in np.flatnonzero(self.moved(pair))}
+        return {key for pair in self.stored for key in self._moved_of(pair)}
 
     @property
     def limit(self) -> int | None:
@@ -397,7 +401,9 @@ def _if_unknown(evidence: _Evidence) -> Reindex | None:
         return unknown(f"vectors are the same {evidence.over}, but {said}: those of other texts may differ")
     if any(pair.has_other_lengths.any() for pair in evidence.stored):
         answer = "no, if your index compares by cosine; yes, if by inner product or distance"
-        return Reindex(None, answer, "; ".join([_lengths_changed(evidence), *evidence.differences]))
+        return Reindex(
+            None, answer, "; ".join([_lengths_changed(evidence), *evidence.differences]), only_by_cosine=True
+        )
     return None
 
 
@@ -409,7 +415,7 @@ def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reinde
     if moved := evidence.moved_keys:
         both = (one for pair in evidence.stored for one in zip(pair.keys, pair.cosines, strict=True))
         cosines = [value for key, value in both if key in moved]
-        why = f"median cosine {np.median(cosines):.3f}, lowest {min(cosines):.3f}, of {len(moved):,} longer texts"
+        why = f"median cosine {np.median(cosines):.3f}, lowest {min(cosines):.3f}, over the longer texts"
     if limit is not None:
         lengths = evidence.new.settings.maximum_length, evidence.old.settings.maximum_length
         why = f"texts are cut at {lengths[0]:,} tokens now, at {lengths[1]:,} before; {why}"

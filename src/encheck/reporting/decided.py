@@ -71,7 +71,7 @@ def _reindex(results: Mapping[str, Any]) -> Iterator[Decision]:
         if found := against.get("reindex"):
             answer = found["says"].removeprefix("re-index: ")
             answer = answer[0].upper() + answer[1:]
-            yield Decision("Must I re-index?", answer, "tied" if found.get("needed") else "good")
+            yield Decision("Must I re-index?", answer, "good" if found.get("needed") is False else "tied")
 
 
 def _cut_off(results: Mapping[str, Any]) -> Iterator[Decision]:

@@ -16,7 +16,7 @@ from encheck.running.subject import Subject
 from encheck.types import content_hash
 
 MOST_BYTES = 24 * 1024  # of all vectors that a baseline keeps, a number being a byte
-LONGEST_WORDS = 700  # of a long text, where neither a maximum length nor the user's documents ask for longer ones
+LONGEST_WORDS = 700  # of a long text; of longer documents, the first length that is no less than theirs
 LONGEST_STORED = 8  # texts of a file of vectors that are compared as its longest
 PROBES = "probes"
 
@@ -39,8 +39,8 @@ def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents
         return {role: some for role, texts in run.items() if (some := _some_of(model, role, texts))}
     settings = EncodingSettings.of(model)
     roles = [role for role in ROLES if not role or _counts(model, settings, role)]
-    most = max((len(text.split()) for text in documents), default=0)
-    long = _long_texts(model, settings.maximum_length, max(most, LONGEST_WORDS))
+    words = max(LONGEST_WORDS, *(len(text.split()) for text in documents)) if documents else LONGEST_WORDS
+    long = [long_text(count) for count in LONG_WORDS[: 1 + sum(count < words for count in LONG_WORDS)]]
     width = min(subject.dimension or KEPT_DIMENSIONS, KEPT_DIMENSIONS)
     short = list(FIXED_TEXTS[: max(FEWEST, MOST_BYTES // (len(roles) * width) - len(long))])
     wanted: RoleTexts = {role: [*short, *long] for role in roles}
@@ -68,18 +68,6 @@ def _counts(model: Encoder, settings: EncodingSettings, role: str) -> bool:
     except (TypeError, ValueError):
         return False
     return any(one.name == "role" or one.kind is one.VAR_KEYWORD for one in takes)
-
-
-def _long_texts(model: Encoder, maximum_length: int | None, words: int) -> list[str]:
-    """Up to the first that is longer than the model reads, and than `words`."""
-    texts = [long_text(count) for count in LONG_WORDS]
-    past = next((i for i, count in enumerate(LONG_WORDS) if count >= words), len(texts) - 1)
-    texts = texts[: past + 1]
-    tokens = count_tokens(model, texts)
-    if maximum_length is None or not tokens:
-        return texts
-    beyond = next((i for i, count in enumerate(tokens) if count > maximum_length), len(texts) - 1)
-    return texts[: beyond + 1]
 
 
 def lengths_of(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:

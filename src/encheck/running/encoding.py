@@ -90,14 +90,9 @@ class Encoding:
                 roles[name] = roles[""]
         every = list(dict.fromkeys(text for some in texts.values() for text in some))
         lengths = dict(zip(map(content_hash, every), lengths_of(model, every), strict=True))
-        dimension = next(iter(roles.values())).vectors.shape[1]
-        subject.state.sample = VectorSample(
-            EncodingSettings.of(model),
-            model.similarity,
-            dimension,
-            lengths,
-            {name: roles[name] for name in ROLES if name in roles},
-        )
+        settings, dimension = EncodingSettings.of(model), next(iter(roles.values())).vectors.shape[1]
+        in_order = {name: roles[name] for name in ROLES if name in roles}
+        subject.state.sample = VectorSample(settings, model.similarity, dimension, lengths, in_order)
         subject.state.documents = DocumentLengths.of(lengths_of(model, documents)) if documents else None
 
     def encode(

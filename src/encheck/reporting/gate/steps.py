@@ -74,10 +74,16 @@ def steps(against: Against, *, candidate: str = NEW, to_type: Commands = UNKNOWN
 
 def _switch(against: Against, candidate: str, to_type: Commands) -> Iterator[Step]:
     reindex = against.get("reindex") or {}
-    if reindex.get("needed"):
-        yield Step(f"Encode all documents again with {candidate} before you switch: old and new vectors do not mix.")
-    elif reindex.get("needed") is False:
+    needed, up_to = reindex.get("needed"), reindex.get("up_to")
+    if needed is False:
         yield Step(f"Switch to {candidate}. Stored vectors stay as they are.")
+    elif up_to:
+        longer = f"documents of more than {up_to:,} {reindex['unit']}"
+        yield Step(f"Encode {longer} again with {candidate} before you switch. Vectors of shorter ones stay.")
+    elif needed:
+        yield Step(f"Encode all documents again with {candidate} before you switch: old and new vectors do not mix.")
+    elif reindex:
+        yield Step(f"Switch to {candidate}. Stored vectors: {reindex['answer']}.")
     else:
         yield Step(f"Switch to {candidate}.")
     yield from (Step(f"Set the cut-off anew: {one['says']}.") for one in against.get("cutoffs", ()))

@@ -90,6 +90,10 @@ def _is_told(reason: str, rows: set[str]) -> bool:
 
 def _answer(against: Against, candidate: str) -> str:
     old, partial = against["baseline"], against.get("partial")
+    if (against.get("reindex") or {}).get("same_model"):
+        undecided = "Partial: " if partial else "Not yet: "
+        start = {"pass": "Yes: ", "block": "No: ", "inconclusive": undecided}[against["outcome"]]
+        return f"{start}{candidate} is the same model as {old}: no vector moved"
     if partial and against["outcome"] == "inconclusive":
         what = f"a part of the checks ({named})" if (named := weighed_in(partial)) else "a part of the checks"
         return f"Partial: only {what} was weighed, so the gate cannot tell whether {candidate} can take {old}'s place"

@@ -10,6 +10,7 @@ from encheck.reporting import endpoint
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
 NOT_YET = "CANNOT TELL YET"
+SAME_MODEL = "The candidate is the same model: no vector moved"
 MAX_PROPERTIES_NAMED = 3
 
 
@@ -77,9 +78,11 @@ def _weightiest(gate: Mapping[str, Any], against: Mapping[str, Any]) -> Iterator
     yield from against["reasons"][:1]
     if gate["outcome"] == "pass" and gate["exit_code"]:
         yield f"The run fails all the same (exit code {gate['exit_code']})"
-    if gate["outcome"] == "pass" and (against.get("reindex") or {}).get("needed"):
-        said = against["reindex"]["says"]
-        yield said[0].upper() + said[1:]
+    index = against.get("reindex") or {}
+    if index.get("same_model"):
+        yield SAME_MODEL
+    elif gate["outcome"] == "pass" and index.get("needed", False) is not False:
+        yield index["says"][0].upper() + index["says"][1:]
 
 
 def _also_open(against: Mapping[str, Any], search: Mapping[str, Any]) -> str:
