@@ -343,6 +343,12 @@ class _Evidence:
         return self.new.lengths[key].words
 
     @property
+    def has_other_lengths(self) -> bool:
+        """Whether vectors have other lengths than before, of texts that both models read whole, where limits differ."""
+        long = (pair.keys[i] for pair in self.stored for i in np.flatnonzero(pair.has_other_lengths))
+        return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in long)
+
+    @property
     def differs_beyond_limit_alone(self) -> bool:
         """Whether vectors differ, and only of texts that are longer than the smaller maximum length."""
         limit, moved = self.limit, self.moved_keys
@@ -399,7 +405,7 @@ def _if_unknown(evidence: _Evidence) -> Reindex | None:
     if tokenizer_differences(old, new):
         said = "; ".join(evidence.differences)
         return unknown(f"vectors are the same {evidence.over}, but {said}: those of other texts may differ")
-    if any(pair.has_other_lengths.any() for pair in evidence.stored):
+    if evidence.has_other_lengths:
         answer = "no, if your index compares by cosine; yes, if by inner product or distance"
         return Reindex(
             None, answer, "; ".join([_lengths_changed(evidence), *evidence.differences]), only_by_cosine=True
