@@ -301,7 +301,7 @@ class _Texts:
         alike = near_duplicates([every[place] for place in places])
         groups = np.unique(np.array(alike), return_inverse=True)[1].astype(np.intp)
         right = [sorted(rows) for rows in asked.right]
-        wanted = right if asked.is_judged else [list(rows[:1]) for rows in _own(new).rows]
+        wanted = right if asked.is_judged else [list(rows[:1]) for rows in _own(new, asked).rows]
         groups = _joined(groups, places, wanted, documents=len(asked.documents))
         return cls(places, groups, held_back(groups, PARTS), len(asked.documents), len(asked.queries), wanted)
 
