@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -92,9 +91,9 @@ def test_each_way_installs_the_torch_of_constraints_txt_from_the_index_of_cpu_bu
 SHIM = """#!/bin/sh
 # A new environment has what this one has, so that pip finds everything but encheck installed.
 set -eu
-if [ "$1 ${{2:-}}" = "-m venv" ]; then
-  {python} -m venv --without-pip "$3"
-  for folder in "$3"/lib/python*/site-packages; do printf '%s\\n' {sites} > "$folder/rest.pth"; done
+if [ "$1 ${{2:-}} ${{3:-}}" = "-P -m venv" ]; then
+  {python} -m venv --without-pip "$4"
+  for folder in "$4"/lib/python*/site-packages; do printf '%s\\n' {sites} > "$folder/rest.pth"; done
 else
   exec {inner} "$@"
 fi
@@ -113,7 +112,7 @@ def wheel(tmp_path_factory):
 
 
 @pytest.fixture
-def job(wheel, tmp_path):
+def job(wheel, contrasts_alone, tmp_path):
     """A checkout with its origin and a clean environment; runs scripts of a job there: (exit code, what it printed)."""
     origin, checkout, tools = tmp_path / "origin/me/it.git", tmp_path / "checkout", tmp_path / "bin"
     git("init", "-q", "--bare", "-b", "main", origin)
@@ -126,15 +125,14 @@ def job(wheel, tmp_path):
         said = SHIM.format(python=sys.executable, sites=sites, inner=tmp_path / "clean/bin/python")
         (tools / name).write_text(said)
         (tools / name).chmod(0o755)
-    subprocess.run([tools / "python", "-m", "venv", tmp_path / "clean"], check=True)
-    lines = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")
-    (checkout / "some.jsonl").write_text("\n".join(lines[::9]), "utf-8")
+    subprocess.run([tools / "python", "-P", "-m", "venv", tmp_path / "clean"], check=True)
+    shutil.copy(contrasts_alone.removeprefix("contrast:"), checkout / "own.jsonl")
     fixed = {k: v for k, v in os.environ.items() if not k.startswith(("GIT", "CI_"))}
     fixed |= {
         "PATH": f"{tools}:{tmp_path / 'clean/bin'}:{os.environ['PATH']}", "HOME": str(tmp_path),
         "ENCHECK_STORE": str(tmp_path / "store.sqlite"), "GIT_CONFIG_GLOBAL": "/dev/null",
-        "PYTEST_ADDOPTS": "-p no:hypothesispytest -p no:anyio -m number --data=probes:some.jsonl -q",
-        "MODEL": "oracle", "BASELINE": "reports/baselines/model", "REPORT": "gate",
+        "PYTEST_ADDOPTS": "-p no:hypothesispytest -p no:anyio --data=contrast:own.jsonl -q",
+        "MODEL": "bag-of-words", "BASELINE": "reports/baselines/model", "REPORT": "gate",
         "PACKAGE": f"encheck @ {wheel.as_uri()}", "TORCH": "torch", "TORCH_INDEX": "", "PIP_NO_INDEX": "1",
     }  # fmt: skip
 
@@ -185,13 +183,13 @@ def test_the_plain_script_makes_a_first_baseline_blocks_and_makes_the_same_basel
 def test_the_action_gates_a_forks_branch_and_pushes_a_new_baseline_after_a_merge(job, tmp_path):
     event = tmp_path / "event.json"
     event.write_text(json.dumps({"pull_request": {"number": 5, "head": {"sha": "0" * 40}}}), "utf-8")
-    names = ("BASELINE_MODEL", "ANCHOR", "INCONCLUSIVE", "CHECKS", "DATA", "SAMPLE", "TWIN", "LOCK", "REFRESH")
+    names = ("BASELINE_MODEL", "ANCHOR", "INCONCLUSIVE", "DATA", "SAMPLE", "TWIN", "LOCK", "REFRESH")
     given = dict.fromkeys(names, "") | {
         "STORE": str(tmp_path / "store.sqlite"), "BASELINES": str(tmp_path / "made"), "COMMENT": "gate",
         "GITHUB_EVENT_PATH": str(event), "GITHUB_OUTPUT": str(tmp_path / "out"), "OUTCOME": "pass", "shell": BASH,
         "GITHUB_STEP_SUMMARY": str(tmp_path / "sum"), "GITHUB_REPOSITORY": "me/it",
     }  # fmt: skip
-    code, said = job(SCRIPTS["install"], SCRIPTS["gate"], **given | {"BASELINE_MODEL": "oracle"})
+    code, said = job(SCRIPTS["install"], SCRIPTS["gate"], **given | {"BASELINE_MODEL": "bag-of-words"})
     assert (code, "GATE: PASSED" in said) == (0, True), said
     assert "outcome=pass" in (tmp_path / "out").read_text("utf-8")
     assert job(SCRIPTS["comment"], **given)[0] == 0
