@@ -42,8 +42,9 @@ class Rotated(Otherwise):
         return vectors @ np.linalg.qr(square)[0].astype(np.float32)
 """
 HEAD = (
-    "new model", "space", "as it comes", "with the adapter", "unrelated, with its adapter", "first answer changes",
-    "of ten stay", "recall@1", f"cut-off {CUTOFF:g} becomes", "gate", "outcome",
+    "new model", "space", "recall@1 on an index of its own", "on the old index", "with the adapter",
+    "unrelated, with its adapter", "first answer changes", "of ten stay", "recall@1, old model to new",
+    f"cut-off {CUTOFF:g} becomes", "outcome",
 )  # fmt: skip
 
 
@@ -176,22 +177,24 @@ def row(name: str, raw: Mapping[str, Any]) -> list[str]:
     """One row of the table of docs/upgrade.md."""
     routes = {one["name"]: one for one in raw["space"]["routes"]}
     strange = {one["name"]: one for one in raw["space"]["controls"].get("an unrelated model", ())}
-    mine = [_share(some.get(key)) for some, key in (
-        (routes, "as it comes"), (routes, "with the adapter"), (strange, "with the adapter"))]  # fmt: skip
     moved, recall = raw["search"]["moved"], raw["search"]["better"]["figures"]["recall@1"]
     (cutoff,) = raw["cutoffs"]
+    direct, mapped = routes.get("as it comes"), routes.get("with the adapter")
+    own = next(one["figures"][0]["own"] for one in (direct, mapped) if one)
+    changes = [_change(one) for one in (direct, mapped, strange.get("with the adapter"))]
     return [
-        name, raw["space"]["name"], *mine, f"{100 * moved['first']['value']:.1f}%",
+        name, raw["space"]["name"], f"{100 * own:.1f}%", *changes, f"{100 * moved['first']['value']:.1f}%",
         f"{100 * moved['overlap']['value']:.1f}%", f"{100 * recall['before']:.1f}% to {100 * recall['after']:.1f}%",
-        f"{cutoff['cutoff']['value']:.3f}" if cutoff["cutoff"] else "-", raw["gate"]["outcome"] or "-", raw["outcome"],
+        f"{cutoff['cutoff']['value']:.3f}" if cutoff["cutoff"] else "-", raw["outcome"],
     ]  # fmt: skip
 
 
-def _share(route: Mapping[str, Any] | None) -> str:
+def _change(route: Mapping[str, Any] | None) -> str:
+    """What the route changes of recall@1, in points."""
     if route is None:
         return "-"
-    one = route["right"] or route["top10"]
-    return f"{100 * one['value']:.1f}% [{100 * one['low']:.1f}, {100 * one['high']:.1f}]"
+    one = route["figures"][0]["change"]
+    return f"{100 * one['value']:+.1f} [{100 * one['low']:+.1f}, {100 * one['high']:+.1f}]"
 
 
 def main() -> None:

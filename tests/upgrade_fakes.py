@@ -1,5 +1,9 @@
 """Encoders for upgrades: words in 24 dimensions, the same turned, cut, noised, lengthened, and a stranger."""
 
+import os
+import tempfile
+from pathlib import Path
+
 import numpy as np
 
 from encheck.encoders.fake import direction
@@ -65,3 +69,46 @@ class LongerByDot(Longer):
 
 class WordsByDot(Words):
     similarity = "dot"
+
+
+class Near(Words):
+    """In a space that is near, and not the same: x + 0.9 x G, G random and fixed."""
+
+    def encode(self, texts, *, role=None):
+        x = super().encode(texts)
+        g = np.random.default_rng(1).standard_normal((DIMENSION, DIMENSION)).astype(np.float32) / np.sqrt(DIMENSION)
+        return x + np.float32(0.9) * x @ g
+
+
+class Prompted(Words):
+    """Has a word before each document."""
+
+    def prompt_for(self, role):
+        return "ashane " if role == "document" else ""
+
+    def encode(self, texts, *, role=None):
+        return super().encode([f"{self.prompt_for(role)}{text}" for text in texts])
+
+
+class Reads15(Words):
+    """Reads 15 tokens of a text, of a tokenizer that makes one of each word."""
+
+    maximum_length = 15
+
+    @property
+    def tokenizer_file(self):
+        from tokenizers import Tokenizer, models, pre_tokenizers
+
+        made = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+        made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+        path = Path(tempfile.gettempdir(), f"encheck-tests-{os.getuid()}-words", "tokenizer.json")
+        path.parent.mkdir(exist_ok=True)
+        made.save(str(path))
+        return path
+
+    def encode(self, texts, *, role=None):
+        return super().encode([" ".join(text.split()[: self.maximum_length]) for text in texts])
+
+
+class Reads30(Reads15):
+    maximum_length = 30

@@ -22,7 +22,9 @@ from encheck.deciding.linear import allowed, fits, held_back
 from encheck.deciding.score_ranges import mapped
 from encheck.deciding.shipping import Gated
 from encheck.deciding.space import Route, Space
+from encheck.deciding.upgrade_text import headline
 from encheck.errors import DataError, EncheckError, UsageError
+from encheck.gating.reindex import Reindex
 from encheck.statistics.figures import Figure, Log
 from encheck.statistics.rank_overlap import rbo
 
@@ -150,6 +152,70 @@ def test_the_space_is_what_was_done_to_it(upgraded, new, labels, name):
 
 def test_vectors_of_other_lengths_are_no_longer_the_same_where_the_model_compares_by_dot(upgraded):
     assert upgraded("LongerByDot", "WordsByDot").raw["space"]["name"] != "same"
+    assert upgraded("Longer").changes[0].startswith("compare by cosine in your index, or re-index: encode all")
+
+
+def test_an_index_that_loses_first_answers_is_not_compatible_though_the_first_ten_hold_them(upgraded):
+    """A near space: the right document is among the first ten, and less often the first."""
+    found = upgraded("Near")
+    (direct, *_) = found.raw["space"]["routes"]
+    first, ndcg = direct["figures"]
+    assert (first["metric"], ndcg["metric"]) == ("recall@1", "nDCG@10")
+    assert first["change"]["high"] < -0.02
+    assert found.raw["space"]["name"] == "adapter"
+    assert found.changes[0].startswith("apply the adapter to the new model's queries (recall@1")
+    assert found.outcome == "do not ship" or found.changes[0] in found.checklist, found.reasons
+    assert ". Re-index: no, with this adapter (new queries on the old index with the adapter: " in headline(found.raw)
+    assert not any("compatible" in line for line in (*found.reasons, *found.changes))
+    first, _ = upgraded("Near", labels=False).raw["space"]["routes"][0]["figures"]
+    assert (first["metric"], first["own"], first["old_index"] < 0.9) == ("its own first answer first", 1, True)
+
+
+def test_figures_on_the_old_index_are_those_by_hand(place, upgraded):
+    direct = upgraded("Near").raw["space"]["routes"][0]
+    documents, queries = texts_of(place)
+    new, old = (encheck.load_model(f"upgrade_fakes:{name}").encode for name in ("Near", "Words"))
+    q, own, index = (
+        one / np.linalg.norm(one, axis=1, keepdims=True) for one in (new(queries), new(documents), old(documents))
+    )
+    right = np.arange(QUERIES) % DOCUMENTS
+    for figure, at in zip(direct["figures"], (1, 10), strict=True):
+        for side, name in ((own, "own"), (index, "old_index")):
+            ranks = (np.argsort(-(q @ side.T), axis=1) == right[:, None]).argmax(axis=1)
+            gain = np.where(ranks < at, 1 / np.log2(ranks + 2), 0)
+            assert figure[name] == pytest.approx(gain.mean())
+
+
+@pytest.mark.parametrize(("new", "name"), [("Near", "cannot tell"), ("Stranger", "re-index")])
+def test_an_index_of_few_documents_is_not_shown_to_be_compatible(place, tmp_path, new, name):
+    rows = place.joinpath("labels.jsonl").read_text().splitlines()[:25]
+    tmp_path.joinpath("few.jsonl").write_text("".join(f"{row}\n" for row in rows))
+    data = f"retrieval:{tmp_path / 'few.jsonl'}"
+    found = encheck.upgrade(f"upgrade_fakes:{new}", "upgrade_fakes:Words", data=data, gate=False, timing=False)
+    assert found.raw["space"]["name"] == name
+    assert ("the first ten of 25 documents mean little" in headline(found.raw)) is (name == "cannot tell")
+
+
+def test_documents_beyond_the_smaller_maximum_length_are_encoded_again(place, tmp_path):
+    """Of 200 documents 20 have more words than the old model reads; nothing else differs."""
+    rows = [json.loads(row) for row in place.joinpath("labels.jsonl").read_text().splitlines()]
+    for i, row in enumerate(rows[:20]):
+        row["document"] += " " + rows[i + 50]["document"]
+    tmp_path.joinpath("long.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    models = "upgrade_fakes:Reads30", "upgrade_fakes:Reads15"
+    found = encheck.upgrade(*models, data=f"retrieval:{tmp_path / 'long.jsonl'}", gate=False, timing=False)
+    assert found.raw["space"]["needs_reindex"] is True
+    part = "re-index in part: encode 20 of 200 documents, those of more than 15 tokens, again; "
+    assert found.changes[0].startswith(part)
+    assert "Re-index: yes, for 20 of 200 documents, which have more than 15 tokens" in headline(found.raw)
+    short = encheck.upgrade(*models, data=f"retrieval:{place / 'labels.jsonl'}", gate=False, timing=False)
+    assert (short.outcome, short.raw["space"]["name"]) == ("ship", "same")
+    assert "the longest of 200 documents has 12 tokens, and vectors stay up to 15" in headline(short.raw)
+
+
+def test_a_prompt_before_documents_is_no_compatible_index_by_name(upgraded):
+    vectors = upgraded("Prompted").raw["space"]["vectors"]
+    assert (vectors["needed"], "documents get 'ashane '" in vectors["why"]) == (True, True)
 
 
 def test_the_controls_say_what_chance_and_batches_do(upgraded):
@@ -251,8 +317,8 @@ def test_a_cutoff_that_few_or_all_pass_is_not_mapped():
 
 
 def space_of(name):
-    figure = Figure(0.99, 0.985, 1.0)
-    return Space(name, "why", (4, 4), 0.5, 0.1, (Route("with the adapter", figure, None, 9),))
+    vectors = Reindex(name != "same" or None, "yes", "why")
+    return Space(name, "why", vectors, (Route("with the adapter", Figure(0.99, 0.985, 1.0), (), 9),))
 
 
 def changed(first, better=None):
@@ -315,6 +381,7 @@ def test_a_run_of_the_command_writes_a_page_and_valid_json(place, tmp_path, monk
     done = CliRunner().invoke(app, ["upgrade", *asked])
     assert done.exit_code == 10, done.output
     assert "UPGRADE: CANNOT TELL. not run (--no-gate)" in done.output
+    assert "Re-index: yes (vectors of 12 dimensions before" not in done.output.split("UPGRADE")[0]
     raw = json.loads(Path("reports/upgrade/upgrade.json").read_text("utf-8"))
     jsonschema.validate(
         raw, json.loads(resources.files("encheck.deciding").joinpath("upgrade.schema.json").read_text())

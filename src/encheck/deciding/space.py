@@ -50,7 +50,7 @@ HOW: Mapping[str, str] = {AS_IT_COMES: "", MAPPED: " with the adapter"}
 class Against:
     """A figure of new queries on the old index against the same on the new model's own; a `change` below 0 is a loss.
 
-    The lower end of the change is no higher than what so few clusters can show where hardly any query is lost.
+    Its interval is no narrower than what so few clusters can show where hardly any query is lost, or won.
     """
 
     metric: str
@@ -166,7 +166,7 @@ def _verdict(
         )
     for route, name in ways:
         if route in own and own[route].is_as_good:
-            return name, f"{told[route]}{_beside(strange.get(route))}"
+            return name, f"{told[route]}; {own[route].top.says} of its own ten are found{_beside(strange.get(route))}"
     if open_routes:
         return "cannot tell", (
             f"{told[open_routes[0]]}: a loss of {100 * DELTA:g} points is neither shown nor ruled out. Remedy: more "
@@ -247,9 +247,12 @@ def _against(
     part = Log(log.weights * there, log.clusters, log.resampler)
     both = [np.nan_to_num(values(list(_answers(side, grades)))) for side in (own, found)]
     change, (at_own, at_old) = part.change(*both), (part.mean(one).value for one in both)
-    kept = min(1.0, 1 + change.value)  # a loss of few queries, as a share that was kept
-    low, high = widened(kept, 1 + change.low, 1 + change.high, n=int(there.sum()), clusters=part.worth)
-    return Against(metric, at_own, at_old, Figure(change.value, low - 1, max(change.high, high - 1)))
+    slacks = []
+    for side in (both[0] - both[1], both[1] - both[0]):  # what is lost, and what is won
+        share = part.mean(np.maximum(side, 0)).value
+        slacks.append(widened(share, share, share, n=int(there.sum()), clusters=part.worth)[1] - share)
+    low, high = min(change.low, change.value - slacks[0]), max(change.high, change.value + slacks[1])
+    return Against(metric, at_own, at_old, Figure(change.value, low, high))
 
 
 def _answers(side: Answered, grades: Sequence[Mapping[int, int]]) -> Iterator[Answers]:

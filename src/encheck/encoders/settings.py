@@ -67,6 +67,8 @@ def differences(old: EncodingSettings, new: EncodingSettings) -> Iterator[str]:
         before, now = old.prompts.get(role), new.prompts.get(role)
         if before is not None and now is not None and before != now:
             yield f"{name} get {now!r}, before {before!r}" if before else f"{name} get {now!r}"
+        elif before is None and now:
+            yield f"{name} get {now!r}; what they got before is not known"
     if old.pooling and new.pooling and old.pooling != new.pooling:
         yield f"the pooling was {old.pooling} and is {new.pooling}"
     if None not in (old.normalised, new.normalised) and old.normalised != new.normalised:

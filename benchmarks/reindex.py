@@ -1,9 +1,9 @@
 """What the gate says of stored vectors: MiniLM against itself rounded, damaged, prompted, turned and trained on.
 
-    python benchmarks/dropin.py
+    python benchmarks/reindex.py
 
-On the 32 fixed texts of a baseline. The last column is the cosine of both vectors of the median text less the mean
-vector of each model: what tells one family of models from another.
+On the fixed texts of a baseline, short and long. The last column is the cosine of both vectors of the median text less
+the mean vector of each model: what tells one family of models from another.
 """
 
 from __future__ import annotations
@@ -15,17 +15,21 @@ from typing import Any
 import numpy as np
 from damage import dropped, load, minilm, noised
 
-from encheck.gating.dropin import RELATED, _cosines, same_space
-from encheck.gating.fixed_texts import FIXED_TEXTS
+from encheck.encoders.settings import EncodingSettings
+from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
+from encheck.gating.reindex import RELATED, RoleVectors, TextLength, VectorSample, compare
+from encheck.similarity import cosine
 
 Vectors = np.ndarray
-TEXTS = list(FIXED_TEXTS)
+TEXTS = [*FIXED_TEXTS, *map(long_text, LONG_WORDS[:7])]
+MAXIMUM_LENGTH = 256  # tokens
 
 
 @dataclass(frozen=True)
 class Copy:
     name: str
     encode: Callable[[Any], Vectors]
+    maximum_length: int = MAXIMUM_LENGTH
 
 
 def plainly(model: Any, texts: list[str] = TEXTS, batch: int = 32) -> Vectors:
@@ -86,13 +90,20 @@ def trained(model: Any) -> None:
     torch.manual_seed(0)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5)
     for step in range(20):
-        some = [TEXTS[i] for i in np.random.default_rng(step).permutation(len(TEXTS))[:16]]
+        some = [TEXTS[i] for i in np.random.default_rng(step).permutation(len(FIXED_TEXTS))[:16]]
         sides = [model(model.preprocess(texts))["sentence_embedding"] for texts in (some, [t.lower() for t in some])]
         loss = torch.nn.functional.cross_entropy(sides[0] @ sides[1].T * 20, torch.arange(16))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     model.eval()
+
+
+def reading(tokens: int) -> Callable[[Any], None]:
+    def change(model: Any) -> None:
+        model.max_seq_length = tokens
+
+    return change
 
 
 COPIES = (
@@ -108,19 +119,27 @@ COPIES = (
     Copy("first layer dropped", changed(dropped(0))),
     Copy("fourth layer dropped", changed(dropped(3))),
     Copy("last layer dropped", changed(dropped(5))),
+    *(Copy(f"maximum length {n}", changed(reading(n)), n) for n in (32, 128, 512)),
     Copy("rotated", turned),
     Copy("weights drawn anew", changed(redrawn)),
 )
 
 
 def rows() -> Iterator[tuple[str, ...]]:
-    old = plainly(load(minilm()))
+    first = load(minilm())
+    tokens = [len(ids) for ids in first.tokenizer(TEXTS)["input_ids"]]
+    old = plainly(first)
     for copy in COPIES:
         new = copy.encode(load(minilm()))
-        found = same_space(old, new)
-        centred = float(np.median(_cosines(old - old.mean(axis=0), new - new.mean(axis=0))))
-        answer = "yes" if found.needed else "no"
-        yield copy.name, answer, f"{found.median:.4f}", f"{found.lowest:.4f}", f"{centred:.2f}"
+        found = compare(sample(old, tokens, MAXIMUM_LENGTH), sample(new, tokens, copy.maximum_length))
+        centred = float(np.median(cosine(old - old.mean(axis=0), new - new.mean(axis=0))))
+        yield copy.name, found.answer, f"{found.median:.4f}", f"{found.lowest:.4f}", f"{centred:.2f}"
+
+
+def sample(vectors: Vectors, tokens: list[int], maximum_length: int) -> VectorSample:
+    settings = EncodingSettings(maximum_length=maximum_length)
+    lengths = {text: TextLength(len(text.split()), count) for text, count in zip(TEXTS, tokens, strict=True)}
+    return VectorSample(settings, "cosine", vectors.shape[1], lengths, {"": RoleVectors(tuple(TEXTS), vectors)})
 
 
 def main() -> None:
