@@ -575,7 +575,7 @@ def test_a_gate_of_the_search_alone_never_ships(place, tmp_path, monkeypatch):
 
 @pytest.mark.long
 def test_an_upgrade_with_a_part_of_the_checks_never_ships(place, tmp_path):
-    args = ["upgrade", "upgrade_fakes:Noised", "--baseline=upgrade_fakes:Words", "--data"]
+    args = ["upgrade", "upgrade_fakes:Rounded", "--baseline=upgrade_fakes:Words", "--data"]
     args += [f"retrieval:{place / 'labels.jsonl'}", "-m", "number", "--no-timing", f"--report-dir={tmp_path}"]
     done = CliRunner().invoke(app, args)
     assert done.exit_code in (1, 10), done.output
