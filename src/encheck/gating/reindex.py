@@ -330,8 +330,8 @@ class _Evidence:
     @property
     def limit(self) -> int | None:
         """The smaller maximum length where both are known and differ."""
-        both = self.old.settings.maximum_length, self.new.settings.maximum_length
-        return min(both) if both[0] is not None and both[1] is not None and both[0] != both[1] else None
+        before, now = self.old.settings.maximum_length, self.new.settings.maximum_length
+        return min(before, now) if before is not None and now is not None and before != now else None
 
     def tokens(self, key: str) -> int | None:
         """Of a text, the larger of both counts; None where neither model counts."""
@@ -416,7 +416,8 @@ def _if_unknown(evidence: _Evidence) -> Reindex | None:
 def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reindex:
     """No, up to the length to which this was compared, or to which both models read alike."""
     limit = evidence.limit
-    up_to, unit = (limit, "tokens") if limit is not None else (evidence.longest or (None, "tokens"))
+    nothing: tuple[int | None, Unit] = None, "tokens"
+    up_to, unit = (limit, nothing[1]) if limit is not None else (evidence.longest or nothing)
     why = f"the same vectors within rounding: lowest cosine {_floor(evidence.lowest)}, {evidence.over}"
     if moved := evidence.moved_keys:
         both = (one for pair in evidence.stored for one in zip(pair.keys, pair.cosines, strict=True))
