@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from encheck.api.checks import run
     from encheck.api.costing import compare_costs
     from encheck.api.cutoffs import cutoff
+    from encheck.api.indexes import audit_index
     from encheck.api.loading import load_data, load_model
     from encheck.api.results import Result, Results
     from encheck.api.shifting import text_shift
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Result", "Results", "__version__", "canary_check", "canary_save", "claim", "compare_costs", "cutoff", "gate",
-    "load_data", "load_model", "run", "text_shift", "upgrade",
+    "Result", "Results", "__version__", "audit_index", "canary_check", "canary_save", "claim", "compare_costs",
+    "cutoff", "gate", "load_data", "load_model", "run", "text_shift", "upgrade",
 ]  # fmt: skip
 
 _HOMES = {
+    "audit_index": "encheck.api.indexes",
     "canary_check": "encheck.api.canaries",
     "canary_save": "encheck.api.canaries",
     "claim": "encheck.claims",

@@ -18,6 +18,7 @@ from encheck.cli import (
     data,
     explore,
     gate,
+    index,
     judge,
     look,
     reports,
@@ -29,8 +30,8 @@ from encheck.cli.shared import app, tell
 from encheck.system.terminal import guard_log, stream
 
 __all__ = [
-    "annotate", "app", "canary", "checks", "compare", "cutoff", "data", "explore", "gate", "judge", "look", "main",
-    "reports", "store", "upgrade", "variants",
+    "annotate", "app", "canary", "checks", "compare", "cutoff", "data", "explore", "gate", "index", "judge", "look",
+    "main", "reports", "store", "upgrade", "variants",
 ]  # fmt: skip
 
 

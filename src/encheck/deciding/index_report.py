@@ -1,0 +1,100 @@
+"""The audit of a stored index: on the terminal, as JSON (index_audit.schema.json), and its rows as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from encheck.deciding.index_audit import AuditedRow, IndexAudit
+from encheck.reporting.exports.formats import safe_cell
+from encheck.reporting.results import write_named
+from encheck.reporting.text import one_line, table
+
+SCHEMA_VERSION = 1
+FIRST = 5  # rows of a kind that the terminal names
+MOST_ID = 40
+COLUMNS = (
+    "row", "id", "kind", "cosine", "length", "text_of", "stored_at", "words", "characters", "cause"
+)  # fmt: skip
+
+
+def terminal(audit: IndexAudit) -> Iterator[str]:
+    """What the terminal shows; the last line is the outcome."""
+    yield f"{audit.file}: {audit.rows:,} rows, {audit.compared:,} compared with {audit.model}"
+    yield from table(
+        [("", "rows", "the first of them"),
+         *((count.kind, f"{count.rows:,}", _first(audit, count.kind)) for count in audit.counts)]
+    )  # fmt: skip
+    for group in audit.groups:
+        yield f"  rows {spans(group.rows)}: {group.says} ({group.evidence})"
+    yield from (f"  {note}" for note in audit.notes)
+    yield headline(audit)
+
+
+def headline(audit: IndexAudit) -> str:
+    """The outcome with its reason."""
+    return f"INDEX: {audit.outcome.upper()}. {audit.reason}"
+
+
+def _first(audit: IndexAudit, kind: str) -> str:
+    rows = [row for row in audit.faults if row.kind == kind]
+    more = f", and {len(rows) - FIRST:,} more" if len(rows) > FIRST else ""
+    return ", ".join(map(_row, rows[:FIRST])) + more
+
+
+def _row(row: AuditedRow) -> str:
+    name = one_line(row.id, MOST_ID)
+    if row.text_of is not None:
+        return f"{name} (has the vector of {one_line(row.text_of, MOST_ID)})"
+    if row.stored_at is not None:
+        return f"{name} (its own is at {one_line(row.stored_at, MOST_ID)})"
+    if row.beginning is not None:
+        return f"{name} (its first {row.beginning.words} words)"
+    if row.kind == "not normalised" and row.length is not None:
+        return f"{name} ({row.length:.3g} times)"
+    return name if row.cosine is None else f"{name} ({row.cosine:.2f})"
+
+
+def spans(rows: Sequence[int], most: int = 6) -> str:
+    """Row numbers, which rise, as spans.
+
+    >>> spans([1, 2, 3, 7])
+    '1-3, 7'
+    """
+    ends: list[list[int]] = []
+    for row in rows:
+        if ends and row == ends[-1][1] + 1:
+            ends[-1][1] = row
+        else:
+            ends.append([row, row])
+    said = [str(first) if first == last else f"{first}-{last}" for first, last in ends[:most]]
+    return ", ".join(said) + (f" and {len(ends) - most:,} more" if len(ends) > most else "")
+
+
+def as_dict(audit: IndexAudit) -> dict[str, Any]:
+    """What the JSON holds."""
+    groups = [asdict(group) | {"says": group.says} for group in audit.groups]
+    return {"encheck_index_audit": SCHEMA_VERSION, "exit_code": audit.exit_code, **asdict(audit), "groups": groups}
+
+
+def write_json(path: Path, audit: IndexAudit) -> None:
+    """Write the JSON; UsageError if no file can be there."""
+    write_named(path, json.dumps(as_dict(audit), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_rows(path: Path, audit: IndexAudit) -> None:
+    """Write every row that is not this model's as CSV; UsageError if no file can be there."""
+    causes = {row: group.cause for group in audit.groups for row in group.rows}
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in audit.faults:
+        part = (row.beginning.words, row.beginning.characters) if row.beginning else (None, None)
+        cells = (row.number, row.id, row.kind, row.cosine, row.length, row.text_of, row.stored_at, *part)
+        writer.writerow([safe_cell(cell) for cell in (*cells, causes.get(row.number))])
+    write_named(path, out.getvalue())

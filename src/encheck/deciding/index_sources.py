@@ -1,0 +1,142 @@
+"""What an audit compares: the stored index, and where fresh vectors of its texts come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.function import FunctionEncoder
+from encheck.encoders.load import STORED
+from encheck.encoders.protocol import Encoder, Fitted, Verified, batches_of
+from encheck.encoders.stored_index import StoredIndex
+from encheck.errors import UsageError
+from encheck.options import Settings
+from encheck.running.labels import labels
+from encheck.running.resources import open_store, resolve_models
+from encheck.similarity import SIMILARITIES
+from encheck.system.progress import Progress
+
+Vectors = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+ROLES = ("query", "document")
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """Where fresh vectors come from: a model, or a file of vectors that were made for the audit."""
+
+    label: str
+    source: Encoder | StoredIndex
+    role: str | None
+
+    @property
+    def is_model(self) -> bool:
+        """Whether any text can be encoded."""
+        return not isinstance(self.source, StoredIndex)
+
+    def vectors(
+        self, names: Sequence[str], roles: Sequence[str], *, are_hashes: bool = False, progress: Progress | None = None
+    ) -> tuple[Vectors, Bools]:
+        """The vector of each name in its role (empty: that of the audit), shape [n, d], and which of them there are."""
+        if isinstance(self.source, StoredIndex):
+            return self._looked_up(self.source, names, roles, are_hashes=are_hashes)
+        found: dict[tuple[str | None, str], Vectors] = {}
+        asked = list(dict.fromkeys((role or self.role, name) for name, role in zip(names, roles, strict=True)))
+        with (progress or Progress(quiet=True)).task(f"{self.label}: encoding", len(asked)):
+            for role in dict.fromkeys(role for role, _ in asked):
+                texts = [name for one, name in asked if one == role]
+                for places, vectors in batches_of(self.source, texts, role=role):
+                    found |= {(role, texts[at]): vector for at, vector in zip(places, vectors, strict=True)}
+                    if progress:
+                        progress.advance(len(places))
+        if isinstance(self.source, Verified):
+            self.source.verify_fingerprint()
+        rows = [found[role or self.role, name] for name, role in zip(names, roles, strict=True)]
+        return (np.array(rows, np.float32) if rows else np.zeros((0, 1), np.float32)), np.ones(len(rows), bool)
+
+    def in_role(self, role: str, texts: Sequence[str]) -> tuple[Vectors, Bools]:
+        """The same of texts that have one role."""
+        return self.vectors(texts, [role] * len(texts))
+
+    def _looked_up(
+        self, source: StoredIndex, names: Sequence[str], roles: Sequence[str], *, are_hashes: bool
+    ) -> tuple[Vectors, Bools]:
+        dimension = source.dimension
+        vectors, known = np.zeros((len(names), dimension), np.float32), np.zeros(len(names), bool)
+        for role in dict.fromkeys(roles):
+            places = [place for place, one in enumerate(roles) if one == role]
+            tried = tuple(dict.fromkeys([role or self.role or "", "", "document", "query"][: 2 if role else None]))
+            numbers = source.numbers_by_name({names[at] for at in places}, are_hashes=are_hashes, roles=tried)
+            known_places = [at for at in places if names[at] in numbers]
+            rows = np.array([numbers[names[at]] for at in known_places], np.intp)
+            order, back = np.unique(rows, return_inverse=True)
+            vectors[known_places] = source.take(order, dimension)[back]
+            known[known_places] = True
+        bad = known & ~(np.isfinite(vectors).all(axis=1) & vectors.any(axis=1))
+        if bad.any():
+            first = names[int(np.flatnonzero(bad)[0])]
+            raise UsageError(
+                f"{source.source}: the vector of {bad.sum()} of {known.sum()} texts is zero, not finite or not of "
+                f"{dimension} dimensions, but fresh vectors should be whole; the first is of {first[:80]!r}. Remedy: "
+                "encode these texts again"
+            )
+        return vectors, known
+
+
+def named(settings: Settings, *, role: str) -> Fresh:
+    """The model that these settings name, or a file of fresh vectors; UsageError if it gives no vectors."""
+    (spec,) = settings.models
+    if spec.startswith(STORED):
+        (label,) = labels([spec])
+        return Fresh(label, index_of(spec), _checked(role))
+    ((label, subject),) = resolve_models(settings, open_store(settings)).items()
+    return _encoder(label, subject.model, role)
+
+
+def given(model: object, *, role: str) -> Fresh:
+    """A model or function given as an object; UsageError if it is neither."""
+    label = getattr(model, "__qualname__", type(model).__name__)
+    if callable(model) and not isinstance(model, Encoder):
+        return _encoder(label, FunctionEncoder(_with_name(model), {}), role)
+    return _encoder(label, model, role)
+
+
+def _with_name(function: Callable[..., Any]) -> Callable[..., Any]:
+    def encode(texts: list[str]) -> Any:
+        return function(texts)
+
+    return encode
+
+
+def _encoder(label: str, model: object, role: str) -> Fresh:
+    if isinstance(model, Fitted):
+        raise UsageError(f"{label} learns from the texts of a run, so it has no vectors of its own to compare with")
+    if not isinstance(model, Encoder):
+        raise UsageError(f"{label} gives no vectors, but an index holds vectors. Remedy: name an encoder")
+    return Fresh(label, model, _checked(role))
+
+
+def _checked(role: str) -> str:
+    if role not in ROLES:
+        raise UsageError(f"the role is {role!r}, but should be query or document")
+    return role
+
+
+def index_of(spec: str | Path) -> StoredIndex:
+    """The index that `vectors:FILE`, or a path, names; UsageError if it names none."""
+    if isinstance(spec, str) and not spec.startswith(STORED):
+        raise UsageError(f"the index is {spec!r}, but should be vectors:FILE, with the columns text and vector")
+    return StoredIndex(Path(str(spec).removeprefix(STORED)).expanduser())
+
+
+def refuse_wrong(sample: int | None, similarity: str) -> None:
+    """UsageError for a sample or a similarity that is none."""
+    if sample is not None and sample < 1:
+        raise UsageError(f"the sample is {sample}, but should be 1 or more rows")
+    if similarity not in SIMILARITIES:
+        raise UsageError(f"the similarity is {similarity!r}, but should be one of {', '.join(SIMILARITIES)}")
