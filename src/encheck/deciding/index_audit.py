@@ -140,7 +140,11 @@ def audit(
             "or name fresh vectors by the same hashes: vectors:FILE2"
         )
     chosen = np.arange(index.count) if numbers is None else numbers
+    missing = 0
     is_drawn = sample is not None and sample < len(chosen)
+    if isinstance(fresh.source, StoredIndex) and not is_drawn and numbers is None:
+        chosen = index.numbers_shared_with(fresh.source)
+        missing = index.count - len(chosen)
     if is_drawn:
         chosen = np.sort(np.random.default_rng(seed).choice(chosen, sample, replace=False))
     rows = index.rows(chosen)
@@ -148,7 +152,7 @@ def audit(
     chosen, rows, without_text = chosen[named], [row for row in rows if row.name is not None], [
         AuditedRow(int(number), row.id, "no text") for number, row in zip(chosen, rows, strict=True) if row.name is None
     ]  # fmt: skip
-    if not rows:
+    if not rows and not missing:
         raise UsageError(f"{index.source}: none of the {len(without_text):,} rows has a text. Remedy: add their texts")
     are_hashes = index.named_by == "hash"
     vectors, known = fresh.vectors(
@@ -156,8 +160,8 @@ def audit(
     )
     if not known.any():
         raise UsageError(
-            f"{fresh.label} has no vector of any of the {len(rows):,} texts of {index.source} that were to be "
-            "compared. Remedy: fresh vectors of the same texts"
+            f"{fresh.label} has no vector of any of the {missing + len(rows):,} texts of {index.source} that were to "
+            "be compared. Remedy: fresh vectors of the same texts"
         )
     if is_drawn and not known.all():
         raise UsageError(
@@ -166,9 +170,8 @@ def audit(
         )
     rows = [row for row, is_known in zip(rows, known, strict=True) if is_known]
     work = _Audit(index, fresh, chosen[known], rows, vectors[known], seed, similarity)
-    return work.run(
-        without_text, partial=int((~known).sum()), sampled=is_drawn or not known.all(), of_all=numbers is None
-    )
+    missing += int((~known).sum())
+    return work.run(without_text, partial=missing, sampled=is_drawn or missing > 0, of_all=numbers is None)
 
 
 @dataclass

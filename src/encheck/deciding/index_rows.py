@@ -177,12 +177,12 @@ def nearest_in_blocks(
     step = max(1, min(SCORES_AT_ONCE // max(len(wanted), 1), ROWS_AT_ONCE))
     for start, vectors in blocks:
         for first in range(start, start + len(vectors), step):
-            others = directions_of(vectors[first - start : first - start + step])
-            scores = queries @ (directions_of(others @ projection) if sketch else others).T
+            others = vectors[first - start : first - start + step]
+            scores = queries @ directions_of(others @ projection if sketch else others).T
             own = np.flatnonzero((but >= first) & (but < first + len(others)))
             scores[own, but[own] - first] = -2
             nearest = scores.argmax(axis=1)
-            distance = 1 - np.einsum("ij,ij->i", directions, others[nearest], dtype=np.float64)
+            distance = 1 - np.einsum("ij,ij->i", directions, directions_of(others[nearest]), dtype=np.float64)
             distance[scores[np.arange(len(queries)), nearest] == -2] = np.inf
             closer = (distance <= tolerance) & (distance < least)
             best[closer], least[closer] = first + nearest[closer], distance[closer]

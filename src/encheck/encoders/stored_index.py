@@ -80,7 +80,7 @@ class StoredIndex:
         except (ValueError, OSError, TypeError) as error:
             raise self._error(error) from error
 
-    @property
+    @cached_property
     def named_by(self) -> Literal["text", "hash"] | None:
         """Whether rows have texts, or hashes of texts."""
         return next((name for name in ("text", "hash") if name in self.columns), None)
@@ -88,8 +88,11 @@ class StoredIndex:
     @cached_property
     def count(self) -> int:
         """How many rows there are; DataError for an id that comes twice or a role that is none."""
+        columns = [name for name in ("id", "role") if name in self.columns]
         count, ids = 0, set[str]()
-        for start, batch in self._batches([name for name in ("id", "role") if name in self.columns] or [self._name]):
+        if not columns and not self._is_json:
+            count = int(opened(self.source).metadata.num_rows)
+        for start, batch in self._batches(columns or [self._name]) if not count else ():
             count = start + len(next(iter(batch.values())))
             if strange := sorted({str(role) for role in batch.get("role", ()) if role} - set(ROLES)):
                 raise DataError(f"{self.source}: the role is {strange[0]!r}, but should be query, document or empty")
@@ -117,15 +120,28 @@ class StoredIndex:
             first, last = np.searchsorted(numbers, [start, start + len(names)])
             for number in numbers[first:last].tolist():
                 place = number - start
-                name = names[place]
-                is_text = isinstance(name, str) and name.strip()
                 row_id = str(batch["id"][place]) if "id" in batch else str(number)
                 role = batch["role"][place] if "role" in batch else None
-                rows.append(IndexRow(row_id, self._normal(name) if is_text else None, role or ""))
+                rows.append(IndexRow(row_id, self._key(names[place]), role or ""))
         return rows
 
-    def _normal(self, name: str) -> str:
-        return name.lower() if self._name == "hash" else name
+    def _key(self, name: object, *, as_hash: bool = False) -> str | None:
+        """A name as it is compared, None if it is empty; hashes are in lower case."""
+        if not isinstance(name, str) or not name.strip():
+            return None
+        if self.named_by == "hash":
+            return name.lower()
+        return sha256_of(name) if as_hash else name
+
+    def numbers_shared_with(self, other: StoredIndex) -> Ints:
+        """The rows whose name the other file has too, and those without a name."""
+        as_hash = "hash" in (self.named_by, other.named_by)
+        names = {other._key(name, as_hash=as_hash) for _, batch in other._batches([other._name])
+                 for name in batch[other._name]} | {None}  # fmt: skip
+        return np.array(
+            [start + place for start, batch in self._batches([self._name])
+             for place, name in enumerate(batch[self._name]) if self._key(name, as_hash=as_hash) in names], np.intp
+        )  # fmt: skip
 
     def blocks(self, dimension: int) -> Iterator[Block]:
         """All vectors in the order of the file; DataError if one holds something else than numbers."""
@@ -222,15 +238,15 @@ class StoredIndex:
     def take(self, numbers: Ints, dimension: int) -> Vectors:
         """The vectors of the rows of these numbers, which rise; shape [n, d], NaN where a vector is not of length d."""
         parts = [np.zeros((0, dimension), np.float32)]
-        for block in self.blocks(dimension):
+        for block in self.blocks(dimension) if len(numbers) else ():
             first, last = np.searchsorted(numbers, [block.start, block.start + len(block.vectors)])
             parts.append(block.vectors[numbers[first:last] - block.start])
         return np.concatenate(parts)
 
     @cached_property
     def dimension(self) -> int:
-        """The commonest length of a vector."""
-        lengths = np.concatenate([lengths for _, lengths, _ in self._flat()])
+        """The commonest length of the first vectors."""
+        _, lengths, _ = next(iter(self._flat()))
         return int(np.bincount(lengths).argmax())
 
     def numbers_by_name(self, names: Iterable[str], *, are_hashes: bool, roles: Sequence[str]) -> dict[str, int]:
@@ -238,24 +254,17 @@ class StoredIndex:
 
         `names` are texts, or hashes of texts; the file may have either.
         """
-        wanted = {self._key(name, are_hashes=are_hashes): name for name in names}
-        hashes_texts = are_hashes and self._name == "text"
+        as_hash = are_hashes or self.named_by == "hash"
+        wanted = {sha256_of(name) if as_hash and not are_hashes else name: name for name in names}
         best: dict[str, tuple[int, int]] = {}
         for start, batch in self._batches([self._name, *(["role"] if "role" in self.columns else [])]):
-            for place, key in enumerate(batch[self._name]):
-                if key is None:
-                    continue
-                key = sha256_of(key) if hashes_texts else self._normal(str(key))
-                role = (batch["role"][place] if "role" in batch else "") or ""
-                if key in wanted and role in roles:
-                    candidate = (roles.index(role), start + place)
-                    best[wanted[key]] = min(best.get(wanted[key], candidate), candidate)
+            for place, name in enumerate(batch[self._name]):
+                if (key := self._key(name, as_hash=as_hash)) in wanted:
+                    role = (batch["role"][place] if "role" in batch else "") or ""
+                    if key is not None and role in roles:
+                        candidate = (roles.index(role), start + place)
+                        best[wanted[key]] = min(best.get(wanted[key], candidate), candidate)
         return {name: number for name, (_, number) in best.items()}
-
-    def _key(self, name: str, *, are_hashes: bool) -> str:
-        if self._name == "hash":
-            return name.lower() if are_hashes else sha256_of(name)
-        return name
 
 
 def sha256_of(text: str) -> str:

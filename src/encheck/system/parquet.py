@@ -12,6 +12,7 @@ from typing import IO, Any
 
 FREE_ROWS, FREE_BYTES, MOST_TIMES = 10**6, 10**9, 100
 ROWS_AT_ONCE = 10_000
+READ_AT_ONCE = 1 << 20  # bytes of a column; pyarrow would read all row groups beforehand, and hold the file in memory
 REMEDY = "Where that is meant, write it as .csv or .jsonl, which have no such limit"
 
 
@@ -21,7 +22,7 @@ def opened(source: Path | IO[bytes]) -> Any:
     import pyarrow.parquet
 
     try:
-        file = pyarrow.parquet.ParquetFile(source)
+        file = pyarrow.parquet.ParquetFile(source, pre_buffer=False, buffer_size=READ_AT_ONCE)
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(_first_line(error)) from error
     size = source.stat().st_size if isinstance(source, Path) else source.seek(0, 2)
