@@ -596,3 +596,93 @@ def test_a_folder_of_scores_holds_no_vectors(tmp_path):
     tmp_path.joinpath("results.json").write_text("{}")
     with pytest.raises(UsageError, match="no vectors, but an upgrade compares vectors"):
         encheck.upgrade("sbert", tmp_path, data="probes")
+
+
+def damaged(path, texts, *, old="Words", damage):
+    """A file of the texts' vectors after something went wrong with some of them."""
+    vectors = damage(encheck.load_model(f"upgrade_fakes:{old}").encode(texts))
+    pyarrow.parquet.write_table(pyarrow.table({"text": texts, "vector": vectors.tolist()}), path)
+    return f"vectors:{path}"
+
+
+def part_of(rows, other):
+    """What puts other vectors in these rows' places."""
+
+    def damage(vectors):
+        made = vectors.copy()
+        made[rows] = other(vectors)[rows]
+        return made
+
+    return damage
+
+
+BATCH = slice(100, 125)
+SHIFTED = part_of(BATCH, lambda vectors: np.roll(vectors, 1, axis=0))
+STRANGE = part_of(slice(160, 200), lambda vectors: np.random.default_rng(0).standard_normal(vectors.shape))
+
+
+@pytest.mark.parametrize(
+    ("new", "damage", "said", "rows"),
+    [
+        ("Words", SHIFTED, "25 are not: 25 belong to other texts", range(100, 125)),
+        ("Turned", SHIFTED, "25 of 200 stored vectors belong to other texts: rows 100-124 fit the texts 1 before them",
+         range(100, 125)),
+        ("Words", STRANGE, "160 of 200 stored vectors are the new model's, 40 are not", range(160, 200)),
+        ("Turned", STRANGE, "do not fit the others", None),
+        ("Words", part_of(slice(0, 200, 10), np.zeros_like), "20 are zero", range(0, 200, 10)),
+        ("Turned", part_of(slice(0, 200, 10), np.zeros_like), "20 of 200 stored vectors are zero", range(0, 200, 10)),
+        ("Words", part_of(slice(0, 200, 3), lambda vectors: 7 * vectors), "67 have the right direction", None),
+    ],
+)  # fmt: skip
+def test_an_index_with_faults_is_not_shipped_on_and_gets_no_adapter(place, tmp_path, new, damage, said, rows):
+    old = damaged(tmp_path / "old.parquet", texts_of(place)[0], damage=damage)
+    found = encheck.upgrade(
+        f"upgrade_fakes:{new}",
+        old,
+        data=f"retrieval:{place / 'labels.jsonl'}",
+        timing=False,
+        report_dir=tmp_path / "up",
+    )
+    jsonschema.validate(
+        found.raw, json.loads((resources.files("encheck.deciding") / "upgrade.schema.json").read_text())
+    )
+    assert (found.outcome, found.exit_code, found.raw["adapter"]) == ("do not ship", 1, None)
+    assert said in found.reasons[0]
+    if rows is not None:
+        assert found.raw["index_faults"]["rows"] == list(rows)
+    assert "repair these rows" in found.checklist[0]
+    assert not (tmp_path / "up" / "adapter.npz").exists()
+    page = (tmp_path / "up" / "upgrade.html").read_text()
+    assert "No: repair the index of old" in page
+    assert "Yes" not in page.partition("<main")[2].partition("<h3")[0]
+
+
+def test_the_last_line_names_the_fault(place, tmp_path):
+    old = damaged(tmp_path / "old.parquet", texts_of(place)[0], damage=SHIFTED)
+    run = ["upgrade", "upgrade_fakes:Words", f"--baseline={old}", f"--data=retrieval:{place / 'labels.jsonl'}"]
+    result = CliRunner().invoke(app, [*run, "--no-timing", f"--report-dir={tmp_path / 'up'}"])
+    assert result.exit_code == 1
+    last = result.stdout.splitlines()[-1]
+    assert last.startswith("UPGRADE: DO NOT SHIP. 175 of 200 stored vectors are the new model's, 25 are not: 25 belong")
+    assert "Re-index: yes" in last
+
+
+@pytest.mark.parametrize("new", ["Words", "Noised", "Rounded", "Turned", "Short", "Longer", "Stranger"])
+def test_an_index_without_faults_is_compared_whatever_the_new_model_is(place, tmp_path, new):
+    old = damaged(tmp_path / "old.parquet", texts_of(place)[0], damage=lambda vectors: vectors)
+    found = encheck.upgrade(
+        f"upgrade_fakes:{new}", old, data=f"retrieval:{place / 'labels.jsonl'}", timing=False, gate=False
+    )
+    assert found.raw["index_faults"] is None
+
+
+def test_a_limit_that_was_moved_is_no_fault_of_the_index(place, tmp_path):
+    texts = texts_of(place)[0]
+    limit = np.quantile([len(text) for text in texts], 0.8)
+    long = [row for row, text in enumerate(texts) if len(text) > limit]
+    strange = part_of(long, lambda vectors: np.random.default_rng(0).standard_normal(vectors.shape))
+    old = damaged(tmp_path / "old.parquet", texts, damage=strange)
+    found = encheck.upgrade(
+        "upgrade_fakes:Words", old, data=f"retrieval:{place / 'labels.jsonl'}", timing=False, gate=False
+    )
+    assert found.raw["index_faults"] is None

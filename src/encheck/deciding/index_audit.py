@@ -89,8 +89,9 @@ class IndexAudit:
     `counts` are of the `compared` rows among the `rows` of the file, `whole_file` of all rows, for what needs no text
     (zero, not finite, another dimension). `wrong` is the share of compared rows that are not this model's, with
     Clopper and Pearson's 95% interval for all rows where they were `sampled`, and `at_most` its one-sided 95% upper
-    bound; both None where all rows were compared. `faults` lists each row that is not this model's, `groups` the rows
-    that are none of these by their possible cause.
+    bound; both None where all rows were compared. `noise` is the distance (1 - cosine) to the fresh vectors that nine
+    of ten right rows keep, 0 if none is right. `faults` lists each row that is not this model's, `groups` the rows that
+    are none of these by their possible cause.
     """
 
     model: str
@@ -105,6 +106,7 @@ class IndexAudit:
     whole_file: tuple[Count, ...]
     wrong: Figure | None
     at_most: float | None
+    noise: float
     faults: tuple[AuditedRow, ...]
     groups: tuple[Group, ...]
     notes: tuple[str, ...]
@@ -226,9 +228,11 @@ class _Audit:
         outcome, reason = _verdict(
             self.fresh.label, counts, len(broken), one, again=again, share=share, at_most=at_most, groups=groups
         )  # fmt: skip
+        right = one.distance[[place for place, row in faults.items() if row.kind == "right"]]
         return IndexAudit(
             self.fresh.label, self.index.source.name, dimension, self.index.count, n, sampled, outcome, reason,
             _counts(counts), _counts(Counter(broken.values())), share, at_most,
+            max(float(np.quantile(right, 0.9)), 0.0) if len(right) else 0.0,
             self._listed(faults, without_text, broken), groups, (*notes, *_shifts(faults), *_lengths(faults)),
         )  # fmt: skip
 
@@ -465,19 +469,27 @@ def _verdict(
 def _says_wrong(
     label: str, counts: Counter[Kind], n: int, broken: int, share: Figure | None, groups: Sequence[Group]
 ) -> str:  # fmt: skip
-    causes: Counter[str] = Counter()
-    for group in groups:
-        causes[group.says] += len(group.rows)
-    parts = [f"{counts[kind]:,} {words_of}" for kind, words_of in WORDS.items() if counts[kind]]
-    parts += [f"{rows:,} are {cause}" for cause, rows in causes.items()]
     said = f"{counts['right']:,} of {n:,} stored vectors are {label}'s"
-    if parts:
+    if parts := [*in_words(counts), *causes_in_words(groups)]:
         said += f"; {', '.join(parts)}"
     if share:
         said += f"; {share.says} of all rows are not {label}'s"
     if share and broken:
         said += f"; in the whole file {broken:,} are zero, not finite or of another dimension"
     return said
+
+
+def in_words(counts: Mapping[Kind, int]) -> Iterator[str]:
+    """How many rows have which fault, as far as that is known of each."""
+    yield from (f"{counts[kind]:,} {said}" for kind, said in WORDS.items() if counts.get(kind))
+
+
+def causes_in_words(groups: Sequence[Group]) -> Iterator[str]:
+    """How many rows may have which cause."""
+    causes: Counter[str] = Counter()
+    for group in groups:
+        causes[group.says] += len(group.rows)
+    yield from (f"{rows:,} are {cause}" for cause, rows in causes.items())
 
 
 WORDS: dict[Kind, str] = {

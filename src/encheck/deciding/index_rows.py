@@ -112,12 +112,12 @@ def first_kinds(one: Comparison, lengths: Ints, *, lengths_count: bool) -> list[
     directions.
     """
     dimension = one.vectors.shape[1]
-    near = np.asarray(one.distance <= one.tolerance)
+    near: Bools = np.asarray(one.distance <= one.tolerance, bool)
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = np.linalg.norm(one.vectors.astype(np.float64), axis=1)
-    unit = np.asarray(np.abs(sizes - 1) <= SAME_LENGTH)
+    unit: Bools = np.asarray(np.abs(sizes - 1) <= SAME_LENGTH)
     same = np.asarray(np.abs(one.ratio - 1) <= SAME_LENGTH)
-    if unit[near].sum() > near.sum() / 2:  # a model that does not normalise, and an index that does
+    if int((unit & near).sum()) > int(near.sum()) / 2:  # a model that does not normalise, and an index that does
         same |= unit
     kinds: list[Kind] = []
     for row in range(len(lengths)):
@@ -136,7 +136,7 @@ def first_kinds(one: Comparison, lengths: Ints, *, lengths_count: bool) -> list[
 
 def suspects(one: Comparison, kinds: list[Kind]) -> Ints:
     """Rows that may be another text's: those that are none of these, and those that are near but far for this file."""
-    near = one.distance <= one.tolerance
+    near = np.asarray(one.distance <= one.tolerance)
     limit = max(QUIET, QUIETER * float(np.median(one.distance[near]))) if near.any() else 0.0
     open_kinds = np.array([kind in ("unexplained", "right", "not normalised") for kind in kinds], bool)
     return np.flatnonzero(open_kinds & ~(one.distance <= limit))
@@ -158,7 +158,7 @@ def nearest_same(wanted: Vectors, vectors: Vectors, *, but: Ints, tolerance: flo
 def blocks_of(blocks: Iterator[Block]) -> Iterator[tuple[int, Vectors]]:
     """(first row, vectors), with 0 for what is not finite."""
     for block in blocks:
-        finite = np.isfinite(block.vectors).all(axis=1)
+        finite: Bools = np.asarray(np.isfinite(block.vectors).all(axis=1), bool)
         yield block.start, block.vectors if finite.all() else np.where(finite[:, None], block.vectors, np.float32(0))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,15 @@ ROLES = ("query", "document")
 
 @dataclass(frozen=True)
 class Fresh:
-    """Where fresh vectors come from: a model, or a file of vectors that were made for the audit."""
+    """Where fresh vectors come from: a model, or a file of vectors that were made for the audit.
+
+    `made` has vectors that the model gave before, by text in the role of the audit.
+    """
 
     label: str
     source: Encoder | StoredIndex
     role: str | None
+    made: Mapping[str, Vectors] = field(default_factory=dict)
 
     @property
     def is_model(self) -> bool:
@@ -45,8 +49,9 @@ class Fresh:
         """The vector of each name in its role (empty: that of the audit), shape [n, d], and which of them there are."""
         if isinstance(self.source, StoredIndex):
             return self._looked_up(self.source, names, roles, are_hashes=are_hashes)
-        found: dict[tuple[str | None, str], Vectors] = {}
+        found: dict[tuple[str | None, str], Vectors] = {(self.role, name): vector for name, vector in self.made.items()}
         asked = list(dict.fromkeys((role or self.role, name) for name, role in zip(names, roles, strict=True)))
+        asked = [one for one in asked if one not in found]
         with (progress or Progress(quiet=True)).task(f"{self.label}: encoding", len(asked)):
             for role in dict.fromkeys(role for role, _ in asked):
                 texts = [name for one, name in asked if one == role]

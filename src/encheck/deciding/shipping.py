@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from encheck.deciding.changes import Better, Changes
+from encheck.deciding.index_in_use import IndexFaults
 from encheck.deciding.score_ranges import Mapped
 from encheck.deciding.sides import Side
 from encheck.deciding.space import MAPPED, Space
@@ -144,8 +145,14 @@ def _for_cutoff(one: Mapped) -> Iterator[str]:
         yield f"move the cut-off {one.old:g} to {new.value:.3f} [{new.low:.3f}, {new.high:.3f}] for as many answers"
 
 
-def checklist(made: Verdict, new: str, old: str, *, has_cutoffs: bool, gate_folder: str, judge: bool) -> Iterator[str]:
+def checklist(
+    made: Verdict, new: str, old: str, *, has_cutoffs: bool, gate_folder: str, judge: bool, faults: IndexFaults | None
+) -> Iterator[str]:
     """The steps of a ticket, the first one first."""
+    if faults:
+        yield faults.step
+        yield f"run the upgrade to {new} once more on the index that was repaired"
+        return
     if made.outcome == "do not ship":
         yield f"keep {old} in use"
         yield "look at what was lost, and train or choose again"

@@ -160,6 +160,12 @@ def _side(encoding: Encoding, subject: Subject, asked: Asked, progress: Progress
     return Side(subject, queries, found["document"].of(asked.documents), prompts)  # type: ignore[arg-type]
 
 
+def stored_as_it_is(subject: Subject, asked: Asked) -> Side:
+    """The documents' vectors of a file that has faults, which no encoder may have, and none of the queries."""
+    assert isinstance(subject.model, Encoder)
+    return Side(subject, None, subject.model.encode(asked.documents, role="document"), (None, None))
+
+
 def encoded_again(side: Side, asked: Asked, store: Store) -> Side:
     """The same with up to 1,000 queries and 1,000 documents encoded once more, from the last to the first."""
     assert side.queries is not None

@@ -130,6 +130,12 @@ class Space:
         return f"re-index: {answer} ({self.why})"
 
 
+def of_no_use() -> Space:
+    """Of an index with faults: it is compared with nothing."""
+    why = "its vectors are not those of one model, each of its own text"
+    return Space("re-index", why, reindex.unknown(why), ())
+
+
 def compared(old: Side, new: Side, asked: Asked, *, repeated: Side | None) -> Space:
     """Hold both models' vectors against each other; `repeated` is the old model in other batches, where it has some."""
     assert new.queries is not None

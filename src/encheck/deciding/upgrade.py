@@ -12,16 +12,22 @@ from typing import Any
 
 from encheck.deciding import shipping
 from encheck.deciding.changes import Changes, changes
+from encheck.deciding.index_in_use import IndexFaults, faults_of
+from encheck.deciding.index_sources import Fresh
 from encheck.deciding.score_ranges import Mapped, Range, firsts, mapped, ranged
 from encheck.deciding.shipping import Gated, Verdict
-from encheck.deciding.sides import Asked, Side, answered, encoded, encoded_again
-from encheck.deciding.space import MAPPED, Route, Space, compared
+from encheck.deciding.sides import Asked, Side, answered, encoded, encoded_again, stored_as_it_is
+from encheck.deciding.space import MAPPED, Route, Space, compared, of_no_use
+from encheck.encoders.protocol import Encoder
+from encheck.encoders.stored import StoredVectors
+from encheck.encoders.stored_index import StoredIndex
 from encheck.errors import UsageError
 from encheck.gating.judgements import place_of, read
 from encheck.options import Settings
 from encheck.reporting.results import into
 from encheck.running.resources import open_store, resolve_data, resolve_models
 from encheck.running.speed import bytes_a_million, measured, tokens_a_text
+from encheck.running.subject import Subject
 from encheck.store import Store
 from encheck.system.files import write_text
 from encheck.system.progress import Progress
@@ -70,11 +76,31 @@ def measure(settings: Settings, wanted: Wanted, *, gate: Weigher, folder: Path |
     subjects = resolve_models(settings, store)
     (data,) = resolve_data(settings).values()
     asked = Asked.of(data, seed=settings.seed)
-    new, old = encoded(subjects, asked, store, progress=progress)
+    (new_label, candidate), (old_label, in_use) = subjects.items()
+    (new,) = encoded({new_label: candidate}, asked, store, progress=progress)
     if new.queries is None:
         raise UsageError(f"{new.subject.label} has no vectors of the queries: {new.subject.error}")
-    found = _Found.of(old, new, asked, settings, wanted, store)
-    return _weighed(found, gate(found.space, (found.old, found.new)), wanted, folder)
+    faults = _index_faults(in_use, new, asked)
+    if faults:
+        old = stored_as_it_is(in_use, asked)
+    else:
+        (old,) = encoded({old_label: in_use}, asked, store, progress=progress)
+    found = _Found.of(old, new, asked, settings, wanted, store, faults)
+    gated = Gated(None, (f"not run: {faults.says}",)) if faults else gate(found.space, (found.old, found.new))
+    return _weighed(found, gated, wanted, folder)
+
+
+def _index_faults(in_use: Subject, new: Side, asked: Asked) -> IndexFaults | None:
+    """What is wrong with an index that is given as stored vectors; None of a model, which is encoded with."""
+    if not isinstance(in_use.model, StoredVectors) or in_use.model.lacks(asked.documents, role="document"):
+        return None
+    source = new.subject.model
+    made = dict(zip(asked.documents, new.documents, strict=True))
+    assert isinstance(source, Encoder)
+    fresh = Fresh(
+        new.subject.label, StoredIndex(source.source) if isinstance(source, StoredVectors) else source, "document", made
+    )
+    return faults_of(StoredIndex(in_use.model.source), fresh, made)
 
 
 @dataclass(frozen=True)
@@ -89,13 +115,17 @@ class _Found:
     ranges: tuple[Range | None, Range]
     cutoffs: tuple[Mapped, ...]
     costs: tuple[dict[str, Any], dict[str, Any]]
+    faults: IndexFaults | None
 
     @classmethod
-    def of(cls, old: Side, new: Side, asked: Asked, settings: Settings, wanted: Wanted, store: Store) -> _Found:
+    def of(
+        cls, old: Side, new: Side, asked: Asked, settings: Settings, wanted: Wanted, store: Store,
+        faults: IndexFaults | None,
+    ) -> _Found:  # fmt: skip
         assert new.queries is not None
         repeats = old.queries is not None and not old.is_stored
         repeated = encoded_again(old, asked, store) if repeats else None
-        space = compared(old, new, asked, repeated=repeated)
+        space = of_no_use() if faults else compared(old, new, asked, repeated=repeated)
         after = answered(new.queries, new.documents, similarity=new.similarity, own=asked.own)
         changed: Changes | None = None
         was: Range | None = None
@@ -113,7 +143,7 @@ class _Found:
             cutoffs = tuple(mapped(*scores, cutoff, asked.log) for cutoff in wanted.cutoffs)
         ranges = was, ranged(new, after, asked, seed=settings.seed)
         costs = _cost(old, asked, timing=wanted.timing), _cost(new, asked, timing=wanted.timing)
-        return cls(old, new, asked, space, changed, ranges, cutoffs, costs)
+        return cls(old, new, asked, space, changed, ranges, cutoffs, costs, faults)
 
 
 def _cost(side: Side, asked: Asked, *, timing: bool) -> dict[str, Any]:
@@ -139,9 +169,16 @@ def _weighed(found: _Found, gated: Gated, wanted: Wanted, folder: Path | None) -
         )
     )
     made = shipping.verdict(found.space, gated, found.changes, needed)
+    if found.faults:
+        made = shipping.Verdict("do not ship", (found.faults.says,), (found.faults.step,))
     steps = tuple(
         shipping.checklist(
-            made, *names, has_cutoffs=bool(wanted.cutoffs), gate_folder=gated.folder, judge=_waits(gated)
+            made,
+            *names,
+            has_cutoffs=bool(wanted.cutoffs),
+            gate_folder=gated.folder,
+            judge=_waits(gated),
+            faults=found.faults,
         )
     )
     raw = _finite(_as_dict(found, gated, made, steps, adapter=folder is not None))
@@ -182,6 +219,7 @@ def _as_dict(found: _Found, gated: Gated, made: Verdict, steps: tuple[str, ...],
         "changes": list(made.changes),
         "checklist": list(steps),
         "gate": {"outcome": gated.outcome, "lines": list(gated.lines), "folder": gated.folder, **_profile(gated)},
+        "index_faults": {"says": found.faults.says, "rows": list(found.faults.rows)} if found.faults else None,
         "space": _space(found.space),
         "adapter": _adapter(found.space) if adapter else None,
         "search": _search(found) if found.changes else None,

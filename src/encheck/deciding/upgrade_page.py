@@ -15,6 +15,7 @@ from encheck.reporting.html.vega_lite import Spec, colour, field, short, spec
 Raw = Mapping[str, Any]
 TONE = {"do not ship": "bad", "cannot tell": "open", "ship with these changes": "good", "ship": "good"}
 HEADLINE = {
+    "faulty index": "No: repair the index of {old} before {new} takes its place",
     "do not ship": "No: keep {old}, do not ship {new}",
     "cannot tell": "Not yet: cannot tell whether {new} may take the place of {old}",
     "ship with these changes": "Yes: ship {new} in place of {old}, with these changes",
@@ -25,6 +26,7 @@ HEADLINE = {
 def render(raw: Raw) -> str:
     """The page; every text in it is escaped, by the template or by being packed."""
     chart = _ranges(raw)
+    headline = HEADLINE["faulty index" if raw["index_faults"] else raw["outcome"]]
     pictures = [{"id": "scores", "caption": CAPTION, "spec": chart}] if chart else []
     return page(
         "upgrade.html",
@@ -33,7 +35,7 @@ def render(raw: Raw) -> str:
         text=text,
         pictures=pictures,
         tone=TONE[raw["outcome"]],
-        headline=HEADLINE[raw["outcome"]].format(new=raw["new"]["label"], old=raw["old"]["label"]),
+        headline=headline.format(new=raw["new"]["label"], old=raw["old"]["label"]),
         view=_gate(raw),
     )
 

@@ -48,13 +48,17 @@ def sections(raw: Raw) -> Iterator[tuple[str, list[str]]]:
     yield "search", list(search(raw))
     yield "cut-offs", [one["says"] for one in raw["cutoffs"]] or ["none was named: --cutoff T"]
     yield "scores", list(table(scores(raw)))
-    yield "index", [raw["space"]["says"], *table(routes(raw)), *adapter(raw)]
+    known = [*table(routes(raw)), *adapter(raw)] if raw["space"]["routes"] else []
+    yield "index", [raw["space"]["says"], *known]
     yield "costs", list(table(costs(raw)))
 
 
 def search(raw: Raw) -> Iterator[str]:
     """What changes for the people who ask."""
     found = raw["search"]
+    if raw["index_faults"]:
+        yield f"not compared: {raw['index_faults']['says']}"
+        return
     if found is None:
         yield f"not known: {raw['old']['label']} has no vectors of the queries"
         return
