@@ -330,8 +330,8 @@ class _Evidence:
     @property
     def limit(self) -> int | None:
         """The smaller maximum length where both are known and differ."""
-        before, now = self.old.settings.maximum_length, self.new.settings.maximum_length
-        return min(before, now) if before is not None and now is not None and before != now else None
+        old, new = self.old.settings.maximum_length, self.new.settings.maximum_length
+        return min(old, new) if old is not None and new is not None and old != new else None
 
     def tokens(self, key: str) -> int | None:
         """Of a text, the larger of both counts; None where neither model counts."""
@@ -415,9 +415,10 @@ def _if_unknown(evidence: _Evidence) -> Reindex | None:
 
 def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reindex:
     """No, up to the length to which this was compared, or to which both models read alike."""
-    limit = evidence.limit
-    nothing: tuple[int | None, Unit] = None, "tokens"
-    up_to, unit = (limit, nothing[1]) if limit is not None else (evidence.longest or nothing)
+    limit, longest = evidence.limit, evidence.longest
+    up_to, unit = longest or (None, "tokens")
+    if limit is not None:
+        up_to, unit = limit, "tokens"
     why = f"the same vectors within rounding: lowest cosine {_floor(evidence.lowest)}, {evidence.over}"
     if moved := evidence.moved_keys:
         both = (one for pair in evidence.stored for one in zip(pair.keys, pair.cosines, strict=True))
