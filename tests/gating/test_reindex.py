@@ -62,6 +62,7 @@ def gate(place, tmp_path_factory):
         jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
         return found["gate"]
 
+    gate.baselines = baselines
     return gate
 
 
@@ -122,7 +123,7 @@ def test_another_tokenizer_cannot_be_told_where_the_compared_texts_agree(place, 
     assert "the tokenizers differ (normalizer)" in found["why"]
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+@pytest.mark.parametrize("similarity", [pytest.param("cosine", marks=pytest.mark.long), "dot"])
 def test_vectors_that_are_no_longer_normalised_stay_for_cosines_alone(place, gate, similarity):
     folder = changed(
         place, f"long-{similarity}", modules=lambda said: said[:2],
@@ -133,7 +134,7 @@ def test_vectors_that_are_no_longer_normalised_stay_for_cosines_alone(place, gat
     assert "vectors are no longer normalised" in found["why"]
 
 
-@pytest.mark.parametrize("data", ["probes", "long"])
+@pytest.mark.parametrize("data", [pytest.param("probes", marks=pytest.mark.long), "long"])
 def test_a_copy_is_the_same_model(place, gate, data):
     again = changed(place, f"again-{data}", config={"note": "it changes the fingerprint"})
     found = gate(again, data)
@@ -147,6 +148,7 @@ def test_a_copy_is_the_same_model(place, gate, data):
         assert "may replace" not in said
 
 
+@pytest.mark.long
 def test_a_half_precision_copy_is_not_the_same_model(place, gate):
     found = index(gate(place / "old", dtype="bfloat16"))
     assert (found["needed"], found["same_model"]) == (False, False)
@@ -251,15 +253,14 @@ def test_a_sample_is_kept_in_few_bytes_and_read_as_it_was(d):
     assert reindex.compare(again, other).needed is True
 
 
-@pytest.mark.parametrize(("vectors64", "says"), [("AAA=", "has 2 numbers"), ("!", "are not base64")])
-def test_a_damaged_sample_is_refused_with_its_baseline(place, gate, tmp_path, vectors64, says):
+def test_a_damaged_sample_is_refused_with_its_baseline(place, gate, tmp_path):
     gate(place / "old")
-    kept = tmp_path / "base"
-    encheck.run(place / "old", data=f"probes:{place / 'some.jsonl'}", checks="number", save_baseline=kept)
-    path = kept / "baseline.json"
-    said = json.loads(path.read_text("utf-8"))
-    del said["checksum"]
-    said["vectors"]["roles"][""]["vectors"] = vectors64
-    path.write_text(json.dumps(said | {"checksum": _checksum(said)}), "utf-8")
-    with pytest.raises(BaselineError, match=says):
-        read(kept)
+    for number, (vectors64, says) in enumerate((("AAA=", "has 2 numbers"), ("!", "are not base64"))):
+        folder = tmp_path / str(number)
+        shutil.copytree(gate.baselines[place / "old", "probes"], folder)
+        said = json.loads((folder / "baseline.json").read_text("utf-8"))
+        del said["checksum"]
+        said["vectors"]["roles"][""]["vectors"] = vectors64
+        (folder / "baseline.json").write_text(json.dumps(said | {"checksum": _checksum(said)}), "utf-8")
+        with pytest.raises(BaselineError, match=says):
+            read(folder)

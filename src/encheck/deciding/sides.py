@@ -14,7 +14,7 @@ from encheck.encoders.protocol import Encoder
 from encheck.encoders.settings import EncodingSettings
 from encheck.errors import EncoderError, UsageError
 from encheck.gating.reindex import RoleVectors, VectorSample
-from encheck.running.comparable import lengths_of
+from encheck.running.comparable import lengths_of, stable_fingerprint
 from encheck.running.encoding import Encoding
 from encheck.running.repeating import again
 from encheck.running.roles import Role
@@ -132,7 +132,8 @@ def sampled(side: Side, asked: Asked) -> VectorSample:
         for role, one in reversed(roles.items())  # a text that is both counts as a document
         for key, length in zip(one.keys, lengths_of(model, texts[role], role=role), strict=True)
     }
-    return VectorSample(EncodingSettings.of(model), side.similarity, side.dimension, lengths, roles)
+    settings, fingerprint = EncodingSettings.of(model), stable_fingerprint(side.subject)
+    return VectorSample(settings, side.similarity, side.dimension, lengths, roles, fingerprint)
 
 
 def encoded(subjects: Mapping[str, Subject], asked: Asked, store: Store, *, progress: Progress) -> list[Side]:

@@ -62,7 +62,7 @@ class VectorSample:
     """What a model is compared by: vectors of some texts by role, and how it makes vectors.
 
     `dimension` is that of the model's vectors, also where projections of them are kept. `lengths` are by the hash of a
-    text, as of a document.
+    text, as of a document. `fingerprint` names all that makes the vectors, "" of a model that others can change.
     """
 
     settings: EncodingSettings
@@ -70,6 +70,7 @@ class VectorSample:
     dimension: int
     lengths: Mapping[str, TextLength]
     roles: Mapping[str, RoleVectors]
+    fingerprint: str = ""
 
     def packed(self) -> dict[str, Any]:
         """As JSON has it: of each vector a scale, and whole numbers from -127 to 127 (int8, of a role in one base64).
@@ -92,7 +93,8 @@ class VectorSample:
             else:
                 roles[role] = {"as": same}
         texts = [[key, length.words, length.tokens] for key, length in self.lengths.items()]
-        about = {"similarity": self.similarity, "dimension": self.dimension, "settings": self.settings.packed()}
+        about = {"similarity": self.similarity, "dimension": self.dimension, "settings": self.settings.packed(),
+                 "fingerprint": self.fingerprint}  # fmt: skip
         return {**about, "texts": texts, "roles": roles}
 
     @classmethod
@@ -118,7 +120,8 @@ class VectorSample:
             scales = np.array(said["scales"], np.float32)[:, None]
             vectors = whole.reshape(-1, width).astype(np.float32) * scales
             roles[role] = RoleVectors(tuple(keys[i] for i in texts), vectors)
-        return cls(EncodingSettings.unpacked(packed["settings"]), packed["similarity"], dimension, lengths, roles)
+        settings = EncodingSettings.unpacked(packed["settings"])
+        return cls(settings, packed["similarity"], dimension, lengths, roles, packed["fingerprint"])
 
 
 def _is_same(one: RoleVectors, other: RoleVectors) -> bool:
@@ -358,7 +361,12 @@ class _Evidence:
 
     @property
     def longest(self) -> tuple[int, Unit] | None:
-        """Of the texts that were compared; None where texts beyond a maximum length that both share were among them."""
+        """Of the texts that were compared; None where it does not matter.
+
+        That is of one and the same model, and where texts beyond a maximum length that both share were compared.
+        """
+        if self.is_unmoved and self.old.fingerprint and self.old.fingerprint == self.new.fingerprint:
+            return None
         counts = [self.tokens(key) for key in self.keys]
         limits = {self.old.settings.maximum_length, self.new.settings.maximum_length}
         if None in counts:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import Encoder, Partial
+from encheck.encoders.protocol import Encoder, Partial, Verified
 from encheck.encoders.settings import ROLES, EncodingSettings, count_tokens
 from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
 from encheck.gating.reindex import FEWEST, KEPT_DIMENSIONS, TextLength, VectorSample
@@ -15,7 +15,7 @@ from encheck.running.roles import Role
 from encheck.running.subject import Subject
 from encheck.types import content_hash
 
-MOST_BYTES = 24 * 1024  # of all vectors that a baseline keeps, a number being a byte
+MOST_BYTES = 20 * 1024  # of all vectors that a baseline keeps, a number being a byte
 LONGEST_WORDS = 700  # of a long text; of longer documents, the first length that is no less than theirs
 LONGEST_STORED = 8  # texts of a file of vectors that are compared as its longest
 PROBES = "probes"
@@ -68,6 +68,11 @@ def _counts(model: Encoder, settings: EncodingSettings, role: str) -> bool:
     except (TypeError, ValueError):
         return False
     return any(one.name == "role" or one.kind is one.VAR_KEYWORD for one in takes)
+
+
+def stable_fingerprint(subject: Subject) -> str:
+    """What names all that makes the vectors; "" of a model behind an address, which others can change."""
+    return "" if isinstance(subject.model, Verified) else subject.fingerprint
 
 
 def lengths_of(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:

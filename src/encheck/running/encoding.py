@@ -22,7 +22,7 @@ from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Partial, Veri
 from encheck.encoders.settings import ROLES, EncodingSettings
 from encheck.errors import EncheckError, EncoderError
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
-from encheck.running.comparable import lengths_of, texts_to_compare
+from encheck.running.comparable import lengths_of, stable_fingerprint, texts_to_compare
 from encheck.running.looking import Busy, looking
 from encheck.running.repeating import again
 from encheck.running.roles import Role, Texts, key_of, prompt_of, tell_prompts
@@ -92,7 +92,9 @@ class Encoding:
         lengths = dict(zip(map(content_hash, every), lengths_of(model, every), strict=True))
         settings, dimension = EncodingSettings.of(model), next(iter(roles.values())).vectors.shape[1]
         in_order = {name: roles[name] for name in ROLES if name in roles}
-        subject.state.sample = VectorSample(settings, model.similarity, dimension, lengths, in_order)
+        subject.state.sample = VectorSample(
+            settings, model.similarity, dimension, lengths, in_order, stable_fingerprint(subject)
+        )
         subject.state.documents = DocumentLengths.of(lengths_of(model, documents)) if documents else None
 
     def encode(

@@ -30,8 +30,7 @@ from encheck.encoders.checkpoints.pretrained import (
     files_of,
     loading_info,
 )
-from encheck.encoders.checkpoints.spanned import load_modules, spans_of
-from encheck.encoders.checkpoints.trust import modules
+from encheck.encoders.checkpoints.spanned import load_modules, module_folders, spans_of
 from encheck.encoders.files import WHOLE, number_of, read_json, value_of
 from encheck.encoders.lengths import UNLIMITED
 from encheck.encoders.local import LocalEncoder
@@ -149,9 +148,8 @@ class SentenceTransformerEncoder(LocalEncoder):
     @cached_property
     def _first_folder(self) -> Path | None:
         """The folder of the module that makes tokens, where it is a Transformer."""
-        named = [m for m in modules(self.source) if m.file.name == "modules.json"]
-        first = named[0] if named else None
-        return first.folder if first and first.kind.endswith(".Transformer") else None
+        kind, folder = next(iter(module_folders(self.source)), ("", ""))
+        return self.source / folder if kind.endswith(".Transformer") else None
 
     @property
     def maximum_length(self) -> int | None:
@@ -175,7 +173,7 @@ class SentenceTransformerEncoder(LocalEncoder):
     @property
     def is_normalised(self) -> bool:
         """Whether a module says so."""
-        return any(module.kind.endswith(".Normalize") for module in modules(self.source))
+        return any(kind.endswith(".Normalize") for kind, _ in module_folders(self.source))
 
     def keep_parses_in(self, store: Store) -> None:
         """Have the parses that its spans are read off kept there; nothing for a model without spans."""

@@ -77,7 +77,7 @@ def _switch(against: Against, candidate: str, to_type: Commands) -> Iterator[Ste
     needed, up_to = reindex.get("needed"), reindex.get("up_to")
     if needed is False:
         yield Step(f"Switch to {candidate}. Stored vectors stay as they are.")
-    elif up_to:
+    elif needed and up_to:
         longer = f"documents of more than {up_to:,} {reindex['unit']}"
         yield Step(f"Encode {longer} again with {candidate} before you switch. Vectors of shorter ones stay.")
     elif needed:

@@ -81,7 +81,7 @@ def _weightiest(gate: Mapping[str, Any], against: Mapping[str, Any]) -> Iterator
     index = against.get("reindex") or {}
     if index.get("same_model"):
         yield SAME_MODEL
-    elif gate["outcome"] == "pass" and index.get("needed", False) is not False:
+    elif gate["outcome"] == "pass" and (index.get("needed") or (index.get("texts") and index["needed"] is None)):
         yield index["says"][0].upper() + index["says"][1:]
 
 
