@@ -45,7 +45,7 @@ def long_text(words: int) -> str:
     """The short texts one after the other, from another one on for each length, cut at so many words.
 
     >>> long_text(4), len(long_text(700).split())
-    ('Our office is closed', 700)
+    ('The minister denied that', 700)
     """
     start = 7 * words % len(FIXED_TEXTS)
     run = " ".join((*FIXED_TEXTS[start:], *FIXED_TEXTS[:start])).split()
