@@ -184,6 +184,8 @@ def test_shortened_texts_are_found_at_words_and_inside_of_them(tmp_path):
     audit = audited(tmp_path, where(rows, cut.encode(long), ordered(long)), texts=long)
     assert faults(audit, "shortened") == list(range(20))
     assert all(119 <= row.beginning.characters <= 120 for row in audit.faults)
+    audit = audited(tmp_path, where(rows, ordered(text[:-1] for text in TEXTS)))
+    assert [row.beginning.characters for row in audit.faults] == [len(text) - 1 for text in TEXTS[:20]]
 
 
 def test_lengths_count_unless_the_index_compares_by_cosine(tmp_path):

@@ -40,8 +40,9 @@ def beginnings(
 ) -> Beginnings:
     """Look for the beginning of each text whose vector is the stored one, shape [n, d].
 
-    `distance` is that of the whole text's vector. At first 32 beginnings of a text are tried. Where one is much nearer
-    than the whole text, each word around it is, and then each character: a tokenizer cuts inside words.
+    `distance` is that of the whole text's vector. At first 32 beginnings of a text are tried, and those that end in its
+    last word. Where one is much nearer than the whole text, each word around it is, and then each character: a
+    tokenizer cuts inside words.
     """
     ends = [[match.end() for match in WORD.finditer(text)] for text in texts]
     order = [place for place in np.random.default_rng(seed).permutation(len(texts)) if len(ends[place]) > 1]
@@ -62,8 +63,9 @@ def beginnings(
     def still_open() -> list[int]:
         return [place for place, (near, end) in best.items() if end and near > tolerance]
 
-    look({place: _spread(ends[place][:-1], AT_FIRST) for place in order})
-    look({place: _around(_spread(ends[place][:-1], AT_FIRST), best[place][1], ends[place]) for place in still_open()})
+    spread = {place: _spread(ends[place][:-1], AT_FIRST) for place in order}
+    look({place: [*some, *range(ends[place][-2] + 1, ends[place][-1])] for place, some in spread.items()})
+    look({place: _around(spread[place], best[place][1], ends[place]) for place in still_open()})
     look({place: _letters(ends[place], best[place][1]) for place in still_open()})
     found = {
         place: Beginning(sum(e < end for e in ends[place]) + 1, end)
@@ -81,6 +83,8 @@ def _spread(ends: Sequence[int], count: int) -> list[int]:
 
 def _around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[int]:
     """The ends between the neighbours of the best one that was tried."""
+    if best not in tried:  # inside the last word
+        return []
     at = tried.index(best)
     low = tried[at - 1] if at else 0
     high = tried[at + 1] if at + 1 < len(tried) else ends[-1]
@@ -89,6 +93,8 @@ def _around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[int]:
 
 def _letters(ends: Sequence[int], best: int) -> list[int]:
     """Each character from the end before the best one to the end after it."""
+    if best not in ends:
+        return []
     at = ends.index(best)
     low = ends[at - 1] if at else 0
     high = ends[at + 1] if at + 1 < len(ends) else best
