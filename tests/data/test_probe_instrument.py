@@ -10,7 +10,7 @@ import pytest
 
 from encheck.datasets.load import load
 from encheck.similarity import jaccard
-from encheck.surface import SURFACE
+from encheck.surface import SHARED
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
 import check_probes
@@ -67,14 +67,14 @@ def test_there_are_crossed_groups_enough(name, least):
 
 
 @pytest.mark.parametrize("name", CROSSED)
-@pytest.mark.parametrize("scorer", SURFACE)
+@pytest.mark.parametrize("scorer", SHARED)
 def test_the_sides_of_crossed_groups_differ_equally_far_on_the_surface(name, scorer):
     near, far = check_probes.matched(contrasts()[name], scorer)
     assert abs(near - far) <= max(0.2 * max(near, far), 0.002)
 
 
 @pytest.mark.parametrize("name", MIRRORED)
-@pytest.mark.parametrize("scorer", SURFACE)
+@pytest.mark.parametrize("scorer", SHARED)
 def test_the_surface_wins_about_half_of_mirrored_contrasts(name, scorer):
     assert 0.44 <= check_probes.won(contrasts()[name], scorer) <= 0.56
     found = check_probes.differences(contrasts()[name], scorer)

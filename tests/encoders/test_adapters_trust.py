@@ -277,8 +277,8 @@ def test_weights_that_are_not_beside_an_onnx_are_named(apart, runtime):
 
 def test_the_length_that_an_onnx_folder_says_counts(apart):
     before = opened(apart, "onnx")
-    told = before.limit, before.fingerprint()
+    told = before.maximum_length, before.fingerprint()
     tiny_models.change_json(apart.parent / "tokenizer_config.json", model_max_length=4)
     after = opened(apart, "onnx")
-    assert after.limit == 4 != told[0]
+    assert after.maximum_length == 4 != told[0]
     assert after.fingerprint() != told[1]
