@@ -31,9 +31,9 @@ started = time.perf_counter()
 import torch, transformers, sentence_transformers, numpy, pyarrow.parquet, pyarrow.compute, jinja2, scipy, filelock
 import nltk.tokenize.destructive, spacy, scipy.sparse, xdist.plugin, huggingface_hub, yaml, platformdirs
 from transformers.models.bert import modeling_bert, tokenization_bert
-import pytest, encheck.controller.session, encheck.items.builders, encheck.metrics.nonobvious
+import pytest, encheck.engine.evaluation, encheck.items.builders, encheck.metrics.nonobvious
 import encheck.metrics.correlation, encheck.metrics.symmetry
-import encheck.encoders.checkpoints.sentence_transformers, encheck.controller.write, encheck.reporting.terminal
+import encheck.encoders.checkpoints.sentence_transformers, encheck.engine.folder, encheck.reporting.terminal
 imported = time.perf_counter()
 code = pytest.main(sys.argv[1:])
 print("RESULT", int(code), imported - started, time.perf_counter() - imported)

@@ -85,7 +85,7 @@ def of_compare(folder: Path) -> None:
 def of_run(folder: Path) -> None:
     from test_reporting import items, results, row
 
-    from encheck.controller.write import write
+    from encheck.engine.folder import write
 
     write(folder / "run", results(row()), items())
 

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.controller.canaries import hold
 from encheck.deciding import canary_file
 from encheck.deciding.canary import check, given, save
 from encheck.deciding.canary_file import Canary, read
@@ -26,6 +25,7 @@ from encheck.deciding.canary_rule import decide, noise_of
 from encheck.deciding.canary_texts import EDITION, texts, twins
 from encheck.encoders.fake import direction
 from encheck.errors import EncheckError, EncoderError, UsageError
+from encheck.plugin.canaries import hold
 from encheck.system.json_schema import schema_of
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import tiny_models
 
-from encheck.controller.session import _describe_model
 from encheck.encoders.hub import commit_of
 from encheck.encoders.load import Device, as_fetched, config_for, load
 from encheck.encoders.models_file import ModelConfig, known_models
+from encheck.engine.evaluation import _describe_model
 from encheck.options import Settings
 from encheck.running.resources import resolve_models
 from encheck.store import Store

@@ -61,11 +61,11 @@ LAYERS = [
     {"reporting"},
     {"deciding", "comparing", "exploring"},
     {"annotation", "training", "scale"},
-    {"controller"},
+    {"engine"},
     {"api"},
     {"plugin", "short_options", "cli", "checks", "__main__"},
 ]
-MAY_IMPORT_PYTEST = {"plugin", "short_options", "controller", "api", "cli", "checks"}
+MAY_IMPORT_PYTEST = {"plugin", "short_options", "api", "cli", "checks"}
 
 
 def modules():

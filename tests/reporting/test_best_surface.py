@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from encheck.controller.recorder import as_row
+from encheck.engine.recorder import as_row
 from encheck.metrics.pairs import GRID, margin_rate, mean_margin
 from encheck.reporting import view
 from encheck.scoring.scores import MarginScores, Scale

@@ -18,7 +18,7 @@ from faults import Killed, steps
 from encheck import schema1
 from encheck.checks import test_antonym
 from encheck.claims import claim_of
-from encheck.controller.write import WRITTEN, clear, place_of, write
+from encheck.engine.folder import WRITTEN, clear, place_of, write
 from encheck.errors import EncheckError, UsageError
 from encheck.ids import CaseId
 from encheck.options import Settings

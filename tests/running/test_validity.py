@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 import encheck
-from encheck.controller.session import _under_the_ceiling
+from encheck.engine.evaluation import _under_the_ceiling
 from encheck.generators.validity import READ, validity_of
 from encheck.reporting import terminal
 from encheck.types import Lines, Validity

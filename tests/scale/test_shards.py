@@ -9,11 +9,11 @@ import pytest
 
 from encheck.checks import test_nonobvious, test_paraphrase, test_sts, test_symmetry
 from encheck.claims import claim_of
-from encheck.controller.shards import shown
 from encheck.datasets.columns import ColumnPairs
 from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
+from encheck.engine.shards import shown
 from encheck.errors import DataError, EncoderError, NothingToMeasure, UsageError
 from encheck.items.variants import Maker
 from encheck.running.bench import Bench
@@ -177,8 +177,8 @@ def test_the_sample_is_that_of_data_in_memory(tmp_path):
 
 def test_the_report_holds_the_worst_and_a_sample(tmp_path, maker, monkeypatch):
     monkeypatch.setattr("encheck.scoring.pairs.WORST", 5)
-    monkeypatch.setattr("encheck.controller.shards.WORST", 5)
-    monkeypatch.setattr("encheck.controller.shards.SHOWN", 10)
+    monkeypatch.setattr("encheck.engine.shards.WORST", 5)
+    monkeypatch.setattr("encheck.engine.shards.SHOWN", 10)
     engine = large(tmp_path)
     data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
     bench = bench_of(data, tmp_path, maker, engine.score)

@@ -135,7 +135,7 @@ def _pytest(arguments: Sequence[str], *, verbose: bool) -> None:
 
 def _refuse_unmeasured(config: Any) -> None:
     """UsageError where pytest measured nothing: a report that lies in the folder is that of an earlier run."""
-    from encheck.controller.process import PROCESS
+    from encheck.plugin.process import PROCESS
 
     process = config.stash.get(PROCESS, None) if config else None
     if not getattr(process, "results", None):

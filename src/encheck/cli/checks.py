@@ -85,7 +85,7 @@ class _Watch:
     @property
     def passes(self) -> bool:
         """Whether the gate of this very run ended with exit code 0."""
-        from encheck.controller.process import PROCESS
+        from encheck.plugin.process import PROCESS
 
         process = self.config.stash.get(PROCESS, None) if self.config else None
         decided = getattr(process, "gate", None)
@@ -110,7 +110,7 @@ def run_checks(args: Sequence[str], *, is_gate: bool = False) -> int:
     options, _ = split_at_end_of_options(args)
     is_gate = is_gate or watch.is_gate or any(arg.partition("=")[0] in BASELINE for arg in options)
     if code == 0 and is_gate and not watch.passes and DRY_RUN not in options:
-        from encheck.controller.process import UNDECIDED
+        from encheck.plugin.process import UNDECIDED
 
         tell(f"encheck: {UNDECIDED}", err=True)
         return int(pytest.ExitCode.NO_TESTS_COLLECTED)

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.controller.dry_run import _line, _next
-from encheck.controller.pilot import Pilot
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
+from encheck.engine.dry_run import _line, _next
+from encheck.engine.pilot import Pilot
 from encheck.errors import EncoderError, UsageError
 from encheck.options import refuse_wrong
 from encheck.options.arguments import without_dry_run
@@ -62,7 +62,7 @@ def few_probes(some_probes, tmp_path):
 @pytest.fixture
 def run(pytester, few_probes, tmp_path, monkeypatch):
     """Run some checks in this process: exit code, what was said, what --json has."""
-    monkeypatch.setattr("encheck.controller.dry_run.WATCHED", 32)
+    monkeypatch.setattr("encheck.engine.dry_run.WATCHED", 32)
 
     def run(*args):
         args = [*args[1:], "--encheck-dry-run", f"--encheck-json={tmp_path / 'cost.json'}"] if JSON in args else args
@@ -113,8 +113,8 @@ def test_the_run_computes_the_texts_that_the_dry_run_counted(run, tmp_path):
 @pytest.mark.long
 def test_a_part_of_the_data_tells_about_the_whole(run, tmp_path, monkeypatch):
     whole = run(JSON).cost
-    monkeypatch.setattr("encheck.controller.dry_run.BUDGET", 0.0)
-    monkeypatch.setattr("encheck.controller.dry_run.FIRST", 40)  # the second has four times as many
+    monkeypatch.setattr("encheck.engine.dry_run.BUDGET", 0.0)
+    monkeypatch.setattr("encheck.engine.dry_run.FIRST", 40)  # the second has four times as many
     part = run(JSON).cost
     assert part["clusters"] < part["of_clusters"] == whole["of_clusters"]
     for key in ("asked", "distinct", "to_compute", "tokens"):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from encheck.controller.process import Process, settings_of
 from encheck.errors import EncheckError
 from encheck.options import Settings, models_of
+from encheck.plugin.process import Process, settings_of
 
 if TYPE_CHECKING:
     from encheck.running.live import Live

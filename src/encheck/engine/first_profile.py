@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from encheck.claims import entry_of, lines_of
-from encheck.controller.recorder import Conclusion, Recorder, payload
-from encheck.controller.references import for_profile
+from encheck.engine.recorder import Conclusion, Recorder, payload
+from encheck.engine.references import for_profile
 from encheck.errors import EncheckError
 from encheck.options import described
 from encheck.running.notes import tell
 from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
-    from encheck.controller.session import Session
+    from encheck.engine.evaluation import Session
     from encheck.running.case import Case
 
 Check = Callable[..., object]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from encheck.controller import collection, unknown_names
-from encheck.controller.process import Process, settings_of, usage_errors
+from encheck.plugin import collection, unknown_names
+from encheck.plugin.process import Process, settings_of, usage_errors
 from encheck.system.terminal import visible
 
 if TYPE_CHECKING:
     from encheck.claims import Claim
-    from encheck.controller.first_profile import Check
-    from encheck.controller.session import Session
+    from encheck.engine.evaluation import Session
+    from encheck.engine.first_profile import Check
 
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 CLASH: pytest.StashKey[str] = pytest.StashKey()  # of a check that has the name of another one: what is wrong
@@ -71,9 +71,9 @@ def _open_session(
 
 def _session_of(config: pytest.Config, process: Process, checks: list[pytest.Item]) -> Session:
     """The session of these checks; those that have the name of another one are marked."""
-    from encheck.controller.cases import clashes
-    from encheck.controller.first_look import mode_of
-    from encheck.controller.session import Session
+    from encheck.engine.cases import clashes
+    from encheck.engine.evaluation import Session
+    from encheck.engine.first_look import mode_of
 
     for item, problem in clashes([(item, item.nodeid, collection.case_of(item)) for item in checks]):
         item.stash[CLASH] = problem
@@ -87,8 +87,8 @@ def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) 
     found = list(map(collection.case_of, collection.checks_among(items)))
     if not found or not config.option.collectonly:
         return []
-    from encheck.controller.cases import roughly
-    from encheck.controller.shards import large_of
+    from encheck.engine.cases import roughly
+    from encheck.engine.shards import large_of
     from encheck.running.resources import resolve_data
 
     with usage_errors():
@@ -113,7 +113,7 @@ def prepare(session: pytest.Session, process: Process) -> bool | None:
 
 
 def _show(session: Session, checks: list[pytest.Item]) -> None:
-    from encheck.controller.first_profile import show
+    from encheck.engine.first_profile import show
 
     show(session, _functions(checks))
 
@@ -126,6 +126,6 @@ def _functions(checks: list[pytest.Item]) -> dict[str, Check]:
 def _clear_report(config: pytest.Config) -> None:
     """Remove what an earlier run left in --report-dir; workers of xdist do, long before the controller writes."""
     if folder := config.option.encheck_report_dir:
-        from encheck.controller.write import clear
+        from encheck.engine.folder import clear
 
         clear(Path(folder))

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from encheck.claims import claim_of
-from encheck.controller import first_look as looking
-from encheck.controller.first_look import Decision, Shared, decide, mode_of
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
+from encheck.engine import first_look as looking
+from encheck.engine.first_look import Decision, Shared, decide, mode_of
 from encheck.errors import UsageError
 from encheck.gating.kept import Kept, Part
 from encheck.items.variants import Maker
@@ -263,12 +263,12 @@ SOME = ("-m", "antonym or number", "--encheck-model=bag-of-words")
 @pytest.fixture
 def run(pytester, some_probes, tmp_path, monkeypatch):
     """Run some checks in this process: exit code, results, items, and what was shown."""
-    monkeypatch.setattr("encheck.controller.first_look.MOST_TEXTS", 300)
+    monkeypatch.setattr("encheck.engine.first_look.MOST_TEXTS", 300)
 
     def run(*args, name="run"):
         told = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("encheck.controller.first_profile.tell", told.append)
+            patch.setattr("encheck.engine.first_profile.tell", told.append)
             found = pytester.runpytest(
                 "--pyargs", "encheck.checks", "-p", "no:cacheprovider", f"--encheck-data={some_probes}", *SOME,
                 f"--encheck-report-dir={tmp_path / name}", *args,

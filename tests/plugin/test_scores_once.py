@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from encheck.controller.session import Session
+from encheck.engine.evaluation import Session
 from encheck.options import Settings
 
 

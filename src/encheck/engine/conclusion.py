@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from encheck.controller.people import people, qrels_of
-from encheck.controller.recorder import Conclusion, Recorder
+from encheck.engine.people import people, qrels_of
+from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import BaselineError
 from encheck.gating import judgements
 from encheck.gating.baseline import Baseline, case_of, read, refuse_place, save

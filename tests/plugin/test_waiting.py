@@ -13,11 +13,11 @@ from filelock import FileLock
 from test_bench import REQUESTS, Counting, bench_of, texts_of
 
 from encheck.claims import Claim
-from encheck.controller import locks as module
-from encheck.controller.locks import Locks, places
-from encheck.controller.recorder import Conclusion, Recorder
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
+from encheck.engine import locks as module
+from encheck.engine.locks import Locks, places
+from encheck.engine.recorder import Conclusion, Recorder
 from encheck.items.searches import repeated
 from encheck.store import Store
 from encheck.system.progress import Progress

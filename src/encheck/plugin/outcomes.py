@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from encheck.claims import entry_of
-from encheck.controller.collection import case_of
 from encheck.errors import NothingToMeasure
+from encheck.plugin.collection import case_of
 from encheck.system.terminal import LINES, harmless, visible
 
 if TYPE_CHECKING:
-    from encheck.controller.session import Session
+    from encheck.engine.evaluation import Session
     from encheck.types import CheckResult, Declaration
 
 ROWS: pytest.StashKey[list[CheckResult]] = pytest.StashKey()
@@ -64,7 +64,7 @@ def _is_shown(row: CheckResult, declared: Declaration) -> bool:
 
 def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], session: Session) -> None:
     """Send the rows and the items of a check along with its report, which reaches the xdist controller."""
-    from encheck.controller.recorder import payload
+    from encheck.engine.recorder import payload
 
     if call.when != "call" and report.passed:
         return

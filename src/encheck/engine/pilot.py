@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encheck.claims import entry_of
-from encheck.controller.first_profile import Check, measured
-from encheck.controller.recorder import Conclusion, Recorder, payload
-from encheck.controller.references import references_of
-from encheck.controller.write import write
 from encheck.datasets.clusters import in_seeded_order
 from encheck.datasets.dataset import Dataset
+from encheck.engine.first_profile import Check, measured
+from encheck.engine.folder import write
+from encheck.engine.recorder import Conclusion, Recorder, payload
+from encheck.engine.references import references_of
 from encheck.language.english import English
 from encheck.options import described
 from encheck.running.bench import Bench
@@ -32,7 +32,7 @@ from encheck.system.progress import Progress
 from encheck.system.spent import Spent
 
 if TYPE_CHECKING:
-    from encheck.controller.session import Session
+    from encheck.engine.evaluation import Session
 
 MOST_SEARCHED = 20_000  # documents that a pilot searches; what is searched beyond is not piloted
 QUIET = Progress(quiet=True)

@@ -1,4 +1,4 @@
-"""The pytest plugin: hooks and fixtures, which delegate to `encheck.controller`.
+"""The pytest plugin: hooks and fixtures, which delegate to the modules of this package.
 
 It claims the options `--encheck-*`; `-p encheck.short_options` adds the short spellings, in a clone and for
 `encheck run`. Nothing heavy is imported before a check was collected.
@@ -13,10 +13,10 @@ import pytest
 
 from encheck import options
 from encheck.claims import lines_of
-from encheck.controller import arguments, canaries, collection, live, outcomes, selection
-from encheck.controller.process import PROCESS, Controller, Worker, usage_errors
-from encheck.controller.selection import CLASH, SESSION
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
+from encheck.plugin import arguments, canaries, collection, live, outcomes, selection
+from encheck.plugin.process import PROCESS, Controller, Worker, usage_errors
+from encheck.plugin.selection import CLASH, SESSION
 from encheck.system.terminal import guard_log
 
 if TYPE_CHECKING:

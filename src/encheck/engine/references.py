@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.controller.recorder import Conclusion, Recorder
+from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import Baseline, tables_of
 from encheck.gating.reference import SHIPPED, Role, differences, of_properties, shipped
 from encheck.gating.weighing import Side, side_of, side_of_baseline

@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.controller.first_look import MOST_SECONDS, MOST_TEXTS
-from encheck.controller.pilot import MOST_SEARCHED, Need, Pilot, Pilots
 from encheck.encoders.protocol import Partial
+from encheck.engine.first_look import MOST_SECONDS, MOST_TEXTS
+from encheck.engine.pilot import MOST_SEARCHED, Need, Pilot, Pilots
 from encheck.reporting.results import write_named
 from encheck.running.rate import SAMPLE, Rate, rate_of
 from encheck.running.rest import Amount, Rest, in_searches, rest_from
 from encheck.system.spent import Spent
 
 if TYPE_CHECKING:
-    from encheck.controller.first_profile import Check
-    from encheck.controller.session import Session
+    from encheck.engine.evaluation import Session
+    from encheck.engine.first_profile import Check
     from encheck.running.subject import Subject
 
 FIRST, TIMES = 64, (16, 4)  # clusters of the first pilot; how many times as many the next one has

@@ -9,10 +9,10 @@ from test_reporting import packed_in, row
 from test_reporting import results as results_of
 from test_shrink import ENGLISH
 
-from encheck.controller import shrunk as module
-from encheck.controller.shrunk import STOPPED, refuse_remote, shrunk
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
+from encheck.engine import shrunk as module
+from encheck.engine.shrunk import STOPPED, refuse_remote, shrunk
 from encheck.errors import EncoderError, UsageError
 from encheck.options import Settings, refuse_wrong
 from encheck.options.settings import OPTIONS

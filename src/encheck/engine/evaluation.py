@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import Any
 
 from encheck.claims import CONTRACT
-from encheck.controller.first_look import Decision, Mode, Shared, decide, look_of
-from encheck.controller.locks import Locks
-from encheck.controller.shards import large_of, shown
 from encheck.datasets.columns import ColumnPairs, Columns, in_memory
 from encheck.encoders.protocol import Partial
 from encheck.encoders.weights import architecture_of, weights_of
+from encheck.engine.first_look import Decision, Mode, Shared, decide, look_of
+from encheck.engine.locks import Locks
+from encheck.engine.shards import large_of, shown
 from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, read, scored_table
 from encheck.gating.declared import is_weighed

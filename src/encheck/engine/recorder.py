@@ -16,7 +16,7 @@ from encheck.system.spent import Spent
 from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
-    from encheck.controller.session import Session
+    from encheck.engine.evaluation import Session
     from encheck.gating.kept import Part
     from encheck.gating.reindex import DocumentLengths, VectorSample
     from encheck.gating.weighing import Searched

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
-from encheck.controller.locks import Locks
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.pairs.model import PairModel
 from encheck.encoders.protocol import devices_of
+from encheck.engine.locks import Locks
 from encheck.errors import EncheckError, UsageError
 from encheck.ids import CaseId
 from encheck.options import Settings

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from encheck import options
-from encheck.controller.recorder import Conclusion, Recorder
+from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
 from encheck.system.garbage import uncollected
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
-    from encheck.controller.first_profile import Check
-    from encheck.controller.session import Session
+    from encheck.engine.evaluation import Session
+    from encheck.engine.first_profile import Check
     from encheck.gating.baseline import Baseline
     from encheck.running.subject import Subject
 
@@ -121,7 +121,7 @@ class Controller:
             if option.encheck_report_dir:
                 options.refuse_place(option.encheck_report_dir)
             if self._gates:
-                from encheck.controller.gate import read_baselines
+                from encheck.engine.conclusion import read_baselines
 
                 self.baselines = read_baselines(settings_of(self.config, self.store))
             if getattr(option, "dist", "no") != "no":
@@ -133,11 +133,11 @@ class Controller:
 
     def _find_faults(self) -> None:
         """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
-        from encheck.controller.unknown_names import refuse_unknown_checks
+        from encheck.plugin.unknown_names import refuse_unknown_checks
 
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:
-            from encheck.controller.shards import large_of
+            from encheck.engine.shards import large_of
             from encheck.running.notes import store_notes
             from encheck.running.resources import open_store, resolve_data, resolve_models
 
@@ -159,11 +159,11 @@ class Controller:
 
     def _refuse_models(self, subjects: Any) -> None:
         if self.config.option.encheck_shrink:
-            from encheck.controller.shrunk import refuse_remote
+            from encheck.engine.shrunk import refuse_remote
 
             refuse_remote(subjects)
         if self._gates:
-            from encheck.controller.gate import refuse_models
+            from encheck.engine.conclusion import refuse_models
 
             refuse_models(self.baselines, subjects)
 
@@ -181,7 +181,7 @@ class Controller:
 
     def estimate(self, session: Session, functions: Mapping[str, Check]) -> None:
         """Say what the run would cost, as the last lines; write it where --json asks for it."""
-        from encheck.controller.dry_run import cost_of, stops_early, write_json
+        from encheck.engine.dry_run import cost_of, stops_early, write_json
         from encheck.reporting.dry_run import cost_lines
 
         cost = cost_of(session, functions, spent=self.recorder.spent)
@@ -228,7 +228,7 @@ class Controller:
     @uncollected()
     def _conclude(self, session: pytest.Session) -> None:
         try:
-            from encheck.controller.write import place_of
+            from encheck.engine.folder import place_of
             from encheck.reporting.markdown import ENDED
 
             settings = settings_of(self.config, self.store)
@@ -245,7 +245,7 @@ class Controller:
 
     def _write(self, settings: Settings, end: Conclusion, place: Path) -> None:
         """Write the run; the terminal shows its results even where the disk is full."""
-        from encheck.controller.write import write
+        from encheck.engine.folder import write
         from encheck.reporting.cut_offs import unanswered
 
         recorder = self.recorder
@@ -263,8 +263,8 @@ class Controller:
 
     def _shrink(self, settings: Settings, end: Conclusion, place: Path) -> None:
         """Shrink the worst items and write the run again: it was written before, in case this is cut short."""
-        from encheck.controller.shrunk import shrunk
-        from encheck.controller.write import write
+        from encheck.engine.folder import write
+        from encheck.engine.shrunk import shrunk
 
         recorder = self.recorder
         self.results = shrunk(self.results, recorder.items, settings, self.subjects)
@@ -278,7 +278,7 @@ class Controller:
 
     def _decide(self, settings: Settings, status: int, place: Path) -> Conclusion:
         """What the gate concludes; wrong use where the run and a baseline cannot be compared."""
-        from encheck.controller.gate import conclude
+        from encheck.engine.conclusion import conclude
 
         try:
             return conclude(self.recorder, settings, status, baselines=self.baselines, folder=_from_here(place))
@@ -287,8 +287,8 @@ class Controller:
 
     def _with_rivals(self, end: Conclusion, settings: Settings) -> Conclusion:
         """The conclusion with contamination rows and references, of a run that came to its end."""
-        from encheck.controller.contamination import contamination_of
-        from encheck.controller.references import references_of
+        from encheck.engine.contamination import contamination_of
+        from encheck.engine.references import references_of
         from encheck.reporting.markdown import ENDED
 
         if end.status not in ENDED:
@@ -299,7 +299,7 @@ class Controller:
     def _note_properties(self, end: Conclusion) -> None:
         """Hand the gate to --junitxml, where it is asked for, and keep its verdict for the last line."""
         if end.gate:
-            from encheck.controller.junit import note_gate
+            from encheck.plugin.junit import note_gate
             from encheck.reporting.gate.words import headline
 
             self.verdict = [*headline(end.gate)]
@@ -323,7 +323,7 @@ class Controller:
         if self.page and self.page.exists():
             _tell(terminal, f"report: {self.page}")
             if self.results.get("gate"):
-                from encheck.controller.write import GATE
+                from encheck.engine.folder import GATE
 
                 _tell(terminal, f"gate: {self.page.with_name(GATE)}")
 

@@ -68,7 +68,7 @@ def existing_cases(option: Any, collected: Iterable[pytest.Item]) -> dict[str, C
 
 def _shipped_cases(option: Any) -> Iterator[Case]:
     """The cases of the checks that ship, also of files that pytest was not asked to collect."""
-    from encheck.controller.cases import cases
+    from encheck.engine.cases import cases
 
     for path in _shipped_files():
         for name, function in vars(import_module(f"encheck.checks.{path.stem}")).items():
@@ -120,7 +120,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     claim = claim_of(metafunc.function)
     if claim is None:
         return
-    from encheck.controller.cases import cases
+    from encheck.engine.cases import cases
 
     name = metafunc.definition.originalname or metafunc.function.__name__
     found = cases(metafunc.config.option, name, claim, _marker(metafunc.definition))

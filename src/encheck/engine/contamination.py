@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.controller.recorder import Conclusion, Recorder
+from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import Baseline
 from encheck.gating.contamination import contaminations, data_pairs
 from encheck.gating.weighing import Side, side_of, side_of_baseline

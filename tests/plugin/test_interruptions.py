@@ -13,7 +13,7 @@ from threading import Timer
 import pytest
 from filelock import FileLock, Timeout
 
-from encheck.controller.session import Session
+from encheck.engine.evaluation import Session
 from encheck.options import Settings
 from encheck.store import Store
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from encheck import run
 from encheck.cli import app
-from encheck.controller.contamination import contamination_of
-from encheck.controller.recorder import Recorder
+from encheck.engine.contamination import contamination_of
+from encheck.engine.recorder import Recorder
 from encheck.gating.baseline import read, save
 from encheck.gating.contamination import CLEAR
 from encheck.gating.weighing import side_of
@@ -53,7 +53,7 @@ def settings(*models, replicates=()):
 
 @pytest.fixture
 def rows(monkeypatch):
-    monkeypatch.setattr("encheck.controller.contamination.described", lambda _settings: {})
+    monkeypatch.setattr("encheck.engine.contamination.described", lambda _settings: {})
     return contamination_of
 
 

@@ -1,1 +1,0 @@
-"""Pytest's side of a run: collection, cases, locks, xdist, and the end of a run."""
