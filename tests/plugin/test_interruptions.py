@@ -13,7 +13,7 @@ from threading import Timer
 import pytest
 from filelock import FileLock, Timeout
 
-from encheck.engine.evaluation import Session
+from encheck.engine.evaluation import Evaluation
 from encheck.options import Settings
 from encheck.store import Store
 
@@ -134,7 +134,7 @@ def test_the_worker_that_tries_a_model_out_keeps_the_lock_of_the_run_until_it_ha
     tmp_path, monkeypatch, is_taken
 ):
     run = str(tmp_path / "run.lock")
-    session = Session(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [], run=run)
+    session = Evaluation(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [], run=run)
     another, seen = FileLock(run), []
 
     def note(what):

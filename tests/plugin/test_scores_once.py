@@ -4,13 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from encheck.engine.evaluation import Session
+from encheck.engine.evaluation import Evaluation
 from encheck.options import Settings
 
 
 @pytest.mark.quick
 def test_the_scores_of_a_check_are_made_once_and_those_of_another_anew(tmp_path, monkeypatch):
-    session = Session(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [])
+    session = Evaluation(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [])
     made = []
 
     def scores(model, data, items):

@@ -19,8 +19,8 @@ from encheck.running.rest import Amount, Rest, in_searches, rest_from
 from encheck.system.spent import Spent
 
 if TYPE_CHECKING:
-    from encheck.engine.evaluation import Session
-    from encheck.engine.first_profile import Check
+    from encheck.engine.checks import CheckFunction
+    from encheck.engine.evaluation import Evaluation
     from encheck.running.subject import Subject
 
 FIRST, TIMES = 64, (16, 4)  # clusters of the first pilot; how many times as many the next one has
@@ -97,8 +97,8 @@ class Cost:
         }
 
 
-def cost_of(session: Session, functions: Mapping[str, Check], *, spent: Spent) -> Cost:
-    """What the session's cases would cost; `spent` went by until its data were loaded.
+def cost_of(evaluation: Evaluation, functions: Mapping[str, CheckFunction], *, spent: Spent) -> Cost:
+    """What the evaluation's cases would cost; `spent` went by until its data were loaded.
 
     `functions` are the checks by their cases' ids. Nothing is kept: not in the store, and not in a report.
 
@@ -106,23 +106,23 @@ def cost_of(session: Session, functions: Mapping[str, Check], *, spent: Spent) -
         EncoderError: a model failed on the sample.
     """
     before = _peak_of_process()
-    warm = Pilots(session, functions, {}).run(_share(session, FIRST))
-    rates = {label: rate_of(one, warm.lacking[label]) for label, one in session.bench.subjects.items()}
+    warm = Pilots(evaluation, functions, {}).run(_share(evaluation, FIRST))
+    rates = {label: rate_of(one, warm.lacking[label]) for label, one in evaluation.bench.subjects.items()}
     gc.collect()
     here = _in_use()
-    pilots = Pilots(session, functions, {label: one.width for label, one in rates.items()})
+    pilots = Pilots(evaluation, functions, {label: one.width for label, one in rates.items()})
     found = _timed(pilots)
-    rates = {label: _again(session, label, one, found[-1]) for label, one in rates.items()}
-    models = tuple(_model(session, label, rate, found, pilots.clusters) for label, rate in rates.items())
+    rates = {label: _again(evaluation, label, one, found[-1]) for label, one in rates.items()}
+    models = tuple(_model(evaluation, label, rate, found, pilots.clusters) for label, rate in rates.items())
     first = warm.spent.plus(_spent(found, warm.clusters).times(-1))
     parts = {"load": spent, "checks": _spent(found, pilots.clusters).plus(first.times(1))}
     distinct = max((one.need.distinct for one in models), default=0)
-    if session.mode and distinct > MOST_TEXTS and any(one.rest.texts > 0 for one in models):
+    if evaluation.mode and distinct > MOST_TEXTS and any(one.rest.texts > 0 for one in models):
         parts["first look"] = _spent(found, int(pilots.clusters * MOST_TEXTS / distinct))
     store = _at(found, pilots.clusters, "store") * _new(models)
     return Cost(
         models, parts, _memory(pilots, found, here=here, before=before), store,
-        _at(found, pilots.clusters, "report"), found[-1].clusters, pilots.clusters, tuple(_notes(session)),
+        _at(found, pilots.clusters, "report"), found[-1].clusters, pilots.clusters, tuple(_notes(evaluation)),
     )  # fmt: skip
 
 
@@ -132,16 +132,16 @@ def _new(models: Sequence[Model]) -> float:
     return float(lacking / max(distinct, 1))
 
 
-def _again(session: Session, label: str, rate: Rate, pilot: Pilot) -> Rate:
+def _again(evaluation: Evaluation, label: str, rate: Rate, pilot: Pilot) -> Rate:
     """The rate, from the texts of a larger pilot where the first one had too few; the model is loaded already."""
     if rate.texts == SAMPLE or rate.why:
         return rate
-    more = rate_of(session.bench.subjects[label], pilot.lacking[label])
+    more = rate_of(evaluation.bench.subjects[label], pilot.lacking[label])
     return replace(more, loading=rate.loading.plus(more.loading))
 
 
-def _share(session: Session, clusters: int) -> float:
-    of = sum(len(one.universe) for one in session.bench.data.values())
+def _share(evaluation: Evaluation, clusters: int) -> float:
+    of = sum(len(one.universe) for one in evaluation.bench.data.values())
     return min(1.0, clusters / max(of, 1))
 
 
@@ -194,38 +194,38 @@ def _line(places: list[int], values: list[float], at: int) -> float:
     return max(0.0, values[-1] + max(slope, 0.0) * (at - places[-1]))
 
 
-def _model(session: Session, label: str, rate: Rate, pilots: list[Pilot], clusters: int) -> Model:
-    subject, places = session.bench.subjects[label], [one.clusters for one in pilots]
+def _model(evaluation: Evaluation, label: str, rate: Rate, pilots: list[Pilot], clusters: int) -> Model:
+    subject, places = evaluation.bench.subjects[label], [one.clusters for one in pilots]
     needs = [one.needs[label] for one in pilots]
     need = Need(*(_line(places, [getattr(one, field) for one in needs], clusters)
                   for field in ("asked", "distinct", "lacking")))  # fmt: skip
     amounts: list[Amount] = [(need.lacking, [" ".join(texts) for texts in pilots[-1].lacking[label].values()])]
-    unpiloted = [*_searched(session, subject), *_in_shards(session, amounts[0][1])]
+    unpiloted = [*_searched(evaluation, subject), *_in_shards(evaluation, amounts[0][1])]
     more = sum(count for count, _ in unpiloted)
     need, amounts = Need(need.asked + more, need.distinct + more, need.lacking + more), [*amounts, *unpiloted]
     return Model(need, rest_from(subject, [one for one in amounts if one[0] and one[1]]), rate)
 
 
-def _searched(session: Session, subject: Subject) -> list[Amount]:
+def _searched(evaluation: Evaluation, subject: Subject) -> list[Amount]:
     """Queries and documents of searches that no pilot searches."""
-    if not _is_left_out(session):
+    if not _is_left_out(evaluation):
         return []
-    requests = [(c.model, c.data, c.claim, c.level) for c in session.cases if c.model == subject.label]
-    return list(in_searches(subject, session.bench, requests))
+    requests = [(c.model, c.data, c.claim, c.level) for c in evaluation.cases if c.model == subject.label]
+    return list(in_searches(subject, evaluation.bench, requests))
 
 
-def _in_shards(session: Session, some: Sequence[str]) -> list[Amount]:
+def _in_shards(evaluation: Evaluation, some: Sequence[str]) -> list[Amount]:
     """The texts of pairs that stay in their shards, two a pair: each shard encodes its own, and the store has none.
 
     They are told by `some` texts of the sample that is in memory.
     """
-    whole = [one.columns for one in session.bench.data.values()]
+    whole = [one.columns for one in evaluation.bench.data.values()]
     return [(2 * len(columns), some) for columns in whole if columns is not None]
 
 
-def _is_left_out(session: Session) -> bool:
+def _is_left_out(evaluation: Evaluation) -> bool:
     """Whether so many documents are searched that no pilot searches them."""
-    found = [one.collection for one in session.bench.data.values()]
+    found = [one.collection for one in evaluation.bench.data.values()]
     return any(one is not None and len(one.documents) > MOST_SEARCHED for one in found)
 
 
@@ -263,28 +263,28 @@ def _peak_of_process() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1.0 if sys.platform == "darwin" else 1024.0)
 
 
-def _notes(session: Session) -> list[str]:
+def _notes(evaluation: Evaluation) -> list[str]:
     """What the estimate leaves out."""
     found = []
-    if _is_left_out(session):
+    if _is_left_out(evaluation):
         found.append(
             f"the search itself where over {MOST_SEARCHED:,} documents are searched; their encoding is counted"
         )
-    if any(one.tasks for one in session.bench.data.values()):
+    if any(one.tasks for one in evaluation.bench.data.values()):
         found.append("downstream tasks")
-    if _in_shards(session, ()):
+    if _in_shards(evaluation, ()):
         found.append("figures of all pairs in shards; their encoding is counted")
-    if session.settings.baseline:
+    if evaluation.settings.baseline:
         found.append("the decision of the gate")
-    if any(isinstance(one.model, Partial) for one in session.bench.subjects.values()):
+    if any(isinstance(one.model, Partial) for one in evaluation.bench.subjects.values()):
         found.append("which checks are skipped because the stored vectors lack some of their texts")
     return found
 
 
-def stops_early(session: Session, cost: Cost) -> bool:
+def stops_early(evaluation: Evaluation, cost: Cost) -> bool:
     """Whether the run would stop after its first look, unless it is told --full."""
     seconds = sum(one.spent.wall for one in cost.models if one.spent)
-    return session.mode == "ask" and (seconds > MOST_SECONDS or any(one.rest.dollars for one in cost.models))
+    return evaluation.mode == "ask" and (seconds > MOST_SECONDS or any(one.rest.dollars for one in cost.models))
 
 
 def write_json(path: Path, cost: Cost, command: str) -> None:

@@ -68,14 +68,14 @@ PROBES = "probes"
 PAUSE = 0.1  # seconds between two looks whether another worker has decided
 PARENTS_COLUMNS = ("near_score", "far_score")
 log = logging.getLogger("encheck")
-Show = Callable[["Session"], object]
+Show = Callable[["Evaluation"], object]
 
 
-def no_show(_session: Session) -> None:
+def no_show(_evaluation: Evaluation) -> None:
     """Show nothing."""
 
 
-class Session:
+class Evaluation:
     """The bench of a run, the cases that are measured on it, and the rows that come of them.
 
     `run` is the lock that the workers of a run share, where it has several.
@@ -118,7 +118,7 @@ class Session:
 
         The worker that tries the models out keeps the run's lock until it has encoded: another would load them again.
         A model whose device another run has is not tried out: there is enough to do before it is waited for.
-        `show` shows the first look of a run that goes on, from a session that stands there.
+        `show` shows the first look of a run that goes on, from a evaluation that stands there.
         """
         progress = Progress(quiet=self.quiet)
         while not self._prepared(show, progress):
@@ -155,8 +155,8 @@ class Session:
             show(self._at(found, decision))
         return found, decision
 
-    def _at(self, look: Look | None, decision: Decision) -> Session:
-        """This session on the part of the data that a first look is at."""
+    def _at(self, look: Look | None, decision: Decision) -> Evaluation:
+        """This evaluation on the part of the data that a first look is at."""
         other = copy.copy(self)
         other.decision, other._scored = decision, None
         seen = look.requests if look else ()
@@ -166,15 +166,15 @@ class Session:
         other.bench = look.bench if look else self.bench
         return other
 
-    def on(self, bench: Bench) -> Session:
-        """This session on another bench, with all of its cases."""
+    def on(self, bench: Bench) -> Evaluation:
+        """This evaluation on another bench, with all of its cases."""
         other = copy.copy(self)
         other.decision, other._scored, other._in_look, other.parents = Decision(), None, None, {}
         other.bench = other.whole = bench
         return other
 
     def _stop(self, look: Look | None, decision: Decision, progress: Progress) -> None:
-        """Leave this session at the first look, whose texts this process or another worker has encoded."""
+        """Leave this evaluation at the first look, whose texts this process or another worker has encoded."""
         look = look or look_of(self.bench, self._requests, self.mode)
         if look:
             plan = look.plan

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.claims import entry_of
 from encheck.datasets.clusters import in_seeded_order
 from encheck.datasets.dataset import Dataset
-from encheck.engine.first_profile import Check, measured
+from encheck.engine.checks import CheckFunction
 from encheck.engine.folder import write
-from encheck.engine.recorder import Conclusion, Recorder, payload
+from encheck.engine.measure import measure_case
+from encheck.engine.recorder import Conclusion, Recorder
 from encheck.engine.references import references_of
 from encheck.language.english import English
 from encheck.options import described
@@ -32,7 +32,7 @@ from encheck.system.progress import Progress
 from encheck.system.spent import Spent
 
 if TYPE_CHECKING:
-    from encheck.engine.evaluation import Session
+    from encheck.engine.evaluation import Evaluation
 
 MOST_SEARCHED = 20_000  # documents that a pilot searches; what is searched beyond is not piloted
 QUIET = Progress(quiet=True)
@@ -65,11 +65,13 @@ class Pilot:
 
 
 class Pilots:
-    """Pilots of one session; `functions` are the checks by their cases' ids, `widths` those of the models' vectors."""
+    """Pilots of one evaluation; `functions` are the checks by their cases' ids, `widths` are of the models' vectors."""
 
-    def __init__(self, session: Session, functions: Mapping[str, Check], widths: Mapping[str, int | None]) -> None:
-        self.session, self.functions, self.widths = session, functions, widths
-        data, seed = session.bench.data, session.bench.seed
+    def __init__(
+        self, evaluation: Evaluation, functions: Mapping[str, CheckFunction], widths: Mapping[str, int | None]
+    ) -> None:
+        self.evaluation, self.functions, self.widths = evaluation, functions, widths
+        data, seed = evaluation.bench.data, evaluation.bench.seed
         self._ranks = {name: in_seeded_order(one.universe, seed=seed) for name, one in data.items()}
 
     @property
@@ -80,9 +82,9 @@ class Pilots:
     def run(self, share: float, *, watch_memory: bool = False) -> Pilot:
         """A pilot on this share of the clusters; watching memory makes it several times slower."""
         bootstrap_weights.cache_clear()
-        parts = {name: self._part(one, share) for name, one in self.session.bench.data.items()}
+        parts = {name: self._part(one, share) for name, one in self.evaluation.bench.data.items()}
         with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as folder:
-            scratch = Scratch(Path(folder, "store.sqlite"), self.session.store)
+            scratch = Scratch(Path(folder, "store.sqlite"), self.evaluation.store)
             try:
                 with _peak(watch_memory) as peak:
                     start = Spent.now()
@@ -105,7 +107,7 @@ class Pilots:
 
     def _bench(self, parts: Mapping[str, Dataset], store: Scratch) -> Bench:
         """A bench of the part, with the draws and the random pairs of all data, so that all else grows with it."""
-        whole, known = self.session.bench, self.session.english
+        whole, known = self.evaluation.bench, self.evaluation.english
         own = English(known.pipeline, known.lexicon_name, known.mode, experimental=known.experimental, store=store)
         groups = {group.id: data.groups for data in whole.data.values() for group in data.groups}
         maker = replace(whole.maker, english=own, wholes=groups, _made={}, _surveyed={})
@@ -116,27 +118,27 @@ class Pilots:
 
     def _measured(self, bench: Bench, place: Path) -> None:
         """Everything that a run does, from the items to the report."""
-        session, recorder = self.session.on(bench), Recorder()
-        with session.notes.muted(), warnings.catch_warnings():
+        evaluation, recorder = self.evaluation.on(bench), Recorder()
+        with evaluation.notes.muted(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            requests = [(c.model, c.data, c.claim, c.level) for c in session.cases]
+            requests = [(c.model, c.data, c.claim, c.level) for c in evaluation.cases]
             bench.prepare(requests, locks=no_locks, progress=QUIET)
-            for case in session.cases:
+            for case in evaluation.cases:
                 function = self.functions.get(str(case.id))
-                if function and (rows := measured(session, case, function)):
-                    recorder.take(payload(session, case, rows, entry_of(function, property=case.property)))
-            recorder.described.append(session.describe())
-            end = Conclusion(0, references=references_of(recorder, session.settings))
-            results = recorder.results(settings=described(session.settings), end=end)
+                if function and (judgement := measure_case(case, evaluation, function)).rows:
+                    recorder.take(judgement.payload(function))
+            recorder.described.append(evaluation.describe())
+            end = Conclusion(0, references=references_of(recorder, evaluation.settings))
+            results = recorder.results(settings=described(evaluation.settings), end=end)
             write(place, results, recorder.items, documents=recorder.documents)
 
     def _needs(self, bench: Bench) -> tuple[dict[str, Need], dict[str, Asked]]:
         """What each model needs of the real store; the items are there already."""
-        requests = [(c.model, c.data, c.claim, c.level) for c in self.session.cases]
+        requests = [(c.model, c.data, c.claim, c.level) for c in self.evaluation.cases]
         plan, needs, lacking = bench.plan(requests), {}, {}
-        for label, subject in self.session.bench.subjects.items():
+        for label, subject in self.evaluation.bench.subjects.items():
             asked = plan.asked(subject)
-            lacking[label] = missing(subject, asked, self.session.store)
+            lacking[label] = missing(subject, asked, self.evaluation.store)
             times = _times(subject, plan.pairs.get(label, ()), plan.roles.get(label, {}))
             needs[label] = Need(times, len(asked), len(lacking[label]))
         return needs, lacking

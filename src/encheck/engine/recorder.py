@@ -16,7 +16,7 @@ from encheck.system.spent import Spent
 from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
-    from encheck.engine.evaluation import Session
+    from encheck.engine.evaluation import Evaluation
     from encheck.gating.kept import Part
     from encheck.gating.reindex import DocumentLengths, VectorSample
     from encheck.gating.weighing import Searched
@@ -43,15 +43,15 @@ class Conclusion:
     references: Sequence[Mapping[str, Any]] = ()
 
 
-def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[str, Any]) -> dict[str, Any]:
+def payload(evaluation: Evaluation, case: Case, rows: list[CheckResult], entry: dict[str, Any]) -> dict[str, Any]:
     """What travels with the report of one check, in plain types: its rows, its items where it measured, its entry."""
     measured = any(row.estimate for row in rows)
     return {
         "rows": [as_row(row) for row in rows],
-        "items": session.table(case) if measured else {},
-        "parent": session.parents_scores(case) if measured else {},
-        "part": session.part_of_whole(case) if measured else {},
-        "documents": session.documents(case) if measured else [],
+        "items": evaluation.table(case) if measured else {},
+        "parent": evaluation.parents_scores(case) if measured else {},
+        "part": evaluation.part_of_whole(case) if measured else {},
+        "documents": evaluation.documents(case) if measured else [],
         "claim": entry,
     }
 
@@ -213,7 +213,7 @@ class Recorder:
 
     @property
     def _selection(self) -> dict[str, list[str]]:
-        """The cases that there are and that were not selected, as `Session` says it."""
+        """The cases that there are and that were not selected, as `Evaluation` says it."""
         found = [described["selection"] for described in self.described if described.get("selection")]
         return {name: sorted({text for one in found for text in one[name]}) for name in ("unselected", "left_out")}
 

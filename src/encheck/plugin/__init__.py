@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from encheck import options
-from encheck.claims import lines_of
-from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
+from encheck.engine.measure import Judgement
+from encheck.errors import CheckError, NothingToMeasure
 from encheck.plugin import arguments, canaries, collection, live, outcomes, selection
 from encheck.plugin.process import PROCESS, Controller, Worker, usage_errors
-from encheck.plugin.selection import CLASH, SESSION
+from encheck.plugin.selection import CLASH, EVALUATION
 from encheck.system.terminal import guard_log
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report = yield
     if collection.claim_at(item):
         outcomes.make_visible(report)
-        if SESSION in item.config.stash:
-            outcomes.attach(report, item, call, item.config.stash[SESSION])
+        if EVALUATION in item.config.stash:
+            outcomes.attach(report, item, call, item.config.stash[EVALUATION])
     return report
 
 
@@ -135,7 +135,7 @@ def pytest_testnodedown(node: Any) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the results, after the gate has decided; a worker sends its part to the controller."""
-    here = session.config.stash.get(SESSION, None)
+    here = session.config.stash.get(EVALUATION, None)
     described = here.describe() if here else None
     if here:
         here.close()
@@ -197,48 +197,43 @@ def median_scope(pytestconfig: pytest.Config) -> str | float:
 
 
 @pytest.fixture
-def scores(request: pytest.FixtureRequest, encheck_case: Case) -> Scores:
+def encheck_judgement(request: pytest.FixtureRequest, encheck_case: Case) -> Judgement:
+    """What this check measures and decides, which its fixtures share."""
+    judgement = Judgement(encheck_case, request.config.stash[EVALUATION])
+    request.node.stash[outcomes.JUDGEMENT] = judgement
+    return judgement
+
+
+@pytest.fixture
+def scores(encheck_judgement: Judgement) -> Scores:
     """The similarities of this check's items; skips if the data have none, fails if the model failed."""
-    session = request.config.stash[SESSION]
     try:
-        return session.scores(encheck_case)
+        return encheck_judgement.scores
     except NothingToMeasure as nothing:
         pytest.skip(str(nothing))
     except CheckError as error:
         problem = str(error)
-    except EncheckError as error:
-        problem = f"{encheck_case.model} cannot be measured: {error}"
     pytest.fail(problem, pytrace=False)
 
 
 @pytest.fixture
-def report(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., None]:
+def report(request: pytest.FixtureRequest, encheck_judgement: Judgement) -> Callable[..., None]:
     """Report figures that do not decide: `report(mean_margin(scores), ...)`."""
-    session = request.config.stash[SESSION]
 
     def add(*estimates: Estimate) -> None:
-        for estimate in estimates:
-            outcomes.record(request.node, session.row(encheck_case, estimate, None, None, ""))
+        with outcomes.told(request.node, encheck_judgement):
+            encheck_judgement.report(*estimates)
 
     return add
 
 
 @pytest.fixture
-def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., None]:
+def judge(request: pytest.FixtureRequest, encheck_judgement: Judgement) -> Callable[..., None]:
     """Judge the deciding figure by the claim's floor and aim, `judge(margin_rate(scores))`, or by `at_least`."""
-    session = request.config.stash[SESSION]
 
     def decide(estimate: Estimate, *, at_least: float | None = None) -> None:
-        try:
-            declared = lines_of(encheck_case.claim, estimate.metric, at_least)
-        except UsageError as error:
-            pytest.fail(f"{encheck_case.check}: {error}", pytrace=False)
-        row = session.judged(encheck_case, estimate, declared)
-        outcomes.record(request.node, row)
-        if row.verdict in ("fail", "error"):
-            pytest.fail(session.message(encheck_case, row), pytrace=False)
-        if row.verdict == "known_failure":
-            pytest.xfail(row.reason)
+        with outcomes.told(request.node, encheck_judgement):
+            encheck_judgement.judge(estimate, at_least=at_least)
 
     return decide
 

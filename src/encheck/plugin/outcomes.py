@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from encheck.claims import entry_of
-from encheck.errors import NothingToMeasure
+from encheck.engine.measure import CheckFailedError, Judgement, KnownFailureError, undecided
+from encheck.errors import NothingToMeasure, UsageError
 from encheck.plugin.collection import case_of
 from encheck.system.terminal import LINES, harmless, visible
 
 if TYPE_CHECKING:
-    from encheck.engine.evaluation import Session
-    from encheck.types import CheckResult, Declaration
+    from encheck.engine.evaluation import Evaluation
+    from encheck.types import CheckResult, Verdict
 
-ROWS: pytest.StashKey[list[CheckResult]] = pytest.StashKey()
+JUDGEMENT: pytest.StashKey[Judgement] = pytest.StashKey()
 FAILED: pytest.StashKey[dict[str, str]] = pytest.StashKey()  # the first check of each model that failed
 STATUS = {
     "known_failure": ("known failures", "k", ("KNOWN FAILURE", {"yellow": True})),
@@ -26,19 +27,35 @@ STATUS = {
 }
 
 
-def record(item: pytest.Item, row: CheckResult) -> None:
-    """Keep a row of this check, and show its figure as a property of its test."""
+@contextmanager
+def told(item: pytest.Item, judgement: Judgement) -> Iterator[None]:
+    """Show the rows that come of the block as properties of the test, and what ends the check as pytest's own."""
+    before = len(judgement.rows)
+    try:
+        yield
+    except CheckFailedError as failure:
+        pytest.fail(judgement.evaluation.message(judgement.case, failure.row), pytrace=False)
+    except KnownFailureError as failure:
+        pytest.xfail(failure.row.reason)
+    except UsageError as error:
+        pytest.fail(f"{judgement.case.check}: {error}", pytrace=False)
+    finally:
+        for row in judgement.rows[before:]:
+            item.user_properties += _properties(row)
+
+
+def _properties(row: CheckResult) -> Iterator[tuple[str, str]]:
+    """A row's figure, verdict and lines, for reports that show the properties of tests."""
     from encheck.reporting.failures import figure_line, surface_line
 
-    item.stash.setdefault(ROWS, []).append(row)
     assert row.estimate is not None
-    told = filter(None, (figure_line(row.estimate), surface_line(row.estimate)))
-    item.user_properties.append((row.case.name_of(row.id), "; ".join(told)))
+    lines = filter(None, (figure_line(row.estimate), surface_line(row.estimate)))
+    yield row.case.name_of(row.id), "; ".join(lines)
     if row.verdict:
-        item.user_properties.append(("verdict", row.verdict))
+        yield "verdict", row.verdict
     if row.lines:
-        held = (("floor", row.lines.floor), ("aim", row.lines.aim))
-        item.user_properties += [(name, f"{line:g}") for name, line in held if line is not None]
+        named = (("floor", row.lines.floor), ("aim", row.lines.aim))
+        yield from ((name, f"{line:g}") for name, line in named if line is not None)
 
 
 def called(item: pytest.Function) -> Generator[None, Any, Any]:
@@ -47,34 +64,22 @@ def called(item: pytest.Function) -> Generator[None, Any, Any]:
         result = yield
     except NothingToMeasure as nothing:
         pytest.skip(str(nothing))
-    rows = item.stash.get(ROWS, [])
-    if not any(row.lines or _is_shown(row, case_of(item).claim.declared) for row in rows):
-        pytest.fail(
-            f"{item.name} ended without calling judge, so it tests nothing. Remedy: end it with judge(METRIC), and "
-            f"declare metric= and aim= in @claim",
-            pytrace=False,
-        )
+    judgement = item.stash.get(JUDGEMENT, None)
+    if judgement is None or judgement.is_undecided:
+        pytest.fail(undecided(item.name), pytrace=False)
     return result
 
 
-def _is_shown(row: CheckResult, declared: Declaration) -> bool:
-    """Whether it is the figure of a check that declares to have no verdict."""
-    return bool(declared.unjudged) and row.reason == declared.unjudged
-
-
-def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], session: Session) -> None:
+def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], evaluation: Evaluation) -> None:
     """Send the rows and the items of a check along with its report, which reaches the xdist controller."""
-    from encheck.engine.recorder import payload
-
     if call.when != "call" and report.passed:
         return
-    rows = item.stash.setdefault(ROWS, [])
-    if call.excinfo and not any(row.verdict for row in rows):
-        rows.append(_without_verdict(item, session, call.excinfo))
-    case = case_of(item)
-    entry = entry_of(item.function, property=case.property)  # type: ignore[attr-defined]
-    report.encheck = payload(session, case, rows, entry)
-    report.encheck_failed_model = case.model if report.failed and session.bench.subjects[case.model].error else ""
+    judgement = item.stash.setdefault(JUDGEMENT, Judgement(case_of(item), evaluation))
+    if call.excinfo:
+        judgement.end(_verdict_of(call.excinfo), str(call.excinfo.value))
+    report.encheck = judgement.payload(item.function)  # type: ignore[attr-defined]
+    model = judgement.case.model
+    report.encheck_failed_model = model if report.failed and evaluation.bench.subjects[model].error else ""
     if item.config.getoption("htmlpath", None) is not None:
         _attach_fragment(report)
 
@@ -100,13 +105,11 @@ def _attach_fragment(report: Any) -> None:
     report.extras = [*getattr(report, "extras", []), extra]
 
 
-def _without_verdict(item: pytest.Item, session: Session, excinfo: pytest.ExceptionInfo[BaseException]) -> CheckResult:
-    """The row of a check that gave no verdict: skipped, failed by a bare assert, or not able to measure."""
-    case = case_of(item)
+def _verdict_of(excinfo: pytest.ExceptionInfo[BaseException]) -> Verdict:
+    """The verdict of a check that gave none: skipped, failed by a bare assert, or not able to measure."""
     if excinfo.errisinstance(pytest.skip.Exception):
-        return session.row(case, None, "skipped", None, str(excinfo.value))
-    verdict: Any = "fail" if excinfo.errisinstance(AssertionError) else "error"
-    return session.row(case, None, verdict, None, str(excinfo.value))
+        return "skipped"
+    return "fail" if excinfo.errisinstance(AssertionError) else "error"
 
 
 def status(report: pytest.TestReport, config: pytest.Config) -> Any:

@@ -21,8 +21,8 @@ from encheck.system.garbage import uncollected
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
-    from encheck.engine.evaluation import Session
-    from encheck.engine.first_profile import Check
+    from encheck.engine.checks import CheckFunction
+    from encheck.engine.evaluation import Evaluation
     from encheck.gating.baseline import Baseline
     from encheck.running.subject import Subject
 
@@ -49,7 +49,7 @@ class Worker:
     def selected(self, ids: Iterable[str]) -> None:
         """The controller learns from xdist which checks were selected."""
 
-    def refuse_models(self, session: Session) -> None:
+    def refuse_models(self, evaluation: Evaluation) -> None:
         """The controller refuses what a gate cannot weigh."""
 
     @contextmanager
@@ -67,7 +67,7 @@ class Worker:
         with suppress(EncheckError):
             yield
 
-    def estimate(self, session: Session, functions: Mapping[str, Check]) -> None:
+    def estimate(self, evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> None:
         """A dry run has no workers."""
 
     def finish(self, _session: pytest.Session, described: dict[str, Any] | None) -> None:
@@ -152,9 +152,9 @@ class Controller:
         """Note which checks were selected: what a crash cuts short has no report."""
         self.recorder.select(ids)
 
-    def refuse_models(self, session: Session) -> None:
+    def refuse_models(self, evaluation: Evaluation) -> None:
         """Refuse what a gate cannot weigh, or what cannot be shrunk, before anything is encoded."""
-        self.subjects = session.bench.subjects
+        self.subjects = evaluation.bench.subjects
         self._refuse_models(self.subjects)
 
     def _refuse_models(self, subjects: Any) -> None:
@@ -179,16 +179,16 @@ class Controller:
         with usage_errors():
             yield
 
-    def estimate(self, session: Session, functions: Mapping[str, Check]) -> None:
+    def estimate(self, evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> None:
         """Say what the run would cost, as the last lines; write it where --json asks for it."""
         from encheck.engine.dry_run import cost_of, stops_early, write_json
         from encheck.reporting.dry_run import cost_lines
 
-        cost = cost_of(session, functions, spent=self.recorder.spent)
-        command = options.without_dry_run(sys.argv, full=stops_early(session, cost))
+        cost = cost_of(evaluation, functions, spent=self.recorder.spent)
+        command = options.without_dry_run(sys.argv, full=stops_early(evaluation, cost))
         self.verdict += cost_lines(cost.as_dict(), processes=self._processes, command=command)
-        if session.settings.json_file:
-            write_json(session.settings.json_file, cost, command)
+        if evaluation.settings.json_file:
+            write_json(evaluation.settings.json_file, cost, command)
 
     def node_configured(self, node: Any) -> None:
         """Tell a worker which lock the run's workers share, and where the store of a run without a store is."""

@@ -14,10 +14,10 @@ from encheck.system.terminal import visible
 
 if TYPE_CHECKING:
     from encheck.claims import Claim
-    from encheck.engine.evaluation import Session
-    from encheck.engine.first_profile import Check
+    from encheck.engine.checks import CheckFunction
+    from encheck.engine.evaluation import Evaluation
 
-SESSION: pytest.StashKey[Session] = pytest.StashKey()
+EVALUATION: pytest.StashKey[Evaluation] = pytest.StashKey()
 CLASH: pytest.StashKey[str] = pytest.StashKey()  # of a check that has the name of another one: what is wrong
 
 
@@ -61,25 +61,25 @@ def _open_session(
     if not checks or config.option.collectonly:
         return
     with process.refusing(items):
-        session = config.stash[SESSION] = _session_of(config, process, checks)
-        session.existing = collection.existing_cases(config.option, collected)
-        process.refuse_models(session)
+        evaluation = config.stash[EVALUATION] = _evaluation_of(config, process, checks)
+        evaluation.existing = collection.existing_cases(config.option, collected)
+        process.refuse_models(evaluation)
         levels = {check: set(map(str, claim.levels)) for check, claim in offered.items()}
-        unknown_names.refuse_unknown_checks(config, session.settings, session.bench.subjects, levels)
-        unknown_names.refuse_unread_variants(session.bench.data.values(), offered.values())
+        unknown_names.refuse_unknown_checks(config, evaluation.settings, evaluation.bench.subjects, levels)
+        unknown_names.refuse_unread_variants(evaluation.bench.data.values(), offered.values())
 
 
-def _session_of(config: pytest.Config, process: Process, checks: list[pytest.Item]) -> Session:
-    """The session of these checks; those that have the name of another one are marked."""
+def _evaluation_of(config: pytest.Config, process: Process, checks: list[pytest.Item]) -> Evaluation:
+    """The evaluation of these checks; those that have the name of another one are marked."""
     from encheck.engine.cases import clashes
-    from encheck.engine.evaluation import Session
+    from encheck.engine.evaluation import Evaluation
     from encheck.engine.first_look import mode_of
 
     for item, problem in clashes([(item, item.nodeid, collection.case_of(item)) for item in checks]):
         item.stash[CLASH] = problem
     settings = settings_of(config, process.store)
     mode = mode_of(settings, is_junit=process.is_junit)
-    return Session(settings, list(map(collection.case_of, checks)), run=process.run, mode=mode)
+    return Evaluation(settings, list(map(collection.case_of, checks)), run=process.run, mode=mode)
 
 
 def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
@@ -101,24 +101,24 @@ def prepare(session: pytest.Session, process: Process) -> bool | None:
     """Encode what the selected checks declared, before the first of them runs; True where none is to run."""
     config = session.config
     if config.option.encheck_dry_run:
-        if SESSION in config.stash and not session.testsfailed:
+        if EVALUATION in config.stash and not session.testsfailed:
             with process.preparing():
-                process.estimate(config.stash[SESSION], _functions(collection.checks_among(session.items)))
+                process.estimate(config.stash[EVALUATION], _functions(collection.checks_among(session.items)))
         return True
-    if SESSION in config.stash and not session.testsfailed:
+    if EVALUATION in config.stash and not session.testsfailed:
         with process.preparing():
             _clear_report(config)
-            config.stash[SESSION].prepare(lambda looked: _show(looked, collection.checks_among(session.items)))
+            config.stash[EVALUATION].prepare(lambda looked: _show(looked, collection.checks_among(session.items)))
     return None
 
 
-def _show(session: Session, checks: list[pytest.Item]) -> None:
+def _show(evaluation: Evaluation, checks: list[pytest.Item]) -> None:
     from encheck.engine.first_profile import show
 
-    show(session, _functions(checks))
+    show(evaluation, _functions(checks))
 
 
-def _functions(checks: list[pytest.Item]) -> dict[str, Check]:
+def _functions(checks: list[pytest.Item]) -> dict[str, CheckFunction]:
     """The checks by their cases' ids."""
     return {str(collection.case_of(one).id): one.function for one in checks}  # type: ignore[attr-defined]
 

@@ -1,0 +1,122 @@
+"""Measure one case: call its check with what it asks for, and keep a row of whatever becomes of it.
+
+`Judgement` is what a check works with, whoever calls it: the engine here, or pytest through its fixtures.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from encheck.claims import entry_of, lines_of
+from encheck.engine.recorder import payload
+from encheck.errors import CheckError, EncheckError, NothingToMeasure
+from encheck.types import CheckResult, Estimate, Verdict
+
+if TYPE_CHECKING:
+    from encheck.engine.evaluation import Evaluation
+    from encheck.running.case import Case
+    from encheck.scoring.scores import Scores
+
+
+class CheckFailedError(AssertionError):
+    """The check ends: its figure `row` failed, or could not be measured."""
+
+    def __init__(self, row: CheckResult) -> None:
+        super().__init__(row.reason)
+        self.row = row
+
+
+class KnownFailureError(Exception):
+    """The check ends: its figure `row` failed as it is known to with this model."""
+
+    def __init__(self, row: CheckResult) -> None:
+        super().__init__(row.reason)
+        self.row = row
+
+
+class Judgement:
+    """What one check measures and decides on one model, data set and level; `rows` has what came of it, in order."""
+
+    def __init__(self, case: Case, evaluation: Evaluation) -> None:
+        self.case, self.evaluation = case, evaluation
+        self.rows: list[CheckResult] = []
+
+    @property
+    def scores(self) -> Scores:
+        """The similarities of the check's items.
+
+        NothingToMeasure where the data have none. CheckError where they cannot be built, or the model failed.
+        """
+        try:
+            return self.evaluation.scores(self.case)
+        except (NothingToMeasure, CheckError):
+            raise
+        except EncheckError as error:
+            raise CheckError(f"{self.case.model} cannot be measured: {error}") from error
+
+    def report(self, *estimates: Estimate) -> None:
+        """Keep figures that do not decide."""
+        self.rows += [self.evaluation.row(self.case, estimate, None, None, "") for estimate in estimates]
+
+    def judge(self, estimate: Estimate, *, at_least: float | None = None) -> None:
+        """Judge the deciding figure by the claim's floor and aim, or by `at_least`.
+
+        CheckFailedError and KnownFailureError end the check. UsageError for a figure of another metric than declared.
+        """
+        row = self.evaluation.judged(self.case, estimate, lines_of(self.case.claim, estimate.metric, at_least))
+        self.rows.append(row)
+        if row.verdict in ("fail", "error"):
+            raise CheckFailedError(row)
+        if row.verdict == "known_failure":
+            raise KnownFailureError(row)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether no figure was judged, nor shown by a check that declares to have no verdict."""
+        unjudged = self.case.claim.declared.unjudged
+        return not any(row.lines or (unjudged and row.reason == unjudged) for row in self.rows)
+
+    def end(self, verdict: Verdict, reason: str) -> None:
+        """Note why the check ended; a verdict that it has stays."""
+        if not any(row.verdict for row in self.rows):
+            self.rows.append(self.evaluation.row(self.case, None, verdict, None, reason))
+
+    def payload(self, function: Callable[..., object]) -> dict[str, Any]:
+        """The rows, items and declaration of this case, in plain types."""
+        return payload(self.evaluation, self.case, self.rows, entry_of(function, property=self.case.property))
+
+
+def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., object]) -> Judgement:
+    """Call one check on one model, data set and level. Whatever it raises becomes a row."""
+    judgement, settings = Judgement(case, evaluation), evaluation.settings
+    offered: dict[str, Callable[[], Any]] = {
+        "scores": lambda: judgement.scores, "judge": lambda: judgement.judge, "report": lambda: judgement.report,
+        "encheck_case": lambda: case, "epsilon": lambda: settings.epsilon, "threshold": lambda: settings.cutoff,
+        "median_scope": lambda: settings.median_scope,
+    }  # fmt: skip
+    wanted = list(inspect.signature(function).parameters)
+    try:
+        if strange := [name for name in wanted if name not in offered]:
+            raise CheckError(f"{case.check} asks for the fixture {strange[0]!r}, which pytest alone gives")
+        function(**{name: offered[name]() for name in wanted})
+        if judgement.is_undecided:
+            raise CheckError(undecided(case.check))
+    except NothingToMeasure as nothing:
+        judgement.end("skipped", str(nothing))
+    except (CheckFailedError, KnownFailureError):
+        pass  # its row is there
+    except AssertionError as failure:
+        judgement.end("fail", str(failure))
+    except Exception as error:
+        judgement.end("error", str(error))
+    return judgement
+
+
+def undecided(check: str) -> str:
+    """What is wrong with a check that ended without a judgement."""
+    return (
+        f"{check} ended without calling judge, so it tests nothing. Remedy: end it with judge(METRIC), and declare "
+        f"metric= and aim= in @claim"
+    )
