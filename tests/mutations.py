@@ -20,7 +20,6 @@ import pyarrow.parquet
 from typer.testing import CliRunner
 
 from encheck.annotation.sheets import read_sheet
-from encheck.api.results import read as read_run
 from encheck.cli import app
 from encheck.cli.showing import describe
 from encheck.comparing.comparison import compare
@@ -32,6 +31,7 @@ from encheck.datasets.load import load
 from encheck.deciding import canary, canary_file
 from encheck.encoders.files import largest_token, read_json
 from encheck.encoders.models_file import packaged_models, read_models
+from encheck.engine.results import read as read_run
 from encheck.errors import EncheckError
 from encheck.gating.baseline import read as read_baseline
 from encheck.gating.weighing import weigh

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from encheck.api.canaries import canary_check, canary_save
     from encheck.api.candidates import gate
-    from encheck.api.checks import run
     from encheck.api.costing import compare_costs
     from encheck.api.cutoffs import cutoff
     from encheck.api.indexes import audit_index
     from encheck.api.loading import load_data, load_model
-    from encheck.api.results import Result, Results
     from encheck.api.shifting import text_shift
     from encheck.api.upgrading import upgrade
     from encheck.claims import claim
+    from encheck.engine.results import Result, Results
+    from encheck.engine.run import run
 
     __version__: str
 
@@ -38,9 +38,9 @@ _HOMES = {
     "gate": "encheck.api.candidates",
     "load_data": "encheck.api.loading",
     "load_model": "encheck.api.loading",
-    "Result": "encheck.api.results",
-    "Results": "encheck.api.results",
-    "run": "encheck.api.checks",
+    "Result": "encheck.engine.results",
+    "Results": "encheck.engine.results",
+    "run": "encheck.engine.run",
     "text_shift": "encheck.api.shifting",
     "upgrade": "encheck.api.upgrading",
 }

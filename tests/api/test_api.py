@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import encheck
-from encheck.api.results import Result
+from encheck.engine.results import Result
 from encheck.errors import BaselineError, DataError, ModelError, StoreError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,10 +8,10 @@ import pyarrow.parquet
 import pytest
 from mutations import KINDS, survivors
 
-from encheck.api.results import read as read_run
 from encheck.datasets.load import load
 from encheck.encoders.files import read_json
 from encheck.encoders.models_file import known_models, read_models, with_args
+from encheck.engine.results import read as read_run
 from encheck.errors import ConfigError, DataError, EncheckError
 from encheck.gating.baseline import read as read_baseline
 from encheck.items.lock import VariantLock

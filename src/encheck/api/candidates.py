@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.api.checks import Option, run
 from encheck.api.loading import Spec, as_option
-from encheck.api.results import Results, read
+from encheck.engine.results import Results, read
+from encheck.engine.run import run
 from encheck.errors import UsageError
+from encheck.options.keywords import Given
 
 if TYPE_CHECKING:
     from encheck.gating.baseline import Baseline
@@ -28,8 +29,7 @@ def gate(
     data: str | Sequence[str] = "probes",
     checks: str = "",
     primary: str | None = None,
-    verbose: bool = False,
-    **options: Option,
+    **options: Given,
 ) -> Decision:
     """Decide whether a candidate may replace a baseline (docs/gate.md has the rule).
 
@@ -40,7 +40,6 @@ def gate(
         checks: which checks to run on models. A gate of a part of them is partial: it can block, and never passes.
         primary: the rank metric that decides for a search with labels: recall@1, ndcg@10, recall@10, recall@100, mrr@10
             or map (default: recall@1 if each query has one right document, else ndcg@10).
-        verbose: print what `encheck run` prints.
         options: as in `run`, including `report_dir`, but without those of a gate (baseline, twin, ...).
 
     Returns:
@@ -57,7 +56,7 @@ def gate(
         raise UsageError(f"{refused[0]} is an option of run(); gate() takes a candidate and a baseline")
     models = list(dict.fromkeys(as_option(one) for one in (candidate, baseline) if not _folder(one)))
     how: dict[str, Any] = {**options}
-    ran = run(models, data=data, checks=checks, verbose=verbose, **how) if models else None
+    ran = run(models, data=data, checks=checks, **how) if models else None
     results, label = _found(candidate, models, ran)
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
         kept = _baseline(baseline, models, ran, Path(scratch))

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.api.checks import run
 from encheck.api.loading import Spec, as_option
-from encheck.api.settings import settings_of
+from encheck.engine.run import run
 from encheck.errors import EncoderError, UsageError
+from encheck.options.keywords import from_keywords
 
 if TYPE_CHECKING:
     from encheck.comparing.costs import Cost, Costs
@@ -28,7 +28,6 @@ def compare_costs(
     data: str | None = None,
     checks: str = "",
     behaviour: str = "probes",
-    verbose: bool = False,
     **options: Any,
 ) -> Costs:
     """Compare models by search quality, behaviour, speed, size and price, and find the Pareto front.
@@ -38,7 +37,6 @@ def compare_costs(
         data: labelled queries to measure quality on, "retrieval:PATH". Default: quality is not measured.
         checks: which behaviour checks to run. Default: all.
         behaviour: the data to measure behaviour on.
-        verbose: print what the run prints.
         options: other options of `encheck run`, with underscores (store, device, dtype, seed, model_arg, ...).
 
     Returns:
@@ -54,12 +52,12 @@ def compare_costs(
     specs = [as_option(one) for one in models]
     if not 2 <= len(specs) <= MOST or len({*specs}) < len(specs):
         raise UsageError(f"--cost compares 2 to {MOST} different models, but these are: {', '.join(specs) or 'none'}")
-    settings = settings_of(specs, [data or behaviour], options)
+    settings = from_keywords(specs, [data or behaviour], options)
     found, paid = _costs(settings, is_labelled=bool(data))
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
         selected = f"({checks}) or {SEARCH}" if checks and data else checks
         sets = [behaviour, *([data] if data else [])]
-        ran = run(specs, data=sets, checks=selected, verbose=verbose, report_dir=scratch, **options)
+        ran = run(specs, data=sets, checks=selected, report_dir=scratch, **options)
         if failed := [one for one in ran.raw["models"] if one["error"]]:
             raise EncoderError(f"{failed[0]['label']}: {failed[0]['error']}")
         sides = read_models([Path(scratch)])

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.api.checks import Option, run
 from encheck.api.loading import Spec, as_option
-from encheck.api.settings import settings_of
+from encheck.engine.run import run
 from encheck.errors import UsageError
+from encheck.options.keywords import Given, from_keywords
 
 if TYPE_CHECKING:
     from encheck.deciding.shipping import Gated
@@ -39,9 +39,8 @@ def upgrade(
     timing: bool = True,
     qrels: Spec | None = None,
     report_dir: Spec | None = None,
-    verbose: bool = False,
     progress: Progress | None = None,
-    **options: Option,
+    **options: Given,
 ) -> Upgrade:
     """Decide whether a new model may replace an old one, and what has to change with it (docs/upgrade.md).
 
@@ -58,7 +57,6 @@ def upgrade(
         timing: measure the speed of both models.
         qrels: human judgements, as `encheck data judge` saves them. Default: those beside the log.
         report_dir: a folder for upgrade.json, upgrade.html, adapter.npz and the gate's report. Default: none.
-        verbose: print what the gate's runs print.
         progress: where to show progress of the search. Default: nowhere.
         options: other options of `encheck run`, with underscores (store, device, dtype, sample, seed, model_arg,
             passage_words, skip_bad_rows, ...). A model argument without a label applies to both models.
@@ -82,7 +80,7 @@ def upgrade(
         if options.pop("no_store", False):
             options["store"] = Path(scratch, "store.sqlite")
         asked = _Asked(as_option(new), _known(as_option(old)), data, str(queries) if queries else None, options)
-        weigh = _Gate(asked=asked, checks=checks, scratch=Path(scratch), folder=folder, wanted=gate, verbose=verbose)
+        weigh = _Gate(asked=asked, checks=checks, scratch=Path(scratch), folder=folder, wanted=gate)
         found = measure(asked.settings(), wanted, gate=weigh, folder=folder, progress=progress or Progress(quiet=True))
     if folder:
         _write_page(found, folder)
@@ -133,7 +131,7 @@ class _Asked:
     def settings(self) -> Settings:
         """The settings of both models, the new one first; UsageError says what is wrong with an option."""
         log = {"queries": self.queries} if self.queries else {}
-        return settings_of([self.new, self.old], [self.data], {**self.options, **log})
+        return from_keywords([self.new, self.old], [self.data], {**self.options, **log})
 
     def of_one(self, model: str, label: str) -> dict[str, Any]:
         """The options of a run of one model: its arguments are those for both, and those under its label."""
@@ -160,7 +158,6 @@ class _Gate:
     scratch: Path
     folder: Path | None
     wanted: bool
-    verbose: bool
 
     def __call__(self, space: Space, sides: Sequence[Side]) -> Gated:
         """What the gate says of behaviour and search, and what it could not compare; nothing of the same vectors.
@@ -210,7 +207,7 @@ class _Gate:
 
         kept = self.scratch / "baseline" / "old"
         (new, _), (old, _) = labels([self.asked.new, self.asked.old]).items()
-        how: dict[str, Any] = {"data": data, "checks": self._checks, "verbose": self.verbose}
+        how: dict[str, Any] = {"data": data, "checks": self._checks}
         run(**self.asked.of_one(self.asked.old, old), **how, save_baseline=kept, report_dir=self.scratch / "old")
         if not (kept / SUMMARY).is_file():
             return None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-import importlib
-import pkgutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from encheck.claims import Claim, claim_of
+from encheck.claims import Claim
 from encheck.errors import UsageError, unknown
+from encheck.options import Settings
+from encheck.running.case import Case
+from encheck.running.labels import data_labels, labels
+from encheck.running.shipped import shipped_checks
 
 CheckFunction = Callable[..., object]
 
@@ -24,22 +25,25 @@ class Check:
 
     @property
     def name(self) -> str:
-        """The name of its function."""
-        return self.function.__name__
+        """The name of its function without `test_`."""
+        return self.function.__name__.removeprefix("test_")
 
     @property
     def property(self) -> str:
         """What it tests."""
         return self.claim.property
 
+    def cases(self, settings: Settings) -> Iterator[Case]:
+        """Every model x data x level of it."""
+        for model in labels(settings.models):
+            for data in data_labels(settings.data):
+                for level in self.claim.levels:
+                    yield Case(self.function.__name__, self.claim, model, data, level, self.property)
 
-@cache
+
 def packaged_checks() -> tuple[Check, ...]:
     """The checks of `encheck.checks`, file by file, in the order in which they stand there."""
-    package = importlib.import_module("encheck.checks")
-    modules = [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
-    functions = [f for module in modules for f in vars(module).values() if claim_of(f)]
-    return tuple(Check(function, claim) for function in functions if (claim := claim_of(function)))
+    return tuple(Check(function, claim) for function, claim in shipped_checks())
 
 
 def select_checks(checks: Sequence[Check], selection: str | Iterable[str] | None) -> tuple[Check, ...]:

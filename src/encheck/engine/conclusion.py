@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from encheck.engine.contamination import contamination_of
 from encheck.engine.people import people, qrels_of
 from encheck.engine.recorder import Conclusion, Recorder
+from encheck.engine.references import references_of
 from encheck.errors import BaselineError
 from encheck.gating import judgements
 from encheck.gating.baseline import Baseline, case_of, read, refuse_place, save
@@ -33,6 +35,7 @@ from encheck.gating.weighing import (
 from encheck.ids import figure_name
 from encheck.options import Settings, described
 from encheck.reporting.gate import record
+from encheck.reporting.markdown import ENDED
 from encheck.running.labels import labels
 from encheck.running.subject import Subject
 
@@ -114,6 +117,16 @@ def conclude(
         vectors = recorder.vectors(model)
         save(settings.save_baseline, results, side.tables, model=model, seed_noise=noise, vectors=vectors)
     return end
+
+
+def with_references(
+    end: Conclusion, recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
+) -> Conclusion:
+    """The conclusion with contamination rows and references, of a run that came to its end."""
+    if end.status not in ENDED:
+        return end
+    contamination = [] if recorder.first_look else contamination_of(recorder, settings, baselines)
+    return replace(end, contamination=contamination, references=references_of(recorder, settings))
 
 
 def _refuse_copies(replicates: Mapping[str, Side], model: str, candidate: Side) -> None:

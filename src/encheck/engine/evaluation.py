@@ -13,7 +13,8 @@ from typing import Any
 
 from encheck.claims import CONTRACT
 from encheck.datasets.columns import ColumnPairs, Columns, in_memory
-from encheck.encoders.protocol import Partial
+from encheck.encoders.objects import THROWN_AWAY
+from encheck.encoders.protocol import Model, Partial
 from encheck.encoders.weights import architecture_of, weights_of
 from encheck.engine.first_look import Decision, Mode, Shared, decide, look_of
 from encheck.engine.locks import Locks
@@ -78,7 +79,8 @@ def no_show(_evaluation: Evaluation) -> None:
 class Evaluation:
     """The bench of a run, the cases that are measured on it, and the rows that come of them.
 
-    `run` is the lock that the workers of a run share, where it has several.
+    `run` is the lock that the workers of a run share, where it has several. `loaded` has the models that are in memory,
+    by what the settings call them. A `quiet` evaluation shows neither progress nor what is logged.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Evaluation:
         quiet: bool = False,
         run: str | None = None,
         mode: Mode = "",
+        loaded: Mapping[str, Model] | None = None,
     ) -> None:
         self.settings, self.cases, self.quiet, self.mode = settings, list(cases), quiet, mode
         self.decision, self._shared = Decision(), Shared(run)
@@ -96,12 +99,12 @@ class Evaluation:
         self.existing: Mapping[str, Case] = {}  # by name: of all checks that there are, selected or not
         self.parents: dict[str, Parent] = {}
         self._scored: tuple[Case, Scores] | None = None
-        self.notes = Notes()
+        self.notes = Notes(silent=quiet)
         log.addHandler(self.notes)
         self.store = open_store(settings)
         self.clock = WorkClock()
         self.locks = Locks(self.store.path, self.clock, run=run)
-        subjects = resolve_models(settings, self.store)
+        subjects = resolve_models(settings, self.store, loaded)
         self.english = resolve_english(settings, self.store, lock=self.locks.parsing)
         locked = VariantLock.read(settings.lock) if settings.lock else None
         writers = resolve_writers(settings, self.store, locks=self.locks.encoding)
@@ -474,7 +477,10 @@ class Evaluation:
         return self.english.is_used and not all(group.variants for group in self.bench.data[name].groups)
 
     def close(self) -> None:
-        """Keep the store within its limit, and let go of it."""
+        """Keep the store within its limit, without the vectors of models that have no identity, and let go of it."""
+        for subject in self.bench.subjects.values():
+            if subject.fingerprint.startswith(THROWN_AWAY):
+                self.store.remove(subject.fingerprint)
         if self.store.size() > self.store.limit:
             used = [s.fingerprint for s in self.bench.subjects.values()]
             used += [self.english.pipeline.fingerprint] * self.english.is_used

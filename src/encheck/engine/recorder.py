@@ -172,6 +172,13 @@ class Recorder:
         return [row["verdict"] for row in self.rows.values() if row["verdict"]]
 
     @property
+    def status(self) -> int:
+        """The exit code of the checks alone: 1 where one failed or could not be measured, 5 where nothing of data was."""
+        if {"fail", "error"} & set(self.verdicts):
+            return 1
+        return 5 if self.measured_nothing or self.left_data_unmeasured else 0
+
+    @property
     def measured_nothing(self) -> bool:
         """Whether checks were selected and every one of them was skipped."""
         shown = any(row["metric"] is not None for row in self.rows.values())

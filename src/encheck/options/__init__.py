@@ -8,7 +8,7 @@ from encheck.options.arguments import (
     without_dry_run,
     without_quick,
 )
-from encheck.options.check_names import refuse_unknown_checks
+from encheck.options.check_names import refuse_unknown_thresholds
 from encheck.options.model_args import arguments_for, model_options
 from encheck.options.option import GROUPS, Option
 from encheck.options.places import refuse_place, try_place
@@ -37,7 +37,7 @@ __all__ = [
     "reference",
     "refuse_misspelt",
     "refuse_place",
-    "refuse_unknown_checks",
+    "refuse_unknown_thresholds",
     "refuse_wrong",
     "sample_of",
     "scope_of",

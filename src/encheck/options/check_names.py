@@ -10,11 +10,34 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ConfigError, unknown
 from encheck.ids import check_and_rest
+from encheck.options.settings import Settings
 
 
-def refuse_unknown_checks(
+def refuse_unknown_thresholds(
+    settings: Settings,
+    models: Mapping[str, ModelConfig],
+    offered: Mapping[str, Collection[str]],
+    *,
+    places: Iterable[Path] = (),
+) -> None:
+    """ConfigError for thresholds and known failures of checks that do not exist: the project's and the models'.
+
+    `models` are by their labels, `offered` are the levels of each check that can run, and `places` have checks besides.
+    """
+    here, known = "[tool.encheck] of pyproject.toml", settings.project.get("known_failures", {})
+    tables = {f"{here}: thresholds": settings.project.get("thresholds", {})}
+    tables |= {f"{here}: {model}'s known_failures": keys for model, keys in known.items()}
+    for label, config in models.items():
+        tables[f"models.yaml: {label}'s thresholds"] = config.thresholds
+        tables[f"models.yaml: {label}'s known_failures"] = config.known_failures or {}
+    if any(tables.values()):
+        _refuse_unknown_checks(tables, offered, places=[settings.root, *places])
+
+
+def _refuse_unknown_checks(
     tables: Mapping[str, Iterable[str]], offered: Mapping[str, Collection[str]], *, places: Sequence[Path]
 ) -> None:
     """ConfigError for a check that there is not: under a misspelt name, a threshold would decide nothing unseen.

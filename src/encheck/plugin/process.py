@@ -7,7 +7,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -228,12 +227,14 @@ class Controller:
     @uncollected()
     def _conclude(self, session: pytest.Session) -> None:
         try:
+            from encheck.engine.conclusion import with_references
             from encheck.engine.folder import place_of
             from encheck.reporting.markdown import ENDED
 
             settings = settings_of(self.config, self.store)
             place = place_of(settings, self.config.option.encheck_report_dir, started=self.recorder.started)
-            end = self._with_rivals(self._decide(settings, int(session.exitstatus), place), settings)
+            end = self._decide(settings, int(session.exitstatus), place)
+            end = with_references(end, self.recorder, settings, self.baselines)
             session.exitstatus, self.problems, self.gate = end.status, [*end.problems], end.gate
             self._note_properties(end)
             self._write(settings, end, place)
@@ -284,17 +285,6 @@ class Controller:
             return conclude(self.recorder, settings, status, baselines=self.baselines, folder=_from_here(place))
         except UsageError as error:
             return Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
-
-    def _with_rivals(self, end: Conclusion, settings: Settings) -> Conclusion:
-        """The conclusion with contamination rows and references, of a run that came to its end."""
-        from encheck.engine.contamination import contamination_of
-        from encheck.engine.references import references_of
-        from encheck.reporting.markdown import ENDED
-
-        if end.status not in ENDED:
-            return end
-        found = [] if self.recorder.first_look else contamination_of(self.recorder, settings, self.baselines)
-        return replace(end, contamination=found, references=references_of(self.recorder, settings))
 
     def _note_properties(self, end: Conclusion) -> None:
         """Hand the gate to --junitxml, where it is asked for, and keep its verdict for the last line."""

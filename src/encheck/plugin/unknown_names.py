@@ -42,14 +42,8 @@ def refuse_unknown_checks(
     config: pytest.Config, settings: Settings, subjects: Mapping[str, Subject], offered: Mapping[str, set[str]]
 ) -> None:
     """ConfigError for thresholds and known failures of checks that do not exist: the project's and the models'."""
-    place, known = "[tool.encheck] of pyproject.toml", settings.project.get("known_failures", {})
-    tables = {f"{place}: thresholds": settings.project.get("thresholds", {})}
-    tables |= {f"{place}: {model}'s known_failures": keys for model, keys in known.items()}
-    for label, subject in subjects.items():
-        tables[f"models.yaml: {label}'s thresholds"] = subject.config.thresholds
-        tables[f"models.yaml: {label}'s known_failures"] = subject.config.known_failures or {}
-    if any(tables.values()):
-        options.refuse_unknown_checks(tables, offered, places=[settings.root, *_places(config)])
+    configs = {label: subject.config for label, subject in subjects.items()}
+    options.refuse_unknown_thresholds(settings, configs, offered, places=_places(config))
 
 
 def refuse_unread_variants(data: Iterable[Dataset], claims: Iterable[Claim]) -> None:

@@ -20,6 +20,9 @@ def label_of(model: str) -> str:
     return re.sub(r"[^\w.=+-]+", "-", model).strip("-") or "model"
 
 
+OBJECT = "object:"  # how settings name a model that is in memory: object:NAME
+
+
 def labels(specs: Sequence[str]) -> dict[str, str]:
     """Label -> specification of the models; two that would have the same label get numbers.
 
@@ -30,6 +33,8 @@ def labels(specs: Sequence[str]) -> dict[str, str]:
 
 
 def _model_stem(spec: str) -> str:
+    if spec.startswith(OBJECT):
+        return spec.removeprefix(OBJECT)
     if spec.startswith(STORED):
         return Path(spec.removeprefix(STORED)).stem
     path = spec.rstrip("/\\").replace("\\", "/")

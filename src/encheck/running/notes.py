@@ -13,10 +13,11 @@ log = logging.getLogger("encheck")
 
 
 class Notes(logging.Handler):
-    """Keeps what is logged for the report, and shows it at once on standard error."""
+    """Keeps what is logged for the report, and shows it at once on standard error, unless it is to be `silent`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, silent: bool = False) -> None:
         super().__init__(logging.WARNING)
+        self.is_silent = silent
         self.lines: list[str] = []
         self.is_muted = False
 
@@ -25,7 +26,8 @@ class Notes(logging.Handler):
         line = record.getMessage()
         if line not in self.lines and not self.is_muted:
             self.lines.append(line)
-            tell(f"encheck: {line}")
+            if not self.is_silent:
+                tell(f"encheck: {line}")
 
     @contextmanager
     def muted(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
 from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import known_models, with_args
-from encheck.encoders.protocol import Encoder, ParsingEncoder
+from encheck.encoders.protocol import Encoder, Model, ParsingEncoder
 from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UsageError, unknown
 from encheck.ids import check_and_rest
@@ -31,16 +31,27 @@ from encheck.scoring.inverted import IndexSize, refuse_missing, refuse_unserved
 from encheck.store import DEFAULT_LIMIT, Store, default_path
 from encheck.system.lock import Lock, Locks, no_locks
 
+IN_MEMORY = "in memory"  # the adapter of a model that is no file
 log = logging.getLogger("encheck")
 
 
-def resolve_models(settings: Settings, store: Store) -> dict[str, Subject]:
-    """The models of a run, checked and named; UsageError says what is wrong with one of them."""
-    known = known_models(settings.models_file)
+def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model] | None = None) -> dict[str, Subject]:
+    """The models of a run, checked and named; UsageError says what is wrong with one of them.
+
+    `loaded` has those that are in memory, by what the settings call them.
+    """
+    known, in_memory = known_models(settings.models_file), loaded or {}
     device = Device(settings.device, settings.dtype)
-    configs = {label: _config(label, spec, settings, known) for label, spec in labels(settings.models).items()}
+    named = labels(settings.models)
+    configs = {
+        label: ModelConfig(label, adapter=IN_MEMORY) if spec in in_memory else _config(label, spec, settings, known)
+        for label, spec in named.items()
+    }
     _refuse_unknown_labels(settings.model_args, configs)
-    models = {k: load(c, device=device, file_hash=store.file_hash) for k, c in configs.items()}
+    models = {
+        label: in_memory.get(named[label]) or load(config, device=device, file_hash=store.file_hash)
+        for label, config in configs.items()
+    }
     for model in models.values():
         if isinstance(model, ParsingEncoder):
             model.keep_parses_in(store)

@@ -58,7 +58,7 @@ class CrossEncoderScorer(PairModel):
         check_length(source, config.max_length)
         self.settings: Mapping[str, Any] = read_json(source / "config.json", dict)
         self.classes = _classes(source / "config.json")
-        self.positive = _positive(self.classes, config, source)
+        self.positive = class_of_the_same(self.classes, config, source)
         self.activation: str = config.options.get("activation") or _activation(self.settings, source, len(self.classes))
         self._refuse_ignored()
 
@@ -101,6 +101,11 @@ class CrossEncoderScorer(PairModel):
         named, several = self.classes[self.positive], len(self.classes) > 1
         return super().about() | {"head": f"probability of {named}" if several else f"one number, {self.activation}"}
 
+    @property
+    def positions(self) -> int | None:
+        """How many tokens the checkpoint has room for; None if it does not say."""
+        return positions_of(self.source)
+
     @cached_property
     def tokenizer(self) -> Any:
         """The checkpoint's tokenizer; EncoderError if it is not one."""
@@ -139,10 +144,7 @@ class CrossEncoderScorer(PairModel):
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
         """Sorted by tokens and packed by a budget, the longest first."""
-        said = [
-            self.config.max_length or self.tokenizer.model_max_length,
-            positions_of(self.source) or UNLIMITED_TOKENS,
-        ]
+        said = [self.config.max_length or self.tokenizer.model_max_length, self.positions or UNLIMITED_TOKENS]
         first, second = ([*side] for side in zip(*pairs, strict=True))
         features = dict(self.tokenizer(first, second, truncation=True, max_length=int(min(*said, UNLIMITED_TOKENS))))
         lengths = np.array([len(ids) for ids in features["input_ids"]])
@@ -174,7 +176,7 @@ def _classes(file: Path) -> list[str]:
     return [str(named[key]) for key in sorted(named, key=int)] or ["LABEL_0", "LABEL_1"]
 
 
-def _positive(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
+def class_of_the_same(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
     """Which class means "the same"; ModelError if that cannot be told."""
     asked = config.options.get("positive")
     wanted = [str(asked).lower()] if asked is not None else list(SAME)

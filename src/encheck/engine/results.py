@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from encheck.types import Verdict
 
@@ -57,6 +57,11 @@ class Results:
     raw: Mapping[str, Any]
     items: Mapping[str, Mapping[str, Sequence[Any]]]
 
+    @classmethod
+    def of(cls, raw: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]]) -> Self:
+        """From what results.json and items.parquet hold."""
+        return cls(tuple(map(_result, raw["checks"])), raw["run"]["exit_status"], raw, items)
+
     @property
     def judged(self) -> tuple[Result, ...]:
         """The rows that have a verdict."""
@@ -75,7 +80,7 @@ def read(folder: Path) -> Results:
 
     raw, items = read_results(folder), read_items(folder)
     with as_written(folder):
-        return Results(tuple(map(_result, raw["checks"])), raw["run"]["exit_status"], raw, items)
+        return Results.of(raw, items)
 
 
 def _result(row: Mapping[str, Any]) -> Result:

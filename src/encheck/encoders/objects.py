@@ -1,0 +1,364 @@
+"""Models in memory: whatever a user of the library holds, as a model under test.
+
+A `SentenceTransformer`, a `CrossEncoder` and a transformers model with its tokenizer are computed as their files would
+be, and known by their weights. Nothing else has an identity that can be read off: it is asked anew in every run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
+from encheck.encoders.checkpoints.transformers import UNLIMITED_TOKENS, TransformersEncoder
+from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.pairs.cross_encoder import CrossEncoderScorer, class_of_the_same
+from encheck.encoders.pairs.model import Floats, Pair
+from encheck.encoders.protocol import ROW_A_TEXT, Batch, Encoder, Model, PairScorer, check_vectors
+from encheck.encoders.text import TextEncoder
+from encheck.errors import EncoderError
+from encheck.similarity import SIMILARITIES
+from encheck.types import content_hash
+
+THROWN_AWAY = "object:"  # how the fingerprint of what has no identity begins: the store forgets it after the run
+ACCEPTED = (
+    "a name in models.yaml, a path, a hub id, a SentenceTransformer, a CrossEncoder, a transformers model with its "
+    "tokenizer as (model, tokenizer), an MTEB model, an object with encode(texts), a function from texts to vectors, "
+    "or a sequence of these"
+)
+
+
+def name_of(given: object) -> str:
+    """What a model in memory is called: after its folder or hub id, its function or its class."""
+    model = given[0] if isinstance(given, tuple) else given
+    if inspect.isroutine(given):
+        return given.__name__ if given.__name__ != "<lambda>" else "function"
+    first = next(iter(model), model) if type(model).__name__ == "SentenceTransformer" else model  # type: ignore[call-overload]
+    for holder in (first, getattr(first, "auto_model", None), getattr(first, "model", None)):
+        path = getattr(getattr(holder, "config", None), "_name_or_path", "")
+        if isinstance(path, str) and PurePath(path).name:
+            return PurePath(path).name
+    return type(model).__name__
+
+
+def as_model(given: object, name: str) -> Model:
+    """The model under test that this object is; TypeError, with what is accepted, for what encodes nothing."""
+    if isinstance(given, tuple) and len(given) == 2 and _is_torch(given[0]) and callable(given[1]):
+        return LoadedTransformer(*given, name)
+    if _is_of("sentence_transformers", "SentenceTransformer", given):
+        return LoadedSentenceTransformer(given, name)
+    if _is_of("sentence_transformers", "CrossEncoder", given):
+        return LoadedCrossEncoder(given, name)
+    if hasattr(given, "mteb_model_meta"):
+        return EncodingObject(_asked_by_mteb(given), name)
+    if callable(getattr(given, "fingerprint", None)) and isinstance(given, Encoder | PairScorer):
+        return given
+    if callable(encode := getattr(given, "encode", None)):
+        return EncodingObject(encode, name, given)
+    if callable(given) and not isinstance(given, type) and not _is_torch(given):
+        return EncodingObject(given, name)
+    alone = " A transformers model is given with its tokenizer: (model, tokenizer)." if _is_torch(given) else ""
+    raise TypeError(f"{type(given).__name__} is not a model.{alone} A model is {ACCEPTED}")
+
+
+def _is_of(package: str, name: str, given: object) -> bool:
+    """Whether this is an object of a class that its package has loaded; nothing is imported."""
+    module = sys.modules.get(package)
+    return module is not None and isinstance(given, getattr(module, name, ()))
+
+
+def _is_torch(given: object) -> bool:
+    return (torch := sys.modules.get("torch")) is not None and isinstance(given, torch.nn.Module)
+
+
+def _weights_hash(model: Any) -> str:
+    """SHA-256 of the names, types, shapes and values of a torch module's state."""
+    digest = hashlib.sha256()
+    for name, value in sorted(model.state_dict().items()):
+        if hasattr(value, "detach"):
+            plain = value.detach().cpu().contiguous()
+            digest.update(f"{name} {plain.dtype} {tuple(plain.shape)}".encode())
+            digest.update(plain.flatten().view(sys.modules["torch"].uint8).numpy().tobytes())
+        else:
+            digest.update(f"{name} {value!r}".encode())
+    return digest.hexdigest()
+
+
+def _tokenizer_text(tokenizer: Any) -> str:
+    """What a tokenizer does, as text: of a fast one all of it, of another its class and vocabulary."""
+    if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
+        return str(backend.to_str())
+    vocabulary = tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else {}
+    return f"{type(tokenizer).__qualname__} {sorted(vocabulary.items())}"
+
+
+@contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    """The module in evaluation mode, and afterwards each of its parts as it was: training may go on."""
+    modes = [(part, part.training) for part in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for part, is_training in modes:
+            part.training = is_training
+
+
+class LoadedSentenceTransformer(SentenceTransformerEncoder):
+    """A `SentenceTransformer` in memory, on the device on which it is, and with its own prompts."""
+
+    def __init__(self, model: Any, name: str) -> None:
+        TextEncoder.__init__(self, ModelConfig(label=name, name=name))
+        self.name, self.spans = name, None
+        prompts = {key: text or "" for key, text in (model.prompts or {}).items()}
+        self.prompt = prompts.get(model.default_prompt_name or "", "")
+        self.prompts = {key: text for key, text in prompts.items() if text or self.prompt}
+        self.similarity = str(getattr(model.similarity_fn_name, "value", model.similarity_fn_name) or "cosine")
+        self.cut_to = model.truncate_dim
+        self._given = model
+
+    @property
+    def models(self) -> list[Any]:  # type: ignore[override]
+        """The model, once."""
+        return [self._given]
+
+    @property
+    def devices(self) -> list[str]:
+        """The one on which it is."""
+        return [str(self._given.device)]
+
+    @property
+    def place(self) -> str:
+        """Its name."""
+        return self.name
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        model, first = self._given, self._given[0]
+        modules = [f"{type(m).__qualname__} {_settings(m)}" for m in model]
+        config = getattr(getattr(first, "auto_model", None), "config", None)
+        how = [self.prompt, json.dumps(self.prompts, sort_keys=True), str(model.max_seq_length), str(self.cut_to)]
+        parts = [
+            self.engine,
+            *how,
+            *modules,
+            config.to_json_string() if config else "",
+            _tokenizer_text(model.tokenizer),
+        ]
+        return f"sentence-transformers:{content_hash(*parts, _weights_hash(model))}"
+
+    def content(self) -> Mapping[str, Path]:
+        """It has no files."""
+        return {}
+
+    def about(self) -> dict[str, Any]:
+        """With its place: memory."""
+        cut = {"truncate_dim": self.cut_to} if self.cut_to else {}
+        return TextEncoder.about(self) | {"loaded": "in memory"} | cut
+
+    def limit_of(self, texts: Sequence[str]) -> str:
+        """How many of these texts are longer than it reads; empty if none is."""
+        return _longer(self._given.tokenizer, [f"{self.prompt}{text}" for text in texts], self._given.max_seq_length)
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """As its files would be."""
+        with _evaluating(self._given):
+            yield from super().compute(texts, prompt)
+
+
+def _settings(module: Any) -> str:
+    """The settings of a module of sentence-transformers, as it would save them."""
+    found = module.get_config_dict() if hasattr(module, "get_config_dict") else {}
+    return json.dumps(found, sort_keys=True, default=str)
+
+
+def _longer(tokenizer: Any, texts: Sequence[str], limit: int | None) -> str:
+    """How many texts have more tokens than the limit, and which setting that is; empty if none has."""
+    lengths = [len(ids) for ids in tokenizer(list(texts))["input_ids"]] if limit else []
+    cut = sum(length > (limit or 0) for length in lengths)
+    return f"{cut} of {len(texts)} texts are longer than {limit} tokens: max_seq_length is {limit}" if cut else ""
+
+
+class LoadedTransformer(TransformersEncoder):
+    """A transformers model and its tokenizer in memory, pooled by the mean."""
+
+    def __init__(self, model: Any, tokenizer: Any, name: str) -> None:
+        TextEncoder.__init__(self, ModelConfig(label=name, name=name))
+        self.name, self.pooling, self.head, self.layers = name, "mean", None, [-1]
+        self._given = model.get_encoder() if model.config.is_encoder_decoder else model
+        self._tokenizer = tokenizer
+
+    @property
+    def models(self) -> list[Any]:  # type: ignore[override]
+        """The model, once."""
+        return [self._given]
+
+    @property
+    def tokenizer(self) -> Any:  # type: ignore[override]
+        """The one that came with it."""
+        return self._tokenizer
+
+    @property
+    def devices(self) -> list[str]:
+        """The one on which it is."""
+        return [str(self._given.device)]
+
+    @property
+    def place(self) -> str:
+        """Its name."""
+        return self.name
+
+    @property
+    def limit(self) -> int:
+        """The most tokens of a text that are read: as the tokenizer says, and as there is room for."""
+        room = getattr(self._given.config, "max_position_embeddings", None) or UNLIMITED_TOKENS
+        return int(min(self._tokenizer.model_max_length, room, UNLIMITED_TOKENS))
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        parts = [self.engine, self.pooling, self._given.config.to_json_string(), _tokenizer_text(self._tokenizer)]
+        return f"transformers:{content_hash(*parts, _weights_hash(self._given))}"
+
+    def content(self) -> Mapping[str, Path]:
+        """It has no files."""
+        return {}
+
+    def about(self) -> dict[str, Any]:
+        """With the pooling, and its place: memory."""
+        return TextEncoder.about(self) | {"loaded": "in memory", "pooling": self.pooling}
+
+    def limit_of(self, texts: Sequence[str]) -> str:
+        """How many of these texts are longer than it reads; empty if none is."""
+        return _longer(self._tokenizer, texts, self.limit)
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """As its files would be."""
+        with _evaluating(self._given):
+            yield from super().compute(texts, prompt)
+
+
+class LoadedCrossEncoder(CrossEncoderScorer):
+    """A `CrossEncoder` in memory."""
+
+    def __init__(self, model: Any, name: str) -> None:
+        self.config = ModelConfig(label=name, name=name, max_length=model.max_length)
+        self.source, self.name, self.direction = Path(name), name, "forward"
+        self._given = model
+        labels = model.config.id2label or {}
+        self.classes = [str(labels[key]) for key in sorted(labels)] or ["LABEL_0"]
+        self.positive = class_of_the_same(self.classes, self.config, self.source)
+        self.activation = "identity" if type(model.activation_fn).__name__ == "Identity" else "sigmoid"
+
+    @property
+    def model(self) -> Any:  # type: ignore[override]
+        """The transformer with its head."""
+        return self._given.model
+
+    @property
+    def tokenizer(self) -> Any:  # type: ignore[override]
+        """The one that it has."""
+        return self._given.tokenizer
+
+    @property
+    def positions(self) -> int | None:
+        """As many tokens as it has room for."""
+        return getattr(self._given.config, "max_position_embeddings", None)
+
+    @property
+    def devices(self) -> list[str]:
+        """The one on which it is."""
+        return [str(self.model.device)]
+
+    @property
+    def place(self) -> str:
+        """Its name."""
+        return self.name
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        how = [str(self.config.max_length), str(self.positive), self.activation, self._given.config.to_json_string()]
+        parts = [self.engine, *how, _tokenizer_text(self.tokenizer), _weights_hash(self.model)]
+        return f"cross-encoder:{content_hash(*parts)}"
+
+    def content(self) -> Mapping[str, Path]:
+        """It has no files."""
+        return {}
+
+    def about(self) -> dict[str, Any]:
+        """How it is used, and its place: memory."""
+        return {"direction": self.direction, "loaded": "in memory"}
+
+    def compute(self, pairs: Sequence[Pair]) -> Floats:
+        """As its files would be."""
+        with _evaluating(self.model):
+            return super().compute(pairs)
+
+
+class EncodingObject:
+    """A function from texts to vectors, or an object with `encode`; similarity is cosine, unless the object says.
+
+    Queries and documents go to `encode_query` and `encode_document` where the object has them.
+    """
+
+    def __init__(self, encode: Callable[..., object], name: str, owner: object = None) -> None:
+        self.name, self._encode, self._owner = name, encode, owner
+        stated = getattr(owner, "similarity", None)
+        self.similarity = stated if isinstance(stated, str) and stated in SIMILARITIES else "cosine"
+        self._fingerprint = f"{THROWN_AWAY}{uuid.uuid4().hex}"
+
+    @property
+    def place(self) -> str:
+        """Its name."""
+        return self.name
+
+    def fingerprint(self) -> str:
+        """Another one each time: what it computes cannot be read off it."""
+        return self._fingerprint
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
+        """Vectors of the texts, shape [n, d]; EncoderError for what is no array of numbers, one row a text."""
+        encode = getattr(self._owner, f"encode_{role}", None) or self._encode
+        try:
+            made = as_array(encode(list(texts)))
+        except Exception as error:
+            raise EncoderError(f"{self.name}(texts) raised {error!r}. {ROW_A_TEXT}") from error
+        try:
+            return check_vectors(made, texts)
+        except EncoderError as error:
+            raise EncoderError(f"{self.name}: {error}. {ROW_A_TEXT}") from error
+
+
+def as_array(made: Any) -> Any:
+    """Arrays, lists and tensors of any device, dense or sparse, as numpy has them."""
+    if isinstance(made, list | tuple) and made and hasattr(made[0], "detach"):
+        return np.stack([as_array(one) for one in made])
+    if hasattr(made, "detach"):
+        dense = made.detach().to_dense() if made.layout != sys.modules["torch"].strided else made.detach()
+        return dense.float().cpu().numpy()
+    return made
+
+
+def _asked_by_mteb(model: Any) -> Callable[[list[str]], object]:
+    """How an MTEB model encodes plain sentences: as in a task of semantic similarity, so without a role."""
+    import mteb
+    from torch.utils.data import DataLoader
+
+    task = mteb.get_task("STSBenchmark").metadata
+
+    def encode(texts: list[str]) -> object:
+        rows: Any = [{"text": text} for text in texts]
+        loader: Any = DataLoader(rows, batch_size=32)
+        return model.encode(loader, task_metadata=task, hf_split="test", hf_subset="default")
+
+    return encode

@@ -1,0 +1,154 @@
+"""`run`: evaluate models on data, in this process and in silence."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from encheck.engine.checks import Check, packaged_checks, select_checks
+from encheck.engine.results import Results
+from encheck.errors import UsageError
+from encheck.options.keywords import Given
+
+if TYPE_CHECKING:
+    from encheck.options import Settings
+
+
+def run(
+    model: object = "sbert",
+    *,
+    data: str | Sequence[str] = "probes",
+    checks: str | Iterable[str] | None = None,
+    report_dir: str | Path | None = None,
+    **options: Given,
+) -> Results:
+    """Evaluate one model or several. Nothing is printed, and pytest is not imported.
+
+    The store keeps the vectors, so a second run encodes nothing.
+
+    Args:
+        model: anything that encodes: a name in models.yaml, a path, a hub id, a `SentenceTransformer`, a
+            `CrossEncoder`, a transformers model with its tokenizer as `(model, tokenizer)`, an MTEB model, an object
+            with `encode(texts)`, a function from texts to vectors of shape [n, d]; or a list of these. What is known
+            by its weights is encoded once; of other objects the store keeps nothing.
+        data: a data set, as in `load_data`, or a sequence of them.
+        checks: which checks, by their properties: "antonym", "antonym or jumble", ["antonym", "jumble"]. Default: all.
+        report_dir: a folder for results.json, items.parquet, report.html and summary.md. Default: no report.
+        options: other options of `encheck run`, with underscores: epsilon=0.1, sample=500, no_store=True,
+            model_arg=["dtype=bfloat16"]. A sequence repeats the option.
+
+    Returns:
+        The metrics of every case, with intervals and verdicts. A failing check is a verdict, not an exception.
+
+    Raises:
+        TypeError: a model is none of these.
+        UsageError: `checks` or an option is wrong. Subclasses such as ModelError and DataError say what is wrong.
+        EncheckError: the run could not be finished.
+    """
+    from encheck.options import refuse_place
+    from encheck.options.keywords import from_keywords
+
+    if options.get("dry_run"):
+        raise UsageError("a dry run has no results to return. Remedy: encheck run --dry-run --json=FILE")
+    specs, loaded = named_models(model)
+    datasets = [data] if isinstance(data, str) else list(data)
+    chosen = select_checks(packaged_checks(), checks)
+    with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
+        if options.get("no_store"):
+            options["store"] = str(Path(scratch, "store.sqlite"))
+        settings = from_keywords(specs, datasets, {**options, "report_dir": report_dir})
+        if settings.report_dir:
+            refuse_place(settings.report_dir)
+        return _evaluated(settings, chosen, loaded)
+
+
+def named_models(given: object) -> tuple[list[str], dict[str, Any]]:
+    """What settings call these models, and those in memory by that name; TypeError for what is no model."""
+    from encheck.running.labels import OBJECT
+
+    listed = given if isinstance(given, list) or _is_tuple_of_models(given) else [given]
+    assert isinstance(listed, Sequence)
+    specs: list[str] = []
+    loaded: dict[str, Any] = {}
+    for one in listed:
+        if isinstance(one, str | Path):
+            spec = str(one.expanduser().absolute()) if isinstance(one, Path) else one
+        else:
+            from encheck.encoders.objects import as_model, name_of
+
+            name = name_of(one)
+            taken = sum(known == f"{OBJECT}{name}" or known.startswith(f"{OBJECT}{name} ") for known in specs)
+            spec = f"{OBJECT}{name}" + (f" {taken + 1}" if taken else "")
+            loaded[spec] = as_model(one, spec.removeprefix(OBJECT))
+        if spec not in specs:
+            specs.append(spec)
+    return specs, loaded
+
+
+def _is_tuple_of_models(given: object) -> bool:
+    """Whether this is several models: a model with its tokenizer is one."""
+    return isinstance(given, tuple) and not (len(given) == 2 and hasattr(given[0], "state_dict"))
+
+
+def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str, Any]) -> Results:
+    """Plan, encode, measure, decide and record."""
+    from encheck.claims import CONTRACT
+    from encheck.engine.conclusion import conclude, read_baselines, refuse_models, with_references
+    from encheck.engine.evaluation import Evaluation
+    from encheck.engine.first_look import mode_of
+    from encheck.engine.folder import clear, write
+    from encheck.engine.measure import measure_case
+    from encheck.engine.recorder import Recorder
+    from encheck.items.reading import refuse_unread
+    from encheck.options import described, refuse_unknown_thresholds
+    from encheck.reporting.cut_offs import unanswered
+    from encheck.reporting.markdown import ENDED
+
+    gates = bool(settings.baseline or settings.save_baseline)
+    baselines = read_baselines(settings) if gates else []
+    if settings.baseline:  # a gate runs its contracts whatever is selected
+        checks = [*checks, *(c for c in packaged_checks() if c.claim.family == CONTRACT and c not in checks)]
+    functions = {case: check.function for check in checks for case in check.cases(settings)}
+    recorder = Recorder()
+    recorder.select(check.name for check in checks)
+    evaluation = Evaluation(
+        settings, list(functions), quiet=True, mode=mode_of(settings, is_junit=False), loaded=loaded
+    )
+    every = (case for check in packaged_checks() for case in check.cases(settings))
+    evaluation.existing = {case.id.of_any_model: case for case in every}
+    try:
+        if gates:
+            refuse_models(baselines, evaluation.bench.subjects)
+        offered = {check.name: set(map(str, check.claim.levels)) for check in packaged_checks()}
+        configs = {label: subject.config for label, subject in evaluation.bench.subjects.items()}
+        refuse_unknown_thresholds(settings, configs, offered)
+        for dataset in evaluation.bench.data.values():
+            refuse_unread(dataset, [check.claim for check in packaged_checks()], lambda: ())
+        if settings.report_dir:
+            clear(settings.report_dir)
+        evaluation.prepare()
+        for case, function in functions.items():
+            start = time.perf_counter()
+            judgement = measure_case(case, evaluation, function)
+            recorder.take(judgement.payload(function), time.perf_counter() - start)
+        recorder.described.append(evaluation.describe())
+    finally:
+        evaluation.close()
+
+    folder = str(settings.report_dir or "")
+    end = conclude(recorder, settings, recorder.status, baselines=baselines, folder=folder)
+    end = with_references(end, recorder, settings, baselines)
+    results = recorder.results(
+        settings=described(settings), end=end, folder=settings.report_dir.name if settings.report_dir else "",
+        notes=unanswered(settings.cutoff, recorder.rows.values()),
+    )  # fmt: skip
+    if settings.shrink and end.status in ENDED:
+        from encheck.engine.shrunk import shrunk
+
+        results = shrunk(results, recorder.items, settings, evaluation.bench.subjects)
+    if settings.report_dir:
+        write(settings.report_dir, results, recorder.items, searched=end.searched, documents=recorder.documents)
+    return Results.of(results, recorder.items)
