@@ -121,11 +121,10 @@ def test_a_run_gives_metrics_with_verdicts_and_writes_nothing(numbers, tmp_path,
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_run_writes_and_prints_what_the_command_does_where_that_is_asked_for(numbers, tmp_path, capfd):
-    found = encheck.run("oracle", report_dir=tmp_path / "report", verbose=True, epsilon=0.1, no_store=False, **numbers)
+def test_a_run_writes_what_the_command_does_where_that_is_asked_for(numbers, tmp_path):
+    found = encheck.run("oracle", report_dir=tmp_path / "report", epsilon=0.1, no_store=False, **numbers)
     assert {path.name for path in (tmp_path / "report").iterdir()} >= {"results.json", "items.parquet", "report.html"}
     assert found.raw["run"]["settings"]["epsilon"] == 0.1
-    assert "3 passed" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -134,9 +133,9 @@ def test_a_run_writes_and_prints_what_the_command_does_where_that_is_asked_for(n
         ({"model": "oracel"}, ModelError, "did you mean 'oracle'"),
         ({"data": "probe"}, DataError, "did you mean 'probes'"),
         ({"checks": "numbr"}, UsageError, "did you mean 'number'"),
-        ({"checks": "number and antonym"}, UsageError, "no check is selected"),
+        ({"checks": "number and antonym"}, UsageError, "selects no check"),
         ({"epsilom": 1}, UsageError, "did you mean 'epsilon'"),
-        ({"dtype": "int8"}, UsageError, r"^argument --encheck-dtype: invalid choice: 'int8' \(choose from .*\)$"),
+        ({"dtype": "int8"}, UsageError, r"unknown dtype 'int8'\. There are: bfloat16"),
         ({"epsilon": 3}, UsageError, "a margin of cosines lies between"),
         ({"baseline": "nowhere"}, BaselineError, "is not a baseline"),
     ],
@@ -156,7 +155,7 @@ def runs(numbers, tmp_path_factory):
 
 
 def test_an_old_report_is_no_result_of_a_run_without_checks(numbers, runs):
-    with pytest.raises(UsageError, match="no check is selected"):
+    with pytest.raises(UsageError, match="selects no check"):
         encheck.run("oracle", report_dir=runs / "run", **numbers | {"checks": "number and antonym"})
 
 

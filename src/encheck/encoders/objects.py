@@ -98,7 +98,8 @@ def _weights_hash(model: Any) -> str:
 def _tokenizer_text(tokenizer: Any) -> str:
     """What a tokenizer does, as text: of a fast one all of it, of another its class and vocabulary."""
     if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
-        return str(backend.to_str())
+        whole = json.loads(backend.to_str())
+        return json.dumps({**whole, "truncation": None, "padding": None})  # both are as the last call left them
     vocabulary = tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else {}
     return f"{type(tokenizer).__qualname__} {sorted(vocabulary.items())}"
 
@@ -252,7 +253,7 @@ class LoadedCrossEncoder(CrossEncoderScorer):
     """A `CrossEncoder` in memory."""
 
     def __init__(self, model: Any, name: str) -> None:
-        self.config = ModelConfig(label=name, name=name, max_length=model.max_length)
+        self.config = ModelConfig(label=name, name=name, max_length=model.max_seq_length)
         self.source, self.name, self.direction = Path(name), name, "forward"
         self._given = model
         labels = model.config.id2label or {}

@@ -173,7 +173,7 @@ class Recorder:
 
     @property
     def status(self) -> int:
-        """The exit code of the checks alone: 1 where one failed or could not be measured, 5 where nothing of data was."""
+        """The exit code of the checks: 1 where one failed or broke, 5 where nothing of a data set was measured."""
         if {"fail", "error"} & set(self.verdicts):
             return 1
         return 5 if self.measured_nothing or self.left_data_unmeasured else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -33,7 +34,9 @@ def from_keywords(
     given = {**options, "model": list(models), "data": list(data)}
     parsed = SimpleNamespace(**{one.dest: _value(one, given.get(name)) for name, one in known.items()})
     refuse_wrong(parsed)
-    return from_options(parsed, root=root or Path.cwd())
+    settings = from_options(parsed, root=root or Path.cwd())
+    replicates = [one for one in settings.seed_replicates if one not in models]
+    return replace(settings, models=(*models, *replicates))  # a model may stand twice: an upgrade of its own settings
 
 
 def _value(option: Option, given: Any) -> Any:

@@ -1,0 +1,193 @@
+"""`encheck.run`: the checks on any model object, without pytest."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tiny
+
+import encheck
+from encheck.errors import UsageError
+from encheck.reporting.results import read_items, read_results
+from encheck.store import Store
+
+CHECKS = "quantifier"
+
+
+@pytest.fixture(scope="module")
+def how(some_probes, tmp_path_factory):
+    """A quick run: one property on some of the probes."""
+    return {"data": some_probes, "checks": CHECKS, "store": tmp_path_factory.mktemp("store") / "store.sqlite"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A tiny checkpoint."""
+    return tiny.build(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="module")
+def by_path(folder, how):
+    """The results of the checkpoint by its path."""
+    return encheck.run(folder, **how)
+
+
+def figures(results):
+    """Every figure of a run of one model, without the model's name."""
+    return {(row.check, row.metric): (row.value, row.low, row.high, row.verdict) for row in results.rows}
+
+
+def same_figures(one, other, tolerance=1e-6):
+    assert figures(one).keys() == figures(other).keys()
+    for key, (*values, verdict) in figures(one).items():
+        *others, theirs = figures(other)[key]
+        assert verdict == theirs
+        assert values == pytest.approx(others, abs=tolerance)
+
+
+def test_a_run_imports_no_pytest_and_prints_nothing(how, tmp_path):
+    options = {**how, "store": str(how["store"])}
+    code = f"import encheck, sys; assert encheck.run('oracle', **{options!r}).rows; print('pytest' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert (out.stdout, out.stderr) == ("False\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_gives_what_the_command_writes(how, tmp_path):
+    models = ["oracle", "bag-of-words"]
+    named = [f"--model={model}" for model in models]
+    rest = ["--data", how["data"], "-m", CHECKS, f"--store={how['store']}", f"--report-dir={tmp_path}", "-q"]
+    code = subprocess.run([sys.executable, "-m", "encheck", "run", *named, *rest], capture_output=True).returncode
+    written, found = read_results(tmp_path), encheck.run(models, **how)
+    mine = json.loads(json.dumps(found.raw))
+    assert mine["run"]["settings"] == written["run"]["settings"]
+    assert {**mine, "run": None} == {**written, "run": None}
+    assert found.exit_code == code == written["run"]["exit_status"]
+    items = read_items(tmp_path)
+    assert found.items.keys() == items.keys()
+    for case, columns in items.items():
+        assert found.items[case]["near_score"] == columns["near_score"]
+
+
+def test_a_sentence_transformer_in_memory_is_its_files(folder, by_path, how):
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(folder), device="cpu").train()
+    found = encheck.run(model, **how)
+    same_figures(by_path, found)
+    assert all(part.training for part in model.modules())
+    assert {row.model for row in found.rows} == {"whole"}
+    assert encheck.run(model, **how).raw["run"]["encoded"] == {"whole": 0}  # known by its weights
+
+
+def test_weights_that_change_are_another_model(folder, how):
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(folder), device="cpu")
+    before = encheck.run(model, **how)
+    with torch.no_grad():
+        next(model.parameters()).mul_(-1.5)
+    after = encheck.run(model, **how)
+    assert before.raw["models"][0]["fingerprint"] != after.raw["models"][0]["fingerprint"]
+    assert figures(before) != figures(after)
+
+
+def test_prompts_and_pooling_of_a_model_in_memory_count(folder, how):
+    from sentence_transformers import SentenceTransformer
+
+    prompted = SentenceTransformer(str(folder), device="cpu", prompts={"p": "the dog "}, default_prompt_name="p")
+    pooled = SentenceTransformer(str(folder), device="cpu")
+    pooled[1].pooling_mode = "cls"
+    prints = {encheck.run(one, **how).raw["models"][0]["fingerprint"] for one in (prompted, pooled)}
+    plain = encheck.run(SentenceTransformer(str(folder), device="cpu"), **how).raw["models"][0]["fingerprint"]
+    assert len({*prints, plain}) == 3
+
+
+def test_a_transformers_model_comes_with_its_tokenizer(folder, how):
+    from transformers import AutoModel, AutoTokenizer
+
+    pair = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    same_figures(encheck.run(folder, model_arg=["adapter=transformers"], **how), encheck.run(pair, **how))
+    with pytest.raises(TypeError, match="is given with its tokenizer"):
+        encheck.run(pair[0], **how)
+
+
+def test_a_cross_encoder_in_memory_is_its_files(folder, how, tmp_path):
+    from sentence_transformers import CrossEncoder
+
+    CrossEncoder(str(folder.parent / "plain"), num_labels=1, device="cpu", max_length=20).save(str(tmp_path / "cross"))
+    loaded = CrossEncoder(str(tmp_path / "cross"), device="cpu", max_length=20)
+    asked = {**how, "model_arg": ["adapter=cross-encoder", "max_length=20"]}
+    same_figures(encheck.run(tmp_path / "cross", **asked), encheck.run(loaded, **how))
+
+
+def test_a_function_and_an_object_are_asked_anew_and_leave_nothing_in_the_store(folder, by_path, how):
+    from sentence_transformers import SentenceTransformer
+
+    model, texts = SentenceTransformer(str(folder), device="cpu"), []
+
+    def embed(sentences):
+        texts.extend(sentences)
+        return model.encode(sentences, show_progress_bar=False)
+
+    class Wrapped:
+        def encode(self, sentences):
+            return list(model.encode(sentences, convert_to_tensor=True, show_progress_bar=False))
+
+    stored = {one.fingerprint for one in Store(how["store"]).contents()}
+    found = encheck.run([embed, Wrapped(), lambda sentences: embed(sentences)], **how)
+    assert {row.model for row in found.rows} == {"embed", "Wrapped", "function"}
+    for name in ("embed", "Wrapped"):
+        own = [row for row in found.rows if row.model == name]
+        assert {(r.check, r.metric): r.verdict for r in own} == {(r.check, r.metric): r.verdict for r in by_path.rows}
+    assert {one.fingerprint for one in Store(how["store"]).contents()} == stored
+    asked = len(texts)
+    encheck.run(embed, **how)
+    assert len(texts) > asked
+
+
+def test_two_models_of_one_name_have_numbers(how):
+    found = encheck.run(
+        [lambda texts: np.ones((len(texts), 2)), lambda texts: np.eye(2)[[len(t) % 2 for t in texts]]], **how
+    )
+    assert {row.model for row in found.rows} == {"function", "function-2"}
+
+
+@pytest.mark.parametrize("wrong", [3, None, {"a": 1}, np.ones(3), ["oracle", 3], dict])
+def test_what_encodes_nothing_is_a_type_error_that_says_what_is_accepted(wrong, how):
+    with pytest.raises(TypeError, match=r"is not a model\. A model is a name in models\.yaml, a path, a hub id, "):
+        encheck.run(wrong, **how)
+
+
+def test_a_model_that_fails_has_its_rows(how):
+    def broken(texts):
+        raise ValueError("no such thing")
+
+    found = encheck.run(broken, **how)
+    assert {row.verdict for row in found.rows} == {"error"}
+    assert all(
+        "broken cannot be measured: broken(texts) raised ValueError('no such thing')" in r.reason for r in found.rows
+    )
+    assert found.exit_code == 1
+
+
+def test_a_check_without_items_is_skipped_with_its_reason(tmp_path, how):
+    file = tmp_path / "pairs.csv"
+    file.write_text("first,second,label\n" + "".join(f"text {i} ab,text {i} cd,{i % 2}\n" for i in range(50)), "utf-8")
+    found = encheck.run("oracle", **{**how, "data": f"pairs:{file}", "checks": ["downstream", "sts"]})
+    assert {row.verdict for row in found.rows} == {"skipped"}
+    assert all(row.reason for row in found.rows)
+    assert found.exit_code == 5
+
+
+@pytest.mark.parametrize(
+    ("checks", "said"),
+    [("numbr", "did you mean 'number'"), ("number and antonym", "selects no check"), ("number or", "cannot be read"),
+     ("__import__('os')", "cannot be read"), (["number", "antonm"], "did you mean 'antonym'")],
+)  # fmt: skip
+def test_a_selection_that_selects_nothing_is_refused(checks, said):
+    with pytest.raises(UsageError, match=said):
+        encheck.run("oracle", checks=checks)
