@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from encheck.api.canaries import canary_check, canary_save
-    from encheck.api.candidates import gate
     from encheck.api.costing import compare_costs
     from encheck.api.cutoffs import cutoff
     from encheck.api.indexes import audit_index
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from encheck.api.shifting import text_shift
     from encheck.api.upgrading import upgrade
     from encheck.claims import claim
+    from encheck.engine.gate import gate
     from encheck.engine.results import Result, Results
     from encheck.engine.run import run
 
@@ -35,7 +35,7 @@ _HOMES = {
     "claim": "encheck.claims",
     "compare_costs": "encheck.api.costing",
     "cutoff": "encheck.api.cutoffs",
-    "gate": "encheck.api.candidates",
+    "gate": "encheck.engine.gate",
     "load_data": "encheck.api.loading",
     "load_model": "encheck.api.loading",
     "Result": "encheck.engine.results",

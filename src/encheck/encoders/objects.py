@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
-from encheck.encoders.checkpoints.transformers import UNLIMITED_TOKENS, TransformersEncoder
+from encheck.encoders.checkpoints.transformers import TransformersEncoder
+from encheck.encoders.lengths import UNLIMITED
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.cross_encoder import CrossEncoderScorer, class_of_the_same
 from encheck.encoders.pairs.model import Floats, Pair
@@ -41,10 +42,10 @@ ACCEPTED = (
 
 def name_of(given: object) -> str:
     """What a model in memory is called: after its folder or hub id, its function or its class."""
-    model = given[0] if isinstance(given, tuple) else given
+    model: Any = given[0] if isinstance(given, tuple) else given
     if inspect.isroutine(given):
         return given.__name__ if given.__name__ != "<lambda>" else "function"
-    first = next(iter(model), model) if type(model).__name__ == "SentenceTransformer" else model  # type: ignore[call-overload]
+    first: Any = next(iter(model), None) if _is_of("sentence_transformers", "SentenceTransformer", model) else model
     for holder in (first, getattr(first, "auto_model", None), getattr(first, "model", None)):
         path = getattr(getattr(holder, "config", None), "_name_or_path", "")
         if isinstance(path, str) and PurePath(path).name:
@@ -130,7 +131,7 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         self._given = model
 
     @property
-    def models(self) -> list[Any]:  # type: ignore[override]
+    def models(self) -> list[Any]:
         """The model, once."""
         return [self._given]
 
@@ -201,12 +202,12 @@ class LoadedTransformer(TransformersEncoder):
         self._tokenizer = tokenizer
 
     @property
-    def models(self) -> list[Any]:  # type: ignore[override]
+    def models(self) -> list[Any]:
         """The model, once."""
         return [self._given]
 
     @property
-    def tokenizer(self) -> Any:  # type: ignore[override]
+    def tokenizer(self) -> Any:
         """The one that came with it."""
         return self._tokenizer
 
@@ -223,8 +224,8 @@ class LoadedTransformer(TransformersEncoder):
     @property
     def limit(self) -> int:
         """The most tokens of a text that are read: as the tokenizer says, and as there is room for."""
-        room = getattr(self._given.config, "max_position_embeddings", None) or UNLIMITED_TOKENS
-        return int(min(self._tokenizer.model_max_length, room, UNLIMITED_TOKENS))
+        room = getattr(self._given.config, "max_position_embeddings", None) or UNLIMITED
+        return int(min(self._tokenizer.model_max_length, room, UNLIMITED))
 
     @cached_property
     def _fingerprint(self) -> str:
@@ -262,12 +263,12 @@ class LoadedCrossEncoder(CrossEncoderScorer):
         self.activation = "identity" if type(model.activation_fn).__name__ == "Identity" else "sigmoid"
 
     @property
-    def model(self) -> Any:  # type: ignore[override]
+    def model(self) -> Any:
         """The transformer with its head."""
         return self._given.model
 
     @property
-    def tokenizer(self) -> Any:  # type: ignore[override]
+    def tokenizer(self) -> Any:
         """The one that it has."""
         return self._given.tokenizer
 

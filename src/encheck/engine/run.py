@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.engine.results import Results
@@ -14,6 +14,7 @@ from encheck.errors import UsageError
 from encheck.options.keywords import Given
 
 if TYPE_CHECKING:
+    from encheck.encoders.protocol import Model
     from encheck.options import Settings
 
 
@@ -48,31 +49,43 @@ def run(
         UsageError: `checks` or an option is wrong. Subclasses such as ModelError and DataError say what is wrong.
         EncheckError: the run could not be finished.
     """
+    specs, loaded = named_models(model)
+    return evaluate(specs, loaded, data=data, checks=checks, report_dir=report_dir, options=options)
+
+
+def evaluate(
+    specs: Sequence[str],
+    loaded: Mapping[str, Model],
+    *,
+    data: str | Sequence[str],
+    checks: str | Iterable[str] | None,
+    report_dir: str | Path | None,
+    options: Mapping[str, Given],
+) -> Results:
+    """As `run`, of models as `named_models` gives them."""
     from encheck.options import refuse_place
     from encheck.options.keywords import from_keywords
 
     if options.get("dry_run"):
         raise UsageError("a dry run has no results to return. Remedy: encheck run --dry-run --json=FILE")
-    specs, loaded = named_models(model)
     datasets = [data] if isinstance(data, str) else list(data)
     chosen = select_checks(packaged_checks(), checks)
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
-        if options.get("no_store"):
-            options["store"] = str(Path(scratch, "store.sqlite"))
-        settings = from_keywords(specs, datasets, {**options, "report_dir": report_dir})
+        store = {"store": str(Path(scratch, "store.sqlite"))} if options.get("no_store") else {}
+        settings = from_keywords(specs, datasets, {**options, **store, "report_dir": report_dir})
         if settings.report_dir:
-            refuse_place(settings.report_dir)
+            refuse_place(str(settings.report_dir))
         return _evaluated(settings, chosen, loaded)
 
 
-def named_models(given: object) -> tuple[list[str], dict[str, Any]]:
+def named_models(given: object) -> tuple[list[str], dict[str, Model]]:
     """What settings call these models, and those in memory by that name; TypeError for what is no model."""
     from encheck.running.labels import OBJECT
 
     listed = given if isinstance(given, list) or _is_tuple_of_models(given) else [given]
     assert isinstance(listed, Sequence)
     specs: list[str] = []
-    loaded: dict[str, Any] = {}
+    loaded: dict[str, Model] = {}
     for one in listed:
         if isinstance(one, str | Path):
             spec = str(one.expanduser().absolute()) if isinstance(one, Path) else one
@@ -93,7 +106,7 @@ def _is_tuple_of_models(given: object) -> bool:
     return isinstance(given, tuple) and not (len(given) == 2 and hasattr(given[0], "state_dict"))
 
 
-def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str, Any]) -> Results:
+def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str, Model]) -> Results:
     """Plan, encode, measure, decide and record."""
     from encheck.claims import CONTRACT
     from encheck.engine.conclusion import conclude, read_baselines, refuse_models, with_references

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 
@@ -71,11 +71,28 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Baseline:
-    """A baseline that was read: the summary, and what it kept of its cases, by name (check/data/level)."""
+    """A baseline: the summary, and what it keeps of its cases, by name (check/data/level)."""
 
     folder: Path
     summary: Mapping[str, Any]
     cases: Mapping[str, Kept]
+
+    @classmethod
+    def of(
+        cls,
+        results: Mapping[str, Any],
+        tables: Mapping[str, Table],
+        *,
+        model: str,
+        seed_noise: Noise | None = None,
+        vectors: VectorSample | None = None,
+    ) -> Self:
+        """One model of a run, as its baseline would be read; BaselineError where nothing was measured for it."""
+        if not tables:
+            raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
+        cases = {name: _storable(Kept.of(table)) for name, table in tables.items()}
+        packed = {"vectors": vectors.packed()} if vectors else {}
+        return cls(Path(model), _summary(results, cases, model, seed_noise) | packed, cases)
 
     @property
     def name(self) -> str:
@@ -165,10 +182,8 @@ def save(
 
     Whatever goes wrong or ends the process, the folder holds the old baseline or the new one, and can be read.
     """
-    if not tables:
-        raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
-    kept = {name: _storable(Kept.of(table)) for name, table in tables.items()}
-    write(folder, _summary(results, kept, model, seed_noise) | ({"vectors": vectors.packed()} if vectors else {}), kept)
+    made = Baseline.of(results, tables, model=model, seed_noise=seed_noise, vectors=vectors)
+    write(folder, made.summary, made.cases)
 
 
 def write(folder: Path, summary: Mapping[str, Any], cases: Mapping[str, Kept]) -> None:
