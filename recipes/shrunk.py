@@ -31,8 +31,8 @@ from typing import Any
 import pyarrow.parquet as pq
 from judge_variants import SEED, write_sheets
 
-from encheck.api.checks import run
 from encheck.cli.shrinking import run_settings, shrinker
+from encheck.engine.run import run
 from encheck.options import Settings
 from encheck.running.shrinking import SHRUNK
 from encheck.shrinking.shrink import Shrunk

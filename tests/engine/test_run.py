@@ -191,3 +191,22 @@ def test_a_check_without_items_is_skipped_with_its_reason(tmp_path, how):
 def test_a_selection_that_selects_nothing_is_refused(checks, said):
     with pytest.raises(UsageError, match=said):
         encheck.run("oracle", checks=checks)
+
+
+def test_a_gate_takes_objects_and_evaluates_both_together(folder, how):
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(folder), device="cpu")
+    decision = encheck.gate(model, folder, **how)
+    assert {row.change for row in decision.rows} == {0}
+    assert decision.outcome == "inconclusive"  # a part of the checks never passes
+    assert decision.partial.weighed == ("quantifier",)
+    assert encheck.gate(lambda texts: np.ones((len(texts), 2)), model, **how).outcome == "block"
+
+
+def test_a_model_in_memory_has_a_baseline(folder, how, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    encheck.run(SentenceTransformer(str(folder), device="cpu"), save_baseline=tmp_path / "kept", **how)
+    decision = encheck.gate(folder, tmp_path / "kept", **how)
+    assert {row.change for row in decision.rows} == {0}

@@ -169,6 +169,22 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         cut = {"truncate_dim": self.cut_to} if self.cut_to else {}
         return TextEncoder.about(self) | {"loaded": "in memory"} | cut
 
+    @property
+    def maximum_length(self) -> int | None:
+        """The most tokens of a text that are read."""
+        limit: int | None = self._given.max_seq_length
+        return limit
+
+    @property
+    def tokenizer_file(self) -> Path | None:
+        """It has none."""
+        return None
+
+    @property
+    def is_normalised(self) -> bool:
+        """Whether a module says so."""
+        return any(type(module).__name__ == "Normalize" for module in self._given)
+
     def limit_of(self, texts: Sequence[str]) -> str:
         """How many of these texts are longer than it reads; empty if none is."""
         return _longer(self._given.tokenizer, [f"{self.prompt}{text}" for text in texts], self._given.max_seq_length)
@@ -226,6 +242,16 @@ class LoadedTransformer(TransformersEncoder):
         """The most tokens of a text that are read: as the tokenizer says, and as there is room for."""
         room = getattr(self._given.config, "max_position_embeddings", None) or UNLIMITED
         return int(min(self._tokenizer.model_max_length, room, UNLIMITED))
+
+    @property
+    def maximum_length(self) -> int | None:
+        """As `limit`; None where there is none."""
+        return self.limit if self.limit < UNLIMITED else None
+
+    @property
+    def tokenizer_file(self) -> Path | None:
+        """It has none."""
+        return None
 
     @cached_property
     def _fingerprint(self) -> str:
