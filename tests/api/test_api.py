@@ -176,10 +176,9 @@ def test_a_gate_of_a_part_of_the_checks_is_partial_and_never_passes(numbers, con
     assert (whole.outcome, whole.exit_code, whole.partial) == ("pass", 0, None)
 
 
-def test_a_run_that_measured_nothing_gives_no_report_of_an_earlier_one(numbers, runs, monkeypatch):
-    monkeypatch.setenv("PYTEST_ADDOPTS", "--collect-only")
-    with pytest.raises(UsageError, match="pytest ended without measuring"):
-        encheck.run("oracle", report_dir=runs / "run", **numbers)
+def test_options_of_pytest_in_the_environment_do_not_reach_a_run(numbers, monkeypatch):
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--collect-only -m antonym")
+    assert {row.property for row in encheck.run("oracle", **numbers).rows} == {"number"}
 
 
 def test_a_gate_over_all_checks_misses_what_the_candidate_did_not_run(runs, some_probes, store):

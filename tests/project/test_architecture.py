@@ -63,7 +63,8 @@ LAYERS = [
     {"annotation", "training", "scale"},
     {"engine"},
     {"api"},
-    {"plugin", "short_options", "cli", "checks", "__main__"},
+    {"plugin"},
+    {"short_options", "cli", "checks", "__main__"},
 ]
 MAY_IMPORT_PYTEST = {"plugin", "short_options", "api", "cli", "checks"}
 
