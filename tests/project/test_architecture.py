@@ -66,7 +66,7 @@ LAYERS = [
     {"plugin"},
     {"short_options", "cli", "checks", "__main__"},
 ]
-MAY_IMPORT_PYTEST = {"plugin", "short_options", "api", "cli", "checks"}
+MAY_IMPORT_PYTEST = {"plugin", "short_options", "cli", "checks"}
 
 
 def modules():
