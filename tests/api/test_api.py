@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import encheck
+from encheck.api.loading import as_option
 from encheck.engine.results import Result
 from encheck.errors import BaselineError, DataError, ModelError, StoreError, UsageError
 
@@ -72,6 +73,11 @@ def test_no_public_name_is_that_of_a_module():
     modules = {module.name for module in pkgutil.iter_modules(encheck.__path__)} | {"checks", "generators"}
     assert not modules & set(encheck.__all__)
     assert {*encheck.__all__, "__version__"} <= set(dir(encheck))
+
+
+@pytest.mark.quick
+def test_a_path_is_written_out_in_full_and_a_name_is_not():
+    assert (as_option(Path("sbert")), as_option("sbert")) == (str(Path("sbert").absolute()), "sbert")
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error():

@@ -30,7 +30,7 @@ def run(python, *args, cwd):
 def test_the_wheel_holds_code_checks_generators_and_data_and_nothing_else(installed):
     names = set(zipfile.ZipFile(installed[0]).namelist())
     wanted = {
-        "encheck/plugin.py", "encheck/py.typed", "encheck/models.yaml", "encheck/run.ini",
+        "encheck/plugin/__init__.py", "encheck/py.typed", "encheck/models.yaml", "encheck/run.ini",
         "encheck/checks/test_antonym.py", "encheck/generators/jumble.py", "encheck/datasets/probes.jsonl",
         "encheck/datasets/probes.schema.json", "encheck/reporting/results.schema.json",
         "encheck/reporting/html/report.html", "encheck/reporting/html/report.css",

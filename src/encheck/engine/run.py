@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -164,4 +165,4 @@ def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str,
         results = shrunk(results, recorder.items, settings, evaluation.bench.subjects)
     if settings.report_dir:
         write(settings.report_dir, results, recorder.items, searched=end.searched, documents=recorder.documents)
-    return Results.of(results, recorder.items)
+    return Results.of(json.loads(json.dumps(results)), recorder.items)  # as plain as the file has it
