@@ -462,7 +462,7 @@ def test_no_option_in_the_environment_makes_a_gate_end_with_0_undecided(encheck,
 @pytest.mark.long
 @pytest.mark.parametrize(
     "options",
-    ["--co -q", "--help", "--version", "--fixtures", "--markers", "--setup-plan", "--setup-only", "--dry-run",
+    ["--co -q", "--help", "--version", "--fixtures", "--markers", "--setup-plan", "--setup-only",
      "-p no:encheck.plugin", "-p no:terminal --co", "-k nothing", "--deselect=/", "--maxfail=1", "--cache-show"],
 )  # fmt: skip
 def test_a_gate_ends_with_0_only_where_it_passed_whatever_the_environment_says(encheck, kept, monkeypatch, options):

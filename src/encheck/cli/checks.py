@@ -20,7 +20,7 @@ CACHED = (
 )  # fmt: skip
 
 
-BASELINE, DRY_RUN = ("--baseline", "--encheck-baseline"), "--dry-run"
+BASELINE = ("--baseline", "--encheck-baseline")
 
 
 @app.command(cls=HandsOn, options_metavar="[OPTIONS] [OPTIONS OF PYTEST]")
@@ -109,7 +109,7 @@ def run_checks(args: Sequence[str], *, is_gate: bool = False) -> int:
         return int(pytest.ExitCode.INTERRUPTED)
     options, _ = split_at_end_of_options(args)
     is_gate = is_gate or watch.is_gate or any(arg.partition("=")[0] in BASELINE for arg in options)
-    if code == 0 and is_gate and not watch.passes and DRY_RUN not in options:
+    if code == 0 and is_gate and not watch.passes:
         from encheck.plugin.process import UNDECIDED
 
         tell(f"encheck: {UNDECIDED}", err=True)

@@ -99,7 +99,7 @@ def _only_weighed(args: Sequence[str]) -> list[str]:
 
 
 def _weigh(asked: _GateRequest) -> int:
-    """The exit code of the gate; OLD is run first where it is a model. A dry run is of both models at once."""
+    """The exit code of the gate; OLD is run first where it is a model."""
     new, old, options = f"--model={asked.new}", asked.old, asked.options
     if _is_baseline(Path(old)):
         return run_checks(asked.arguments(new, f"--baseline={old}"), is_gate=True)
@@ -107,8 +107,6 @@ def _weigh(asked: _GateRequest) -> int:
         raise UsageError(
             f"--baseline={old} is the directory of a run, not of a baseline. Remedy: encheck run --save-baseline=DIR"
         )
-    if f"--{OPTIONS['dry_run'].name}" in options:
-        return run_checks(asked.arguments(new, f"--model={old}", options=_for_old(options)))
     with tempfile.TemporaryDirectory(prefix="encheck-") as folder:
         kept = Path(folder, "baselines", *labels([old]))
         tell(f"encheck gate: first {old}, then {asked.new}", err=True)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from encheck.claims import OF_ANY_TEXT
 from encheck.errors import UNSEEN
 from encheck.ids import CaseId
-from encheck.system.spent import Spent
 from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
@@ -127,12 +126,6 @@ class Recorder:
         self.measuring: dict[str, float] = {}
         self.selected: set[str] = set()
         self.cut_short: list[str] = []
-
-    @property
-    def spent(self) -> Spent:
-        """Since the run began: by the clock since this was made, or the processor time of it all if that is more."""
-        processor = time.process_time()
-        return Spent(max(time.perf_counter() - self._clock, processor), processor)
 
     def add(self, report: Any) -> None:
         """Take what a test report carries."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.engine.results import Results
-from encheck.errors import UsageError
 from encheck.options.keywords import Given
 
 if TYPE_CHECKING:
@@ -67,8 +66,6 @@ def evaluate(
     from encheck.options import refuse_place
     from encheck.options.keywords import from_keywords
 
-    if options.get("dry_run"):
-        raise UsageError("a dry run has no results to return. Remedy: encheck run --dry-run --json=FILE")
     datasets = [data] if isinstance(data, str) else list(data)
     chosen = select_checks(packaged_checks(), checks)
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:

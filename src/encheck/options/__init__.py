@@ -5,7 +5,6 @@ from encheck.options.arguments import (
     add_options,
     given_after_a_blank,
     refuse_misspelt,
-    without_dry_run,
     without_quick,
 )
 from encheck.options.check_names import refuse_unknown_thresholds
@@ -42,6 +41,5 @@ __all__ = [
     "sample_of",
     "scope_of",
     "try_place",
-    "without_dry_run",
     "without_quick",
 ]

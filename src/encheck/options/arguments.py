@@ -70,35 +70,10 @@ def without_quick(argv: Sequence[str]) -> str:
     >>> without_quick(["/bin/encheck", "run", "--model", "./my model", "--quick"])
     "encheck run --model './my model' --full"
     """
-    return _typed(argv, but=("quick",), full=True)
-
-
-def without_dry_run(argv: Sequence[str], *, full: bool) -> str:
-    """The command of the run that a dry run estimates, with --full on demand; empty where nobody typed one.
-
-    >>> without_dry_run(["/bin/encheck", "run", "-m", "antonym", "--dry-run", "--json", "cost.json"], full=False)
-    'encheck run -m antonym'
-    """
-    return _typed(argv, but=("dry-run", "json"), full=full)
-
-
-def _typed(argv: Sequence[str], *, but: Collection[str], full: bool) -> str:
-    """What was typed, without these options and their values."""
     place = Path(argv[0])
     program = place.parent.name if place.stem == "__main__" else place.name
     if program not in ("encheck", "pytest", "py.test"):
         return ""
-    left_out = {name: one.is_flag for one in OPTIONS.values() if one.name in but for name in _spelt_everywhere(one)}
-    kept, is_value = [], False
-    for arg in argv[1:]:
-        name = arg.partition("=")[0]
-        if not is_value and name not in left_out:
-            kept.append(arg)
-        is_value = not is_value and name in left_out and not left_out[name] and "=" not in arg
-    more = ["--full"] if full and program == "encheck" and "--full" not in kept else []
-    return shlex.join([program, *kept, *more])
-
-
-def _spelt_everywhere(option: Option) -> list[str]:
-    """The option as `encheck run` takes it, and as the installed plugin does."""
-    return [*spelt([option]), *spelt([option], prefix=PREFIX)]
+    typed = [arg for arg in argv[1:] if arg not in ("--quick", f"--{PREFIX}quick")]
+    more = ["--full"] if program == "encheck" and "--full" not in typed else []
+    return shlex.join([program, *typed, *more])

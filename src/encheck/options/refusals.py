@@ -11,7 +11,6 @@ WHOLE_RUNS = {
     "baseline": "weighs all items",
     "save_baseline": "keeps all items: a first look is no baseline",
     "lock": "is held against the variants of all data",
-    "dry_run": "estimates a whole run",
     "shrink": "shortens the worst items of a whole run",
 }  # by option: why a run with it never stops after a first look
 
@@ -53,8 +52,6 @@ def _refuse_contradictions(option: Any) -> None:
     if option.encheck_primary and not option.encheck_baseline:
         raise UsageError("--primary requires --baseline=DIR: it is the metric by which a gate weighs a search")
     _refuse_with_quick(option)
-    if option.encheck_json and not option.encheck_dry_run:
-        raise UsageError("--json requires --dry-run: a run writes results.json by itself")
     _refuse_with_engine(option)
     if option.encheck_twin and not (option.encheck_baseline or option.encheck_save_baseline):
         raise UsageError("--twin requires --baseline=DIR or --save-baseline=DIR")

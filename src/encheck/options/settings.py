@@ -69,11 +69,6 @@ class Settings:
         "look-first", group="what", is_flag=True, default=False, hidden=True,
         help="Show a first look, and stop after it where the rest takes over 5 minutes or costs money.",
     )
-    dry_run: bool = option(
-        "dry-run", group="what", is_flag=True, default=False,
-        help="Only estimate what the run would cost, from a sample of 200 texts: texts, tokens, time, memory, disk and "
-        "price. No report is written.",
-    )
     seed: int = option(
         "seed", group="what", metavar="N", kept=True, convert=int, parse=seed_of, default=0,
         help="Random seed of the whole run.",
@@ -190,10 +185,6 @@ class Settings:
         "report-dir", group="output", metavar="DIR", takes_path=True, usual="reports/<run>",
         parse=lambda text: Path(text) if text else None,
         help="Directory for the results and the report.",
-    )
-    json_file: Path | None = option(
-        "json", group="output", metavar="FILE", takes_path=True, parse=path_of,
-        help="With --dry-run: also write the estimate to this file, as JSON.",
     )
     all_items: Path | None = option(
         "all-items", group="output", metavar="DIR", takes_path=True, parse=path_of,

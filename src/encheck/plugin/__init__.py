@@ -88,9 +88,9 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Encode what the selected checks declared, before the first of them runs; with --dry-run none does."""
-    return selection.prepare(session, session.config.stash[PROCESS])
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Encode what the selected checks declared, before the first of them runs."""
+    selection.prepare(session, session.config.stash[PROCESS])
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -20,7 +20,6 @@ from encheck.system.garbage import uncollected
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
-    from encheck.engine.checks import CheckFunction
     from encheck.engine.evaluation import Evaluation
     from encheck.gating.baseline import Baseline
     from encheck.running.subject import Subject
@@ -66,9 +65,6 @@ class Worker:
         with suppress(EncheckError):
             yield
 
-    def estimate(self, evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> None:
-        """A dry run has no workers."""
-
     def finish(self, _session: pytest.Session, described: dict[str, Any] | None) -> None:
         """Send what this worker says of models, data and times."""
         self.output[DESCRIBED] = described
@@ -98,15 +94,6 @@ class Controller:
         self.run: str | None = None
         self.is_junit = bool(getattr(config.option, "xmlpath", None))
         config.pluginmanager.register(_Reports(self.recorder), "encheck.reports")
-        self._processes = self._alone() if config.option.encheck_dry_run else 1
-
-    def _alone(self) -> int:
-        """Have a dry run in this process, without a report for JUnit; how many processes the run is to have."""
-        option = self.config.option
-        count = len(getattr(option, "tx", None) or [""])
-        option.dist, option.tx = "no", []
-        self.is_junit, option.xmlpath = bool(getattr(option, "xmlpath", None)), None
-        return count
 
     def _temporary(self, name: str) -> str:
         folder = tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True)
@@ -178,17 +165,6 @@ class Controller:
         with usage_errors():
             yield
 
-    def estimate(self, evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> None:
-        """Say what the run would cost, as the last lines; write it where --json asks for it."""
-        from encheck.engine.dry_run import cost_of, stops_early, write_json
-        from encheck.reporting.dry_run import cost_lines
-
-        cost = cost_of(evaluation, functions, spent=self.recorder.spent)
-        command = options.without_dry_run(sys.argv, full=stops_early(evaluation, cost))
-        self.verdict += cost_lines(cost.as_dict(), processes=self._processes, command=command)
-        if evaluation.settings.json_file:
-            write_json(evaluation.settings.json_file, cost, command)
-
     def node_configured(self, node: Any) -> None:
         """Tell a worker which lock the run's workers share, and where the store of a run without a store is."""
         self.run = self.run or self._temporary("run.lock")
@@ -213,16 +189,10 @@ class Controller:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
         if self.recorder.rows:
             self._conclude(session)
-        if session.exitstatus == 0 and self._gate_is_due and (self.gate is None or self.gate["exit_code"]):
+        if session.exitstatus == 0 and self.config.option.encheck_baseline and (self.gate is None or self.gate["exit_code"]):
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
             self.problems.append(UNDECIDED)
             self.verdict = [f"GATE: NO VERDICT (exit code {int(session.exitstatus)})"]
-
-    @property
-    def _gate_is_due(self) -> bool:
-        """Whether a gate was asked for, and not only what it would cost."""
-        asked = {"--dry-run", f"--{options.PREFIX}dry-run"} & {*map(str, self.config.invocation_params.args)}
-        return bool(self.config.option.encheck_baseline) and not asked
 
     @uncollected()
     def _conclude(self, session: pytest.Session) -> None:

@@ -97,19 +97,13 @@ def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) 
         return [visible(f"encheck: {roughly(found, data)}")]
 
 
-def prepare(session: pytest.Session, process: Process) -> bool | None:
-    """Encode what the selected checks declared, before the first of them runs; True where none is to run."""
+def prepare(session: pytest.Session, process: Process) -> None:
+    """Encode what the selected checks declared, before the first of them runs."""
     config = session.config
-    if config.option.encheck_dry_run:
-        if EVALUATION in config.stash and not session.testsfailed:
-            with process.preparing():
-                process.estimate(config.stash[EVALUATION], _functions(collection.checks_among(session.items)))
-        return True
     if EVALUATION in config.stash and not session.testsfailed:
         with process.preparing():
             _clear_report(config)
             config.stash[EVALUATION].prepare(lambda looked: _show(looked, collection.checks_among(session.items)))
-    return None
 
 
 def _show(evaluation: Evaluation, checks: list[pytest.Item]) -> None:
