@@ -68,27 +68,11 @@ def open_row(page):
     return found.locator("details.check")
 
 
-def test_a_shrunk_item_shows_its_shortest_form_beside_the_least_shrunk(opened):
-    form = {"words": 6, "margin": -0.1, "source": HOSTILE, "near": "It ran.", "far": "It sat.", "near_edits": [],
-            "far_edits": [], "near_why": "", "far_why": ""}  # fmt: skip
-    entry = {"reason": "", "words": 12, "margin": -0.2, "scored": 40, "is_cut_short": False}
-    names = items(FAILS, 3)
-    some = [
-        entry | {"item": item, "source": source, "least": form | {"words": 9}, "shortest": form}
-        for item, source in zip(*(names[f"{FAILS}/m-d-1"][key] for key in ("item", "source")), strict=True)
-    ]
-    some[1] |= {"shortest": None, "least": None, "margin": None, "reason": "the model gets it right"}
+def test_where_it_fails_opens_and_fits_a_phone(opened):
     where = [{"model": "m", "headline": "none of 3", "findings": [
         {"check": FAILS, "on": "d", "kind": HOSTILE, "said": [("it fails", "71% of 58 items")]}
     ]}]  # fmt: skip
-    page = opened(html.render(results_of(row(shrunk=some)), names, where=where))
-    check = page.locator("details.check")
-    shrunk = check.locator(".shrunk")
-    shrunk.first.wait_for()
-    assert shrunk.count() == 3
-    assert check.locator(".forms .form").count() == 4
-    assert "shortest: 6 of 12 words, margin -0.100 of -0.200" in shrunk.first.inner_text()
-    assert "Not shrunk: the model gets it right." in check.inner_text()
+    page = opened(html.render(results_of(row()), items(FAILS, 3), where=where))
     page.locator("a[href='#where']").click()
     assert page.locator("#where[open] dd").inner_text() == "71% of 58 items"
     page.set_viewport_size({"width": 360, "height": 800})

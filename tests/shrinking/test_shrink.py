@@ -10,8 +10,8 @@ from encheck.ids import ItemId
 from encheck.items import contrast
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.reporting.shrunk import rows_shrunk
-from encheck.running.shrinking import claim_named, is_wanted, level_of, worst
+from encheck.reporting.shrunk import shrunk_lines
+from encheck.running.shrinking import claim_named, level_of
 from encheck.shrinking.cut import cut_all, edits_between, edits_or_all, pieces
 from encheck.shrinking.remake import remaker
 from encheck.shrinking.shrink import shrink
@@ -224,21 +224,6 @@ def test_the_level_of_a_case_is_one_of_its_claims():
     assert level_of("check/m-own-none", claim) is None
 
 
-@pytest.mark.parametrize(
-    ("row", "wanted"),
-    [
-        ({"verdict": "fail", "aim": 0.8, "high": 0.9}, True),
-        ({"verdict": "below_aim", "aim": 0.8, "high": 0.7}, True),
-        ({"verdict": "inconclusive", "aim": 0.8, "high": 0.7}, False),
-        ({"verdict": None, "aim": 0.8, "high": 0.7}, True),  # under a gate
-        ({"verdict": None, "aim": 0.8, "high": 0.9}, False),
-        ({"verdict": None, "aim": None, "high": 0.1}, False),
-    ],
-)
-def test_checks_that_failed_or_are_below_their_aim_are_wanted(row, wanted):
-    assert is_wanted(row) is wanted
-
-
 def test_it_says_why_nothing_can_go():
     whole = shrink(triplet("A dog barked.", "A hound barked.", "A cat barked."), always_wrong, ENGLISH)
     assert whole.shortest is whole.whole
@@ -261,19 +246,9 @@ def test_it_says_why_an_item_is_not_shrunk():
 
 def test_the_lines_show_the_least_shrunk_form_beside_the_shortest():
     row = {"item": "own/1", "kind": "triplet", "source": GATES.source}
-    printed = "\n".join(rows_shrunk([row], lambda _row: shrink(GATES, always_wrong, ENGLISH)))
+    printed = "\n".join(shrunk_lines([row], lambda _row: shrink(GATES, always_wrong, ENGLISH)))
     assert printed.index("least shrunk") < printed.index("shortest: 12 of 39 words")
     assert "{+quiet+}" in printed
-
-
-def test_the_worst_items_of_a_case_are_those_that_are_lost_by_most_one_a_source():
-    columns = {
-        "item": ["a", "b", "c", "d"], "kind": ["triplet"] * 4, "source": ["x", "x", "y", "z"],
-        "near_score": [0.1, 0.2, 0.4, 0.9], "far_score": [0.5, 0.5, 0.5, 0.5],
-    }  # fmt: skip
-    assert [row["item"] for row in worst("check/m-d-1", columns)] == ["a", "c"]
-    assert worst("check/m-d-1", columns, count=1)[0]["case"] == "check/m-d-1"
-    assert worst("check/m-d-1", {**columns, "kind": ["pair"] * 4}) == []
 
 
 def test_the_claim_of_a_packaged_check_is_found_by_its_name():

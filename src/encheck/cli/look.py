@@ -31,10 +31,7 @@ def models() -> None:
 
 @app.command()
 def show(
-    item: Annotated[
-        str | None,
-        typer.Argument(help="Id of an item, or the start of it. Needed without --shrink."),
-    ] = None,
+    item: Annotated[str, typer.Argument(help="Id of an item, or the start of it.")],
     run_folder: Annotated[
         Path | None, typer.Option("--run", help="Run directory. Default: the newest in reports/.")
     ] = None,
@@ -47,14 +44,11 @@ def show(
 ) -> None:
     """Show one item of a past run with its texts and scores, and with --model its scores now.
 
-    With --shrink, also show the shortest, plainest form of it that the model still gets wrong. Without an item, shrink
-    the three worst items of each check that failed or is below its aim.
+    With --shrink, also show the shortest, plainest form of it that the model still gets wrong.
 
-    Examples:
+    Example:
 
         encheck show probes/0b7d59ab9a4a7370 --model sbert --shrink
-
-        encheck show --model sbert --shrink
     """
     from encheck.cli.showing import describe, rescore
     from encheck.errors import UsageError
@@ -65,15 +59,8 @@ def show(
     with told():
         if shrink and not model:
             raise UsageError("--shrink needs a model to ask: name it with --model")
-        if item is None and not shrink:
-            raise UsageError("name an item by its id, which the report and items.parquet show")
         folder = run_folder or newest_run(Path("reports"))
         asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
-        if item is None:
-            from encheck.cli import shrinking
-
-            say(shrinking.of_run(folder, asked))
-            return
         rows = find_item(folder, item)
         if not rows:
             raise UsageError(f"no item of {folder} begins with {item!r}")
@@ -82,7 +69,7 @@ def show(
             lines = list(describe(rows, scorer))
         if shrink:
             from encheck.cli import shrinking
-            from encheck.reporting.shrunk import rows_shrunk
+            from encheck.reporting.shrunk import shrunk_lines
 
-            lines += rows_shrunk(rows, shrinking.shrinker(asked, shrinking.run_settings(folder)))
+            lines += shrunk_lines(rows, shrinking.shrinker(asked, shrinking.run_settings(folder)))
         say(lines)

@@ -116,7 +116,6 @@ def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str,
     from encheck.items.reading import refuse_unread
     from encheck.options import described, refuse_unknown_thresholds
     from encheck.reporting.cut_offs import unanswered
-    from encheck.reporting.markdown import ENDED
 
     gates = bool(settings.baseline or settings.save_baseline)
     baselines = read_baselines(settings) if gates else []
@@ -156,10 +155,6 @@ def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str,
         settings=described(settings), end=end, folder=settings.report_dir.name if settings.report_dir else "",
         notes=unanswered(settings.cutoff, recorder.rows.values()),
     )  # fmt: skip
-    if settings.shrink and end.status in ENDED:
-        from encheck.engine.shrunk import shrunk
-
-        results = shrunk(results, recorder.items, settings, evaluation.bench.subjects)
     if settings.report_dir:
         write(settings.report_dir, results, recorder.items, searched=end.searched, documents=recorder.documents)
     return Results.of(json.loads(json.dumps(results)), recorder.items)  # as plain as the file has it

@@ -11,7 +11,6 @@ WHOLE_RUNS = {
     "baseline": "weighs all items",
     "save_baseline": "keeps all items: a first look is no baseline",
     "lock": "is held against the variants of all data",
-    "shrink": "shortens the worst items of a whole run",
 }  # by option: why a run with it never stops after a first look
 
 

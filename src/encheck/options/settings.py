@@ -191,11 +191,6 @@ class Settings:
         help="With --engine, write the scores of all pairs to Parquet files in this directory, a file a shard. "
         "items.parquet holds the worst and a random sample.",
     )
-    shrink: bool = option(
-        "shrink", group="output", is_flag=True, default=False,
-        help="At the end, shorten the three worst items of each check that failed or is below its aim to the shortest "
-        "form that the model still gets wrong.",
-    )
 
     epsilon: float = option(
         "epsilon", group="research", metavar="E", kept=True, convert=float, parse=epsilon_of, default=0.0, usual="0",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,6 @@ from encheck.system.terminal import LINES, visible
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
     from encheck.gating.baseline import Baseline
-    from encheck.running.subject import Subject
 
 DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # what xdist carries
 STORE, RUN = "encheck_store", "encheck_run"
@@ -85,7 +84,6 @@ class Controller:
         self.notes: list[str] = []
         self.problems: list[str] = []
         self.refusal = ""
-        self.subjects: Mapping[str, Subject] = {}  # the models of the run, where they are in this process
         self.results: dict[str, Any] = {}
         self.gate: Mapping[str, Any] | None = None  # what the gate of this run decided
         self.page: Path | None = None
@@ -139,15 +137,10 @@ class Controller:
         self.recorder.select(ids)
 
     def refuse_models(self, evaluation: Evaluation) -> None:
-        """Refuse what a gate cannot weigh, or what cannot be shrunk, before anything is encoded."""
-        self.subjects = evaluation.bench.subjects
-        self._refuse_models(self.subjects)
+        """Refuse what a gate cannot weigh, before anything is encoded."""
+        self._refuse_models(evaluation.bench.subjects)
 
     def _refuse_models(self, subjects: Any) -> None:
-        if self.config.option.encheck_shrink:
-            from encheck.engine.shrunk import refuse_remote
-
-            refuse_remote(subjects)
         if self._gates:
             from encheck.engine.conclusion import refuse_models
 
@@ -199,7 +192,6 @@ class Controller:
         try:
             from encheck.engine.conclusion import with_references
             from encheck.engine.folder import place_of
-            from encheck.reporting.markdown import ENDED
 
             settings = settings_of(self.config, self.store)
             place = place_of(settings, self.config.option.encheck_report_dir, started=self.recorder.started)
@@ -208,8 +200,6 @@ class Controller:
             session.exitstatus, self.problems, self.gate = end.status, [*end.problems], end.gate
             self._note_properties(end)
             self._write(settings, end, place)
-            if settings.shrink and end.status in ENDED:
-                self._shrink(settings, end, place)
         except EncheckError as error:
             self.problems.append(str(error))
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
@@ -230,15 +220,6 @@ class Controller:
         )  # fmt: skip
         self.page = place / "report.html"
         self._tell_rest()
-        write(place, self.results, recorder.items, searched=end.searched, documents=recorder.documents)
-
-    def _shrink(self, settings: Settings, end: Conclusion, place: Path) -> None:
-        """Shrink the worst items and write the run again: it was written before, in case this is cut short."""
-        from encheck.engine.folder import write
-        from encheck.engine.shrunk import shrunk
-
-        recorder = self.recorder
-        self.results = shrunk(self.results, recorder.items, settings, self.subjects)
         write(place, self.results, recorder.items, searched=end.searched, documents=recorder.documents)
 
     def _tell_rest(self) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from textwrap import wrap
 from typing import Any
 
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, cut_offs, negative_words, reference, shrunk, validity
+from encheck.reporting import contamination, cut_offs, negative_words, reference, validity
 from encheck.reporting.decided import gate_command
 from encheck.reporting.failures import rounded
 from encheck.reporting.gate import terminal as gate
@@ -50,7 +50,6 @@ def lines(results: Mapping[str, Any], items: Items | None = None, *, verbose: bo
     """
     is_short = not verbose and "gate" not in results and len(ran(judged(results))) > FEW * len(matrix(results))
     found = _short(results, items or {}) if is_short else _lines(results, verbose=verbose)
-    found = chain(found, shrunk.of_run(results)) if verbose else found
     yield from (visible(line, keep=LINES) for line in found)
 
 
@@ -81,7 +80,6 @@ def _ended(results: Mapping[str, Any]) -> Iterator[str]:
         yield from wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ")
     yield from (f"  {line}" for line in validity.lines(results))
     yield from contamination.lines(results.get("contamination", ()))
-    yield from (f"  {line}" for line in shrunk.headline(results))
 
 
 def _skipped(why: Sequence[str], *, most: int = 0) -> Iterator[str]:

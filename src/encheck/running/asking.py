@@ -10,13 +10,11 @@ from encheck.running.encoding import Encoding
 from encheck.running.scorer import similarity_of
 from encheck.running.subject import Pair, Subject
 from encheck.store import Store
-from encheck.system.lock import Locks, no_locks
+from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 
 
-def asker(
-    subject: Subject, store: Store, *, locks: Locks = no_locks, quiet: bool = False
-) -> Callable[[Sequence[Pair]], list[float]]:
+def asker(subject: Subject, store: Store) -> Callable[[Sequence[Pair]], list[float]]:
     """A function that gives the similarities of pairs, all texts in one call of the encoder; the store keeps them.
 
     UsageError for a model that cannot take new texts: one that learns from a run's, or has vectors of some alone.
@@ -28,7 +26,7 @@ def asker(
     encoding = Encoding({subject.label: subject}, store)
 
     def ask(pairs: Sequence[Pair]) -> list[float]:
-        encoding.encode({subject.label: pairs}, locks=locks, progress=Progress(quiet=quiet))
+        encoding.encode({subject.label: pairs}, locks=no_locks, progress=Progress())
         if subject.error:
             raise subject.error
         score = similarity_of(subject)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from encheck.claims import Claim
@@ -16,24 +16,19 @@ from encheck.scoring.frame import edits_of
 from encheck.shrinking.remake import remaker
 from encheck.shrinking.shrink import Remake, Shrunk, shrink
 from encheck.store import Store
-from encheck.system.lock import Locks, no_locks
 from encheck.types import Triplet
 
 Row = Mapping[str, Any]
 Shrink = Callable[[Row], "Shrunk | str"]
 SHRUNK = ("triplet", "crossed")
-WANTED = ("fail", "below_aim", "known_failure")
-WORST = 3
 
 
-def shrinker(
-    subject: Subject, store: Store, *, english: English, seed: int, locks: Locks = no_locks, quiet: bool = False
-) -> Shrink:
+def shrinker(subject: Subject, store: Store, *, english: English, seed: int) -> Shrink:
     """What shrinks a row of items.parquet for this model; `seed` is that of the run that made the row.
 
     UsageError for a model that cannot take new texts.
     """
-    ask, maker = asker(subject, store, locks=locks, quiet=quiet), Maker(seed, english)
+    ask, maker = asker(subject, store), Maker(seed, english)
 
     def one(row: Row) -> Shrunk | str:
         if row["kind"] not in SHRUNK or row.get("source_is_second"):
@@ -71,26 +66,3 @@ def level_of(case: str, claim: Claim) -> int | str | None:
     """
     ends = sorted((level for level in claim.levels if case.endswith(f"-{level}")), key=lambda level: -len(str(level)))
     return next(iter(ends), None)
-
-
-def is_wanted(row: Row) -> bool:
-    """Whether the check of this row of results.json failed or is below its aim.
-
-    Under a gate, where it has no verdict, the whole interval is below the aim.
-    """
-    if row["verdict"] is not None or row["aim"] is None:
-        return row["verdict"] in WANTED
-    return row["high"] is not None and bool(row["high"] < row["aim"])
-
-
-def worst(case: str, columns: Mapping[str, Sequence[Any]] | None, count: int = WORST) -> list[Row]:
-    """The rows of a case's worst items that are lost, the smallest margin first; one a source."""
-    if not columns or columns["kind"][0] not in SHRUNK:
-        return []
-    rows = [{**dict(zip(columns, values, strict=True)), "case": case} for values in zip(*columns.values(), strict=True)]
-    lost = sorted((row for row in rows if row["near_score"] <= row["far_score"]), key=_margin)
-    return list({row["source"]: row for row in reversed(lost)}.values())[::-1][:count]
-
-
-def _margin(row: Row) -> tuple[float, str]:
-    return row["near_score"] - row["far_score"], row["item"]

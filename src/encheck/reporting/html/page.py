@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.datasets.probes import domains
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, decided, profile, reference, shrunk, story, view
+from encheck.reporting import contamination, decided, profile, reference, story, view
 from encheck.reporting.commands import commands
 from encheck.reporting.gate import words
 from encheck.reporting.gate.view import views
@@ -44,8 +44,7 @@ def render(
     frames = view.frames(results, items)
     found, to_type = sections(results, frames), commands(results, folder)
     pictures = {p.id: p.spec for s in found for p in s.pictures}
-    forms = shrunk.entries(results)
-    payload, shown = packed(frames, pictures, margins_asked(results), _domains(results), forms)
+    payload, shown = packed(frames, pictures, margins_asked(results), _domains(results))
     everything = sum(map(len, frames.values()))
     drawn = rows.blocks(results, found)
     return page(

@@ -10,7 +10,6 @@ import base64
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from encheck.ids import CaseId
@@ -21,8 +20,6 @@ from encheck.system.terminal import visible
 
 Frames = Mapping[str, Frame]
 Asked = Mapping[str, tuple[float, float]]
-Forms = Mapping[tuple[str, str], Mapping[str, Any]]
-Shrunk = Mapping[str, Forms]
 MOST_ITEMS = 50_000
 MOST_BYTES = 18_000_000  # of base64: with everything else, the page stays under 25 MB
 
@@ -34,24 +31,16 @@ def pack(content: Mapping[str, Any]) -> str:
 
 
 def packed(
-    frames: Frames,
-    charts: Mapping[str, Any],
-    asked: Asked,
-    domains: Mapping[str, str] | None = None,
-    shrunk: Shrunk = MappingProxyType({}),
+    frames: Frames, charts: Mapping[str, Any], asked: Asked, domains: Mapping[str, str] | None = None
 ) -> tuple[str, dict[str, int]]:
     """The packed text, and how many items of each case are in it: the most wrong ones where all are too many.
 
-    `asked` is what `margins_asked` found; `domains` says of which domain a source is, where that is known; `shrunk` has
-    the shortest forms of some items, by case.
+    `asked` is what `margins_asked` found; `domains` says of which domain a source is, where that is known.
     """
     most = MOST_ITEMS
     while True:
         chosen = shares({case: len(frame) for case, frame in frames.items()}, most)
         content = _content(frames, chosen, asked, domains or {})
-        for case, forms in shrunk.items():
-            if case in content["cases"]:
-                content["cases"][case]["shrunk"] = _forms(content["cases"][case], content["texts"], forms)
         text = pack(content | {"charts": charts})
         if len(text) <= MOST_BYTES or most < len(frames):
             return text, chosen
@@ -122,23 +111,6 @@ def _case(
     found["all"] = len(frame)
     found["wrong"] = [int(lost[i]) for i in order]
     return found
-
-
-def _forms(case: Mapping[str, Any], texts: Sequence[str], forms: Forms) -> dict[int, Any]:
-    """Place among a case's items -> what became of it when it was shrunk, with what nobody sees made visible."""
-    places = {
-        (item, texts[source]): i for i, (item, source) in enumerate(zip(case["item"], case["source"], strict=True))
-    }
-    named = ((places.get((item, visible(source))), entry) for (item, source), entry in forms.items())
-    return {place: _seen(entry) for place, entry in named if place is not None}
-
-
-def _seen(value: Any) -> Any:
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, Mapping):
-        return {name: _seen(one) for name, one in value.items()}
-    return [_seen(one) for one in value] if isinstance(value, list) else value
 
 
 def _side(columns: Mapping[str, Sequence[Any]], row: int) -> str:

@@ -88,34 +88,6 @@
   const ASKED = new Set(["search", "ranked", "contrast"]);
   const SAME = ["says the same", "yes"];
   const OTHER = ["says something else", "no"];
-  // What became of an item that was shrunk: its shortest form, and beside it the least shrunk one.
-  const formOf = (name, form, whole) => {
-    const found = make("div", undefined, "form");
-    const margin = `margin ${form.margin.toFixed(3)} of ${whole.margin.toFixed(3)}`;
-    found.append(make("p", `${name}: ${form.words} of ${whole.words} words, ${margin}`, "soft"));
-    const list = make("dl");
-    told(list, "sentence", null, form.source, form.source, []);
-    const names = form.margin < 0 ? ["nearer", "farther"] : ["as near", "as near"];
-    told(list, names[0], null, form.source, form.far, form.far_edits, OTHER);
-    told(list, names[1], null, form.source, form.near, form.near_edits, SAME);
-    const why = [form.near_why, form.far_why].filter(Boolean);
-    found.append(list);
-    if (why.length) found.append(make("p", `Why the edit holds: ${why.join("; ")}`, "soft"));
-    return found;
-  };
-  const shrunkOf = (whole) => {
-    const none = whole.margin === null ? "Not shrunk" : "Shortest form that still fails: this one";
-    if (!whole.shortest) return make("p", `${none}: ${whole.reason}.`, "soft shrunk");
-    const found = make("section", undefined, "shrunk");
-    found.append(make("h5", "Shortest form that still fails"));
-    const both = make("div", undefined, "forms");
-    const name = whole.shortest.words < whole.words ? "shortest" : "no shorter, in plainer words";
-    both.append(formOf(name, whole.shortest, whole));
-    if (whole.least) both.append(formOf("least shrunk", whole.least, whole));
-    found.append(both);
-    if (whole.is_cut_short) found.append(make("p", `Stopped after ${whole.scored} pairs: more may go.`, "soft"));
-    return found;
-  };
   const example = (c, i, texts, options) => {
     const found = make("div", undefined, "example card");
     const source = texts[c.source[i]];
@@ -144,7 +116,6 @@
     }
     const why = ["near_why", "far_why"].map((name) => (c[name] && c[name][i] >= 0 ? texts[c[name][i]] : "")).filter(Boolean);
     if (why.length) found.append(make("p", `Why the edit holds: ${why.join("; ")}`, "soft"));
-    if (c.shrunk && c.shrunk[i]) found.append(shrunkOf(c.shrunk[i]));
     const of = ["slice", "domain"].map((name) => (c[name] && c[name][i] >= 0 ? texts[c[name][i]] : "")).filter(Boolean);
     of.forEach((part) => found.append(make("span", part, "tag")));
     const again = make("p", "See it again: ", "soft");
