@@ -35,7 +35,7 @@ class BesideGenerator(Protocol):
 
 
 def listed(*levels: int) -> Callable[[Function], Function]:
-    """Have `encheck variants` list a generator at these levels."""
+    """Have `encheck data variants` list a generator at these levels."""
 
     def mark(generator: Function) -> Function:
         generator.levels = levels  # type: ignore[attr-defined]
@@ -45,7 +45,7 @@ def listed(*levels: int) -> Callable[[Function], Function]:
 
 
 def listed_beside(*bases: str) -> Callable[[Function], Function]:
-    """Have `encheck variants` list a generator at the places of these others, by their names."""
+    """Have `encheck data variants` list a generator at the places of these others, by their names."""
 
     def mark(generator: Function) -> Function:
         generator.bases = bases  # type: ignore[attr-defined]

@@ -76,7 +76,7 @@ def _text(text: str | None) -> str:
 
 def _options(params: list[Any]) -> Iterator[str]:
     """A table of what is the command's own; the names of what it shares with a run."""
-    texts = {name: option.text for option in OPTIONS.values() for name in option.names}
+    texts = {option.name: option.text for option in OPTIONS.values()}
     shared = [one for one in params if texts.get(one.opts[0].removeprefix("--")) == getattr(one, "help", None)]
     own = [one for one in params if one not in shared]
     if own:

@@ -88,7 +88,6 @@ def test_a_check_that_declared_nothing_has_the_declaration_of_its_name(two):
         ("report {0} --out {out}/page.html", "page.html"),
         ("compare {0} {1} --out {out}/page.html", "m (b): better in 0, worse in 1 (jumble)"),
         ("export {0} --out {out} --format csv", "figures.csv"),
-        ("export {0} --out {out} --format sarif", "encheck.sarif"),
     ],
 )
 def test_the_commands_read_it(two, tmp_path, command, said):

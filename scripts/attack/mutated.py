@@ -451,10 +451,10 @@ DATA = (
     *(Kind(name, corpus(name), told("data", f"{name}:FOLDER")) for name in CORPORA),
     Kind("semeval-cqa", xml, told("data", "semeval-cqa:FOLDER")),
     Kind("probes", probes, told("data", "probes:FILE")),
-    Kind("predictions", predictions, told("score", "--data", "pairs:FOLDER/data.csv", "--predictions", "FILE"),
+    Kind("predictions", predictions, told("run", "--data", "pairs:FOLDER/data.csv", "--predictions", "FILE"),
          "theirs.csv"),
-    Kind("sheets", sheets, told("annotate", "agreement", "FOLDER/sheet-ann.csv", "FOLDER/sheet-bob.csv", "--data",
-                                "pairs:FOLDER/data.csv"), "sheet-*.csv"),
+    Kind("sheets", sheets, told("data", "annotate", "agreement", "FOLDER/sheet-ann.csv", "FOLDER/sheet-bob.csv",
+                                "--data", "pairs:FOLDER/data.csv"), "sheet-*.csv"),
 )  # fmt: skip
 GROUPS = {
     "settings": (SETTINGS, 2_000),

@@ -251,7 +251,7 @@ def encheck(tmp_path, monkeypatch):
     with (tmp_path / "own.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerows([("first", "second", "label"), *((p.first, p.second, p.label) for p in pairs().pairs)])
-    return lambda *args, said=None: CliRunner().invoke(app, ["annotate", *args], input=said)
+    return lambda *args, said=None: CliRunner().invoke(app, ["data", "annotate", *args], input=said)
 
 
 def test_three_people_label_a_sheet_and_their_agreement_is_reported(encheck, tmp_path):

@@ -36,35 +36,14 @@ def test_version_is_the_packages(encheck):
     assert encheck("--version").output.strip() == __version__
 
 
-def test_help_shows_every_command_in_its_panel_and_no_alias(encheck):
+def test_help_shows_every_command_in_its_panel(encheck):
     said = encheck("--help").output
     shown = re.findall(r"^│ (\w+) |─ (Decide|Look|More) ─", said, re.MULTILINE)
     assert ["".join(found) for found in shown] == [name for panel, names in PANELS.items() for name in (panel, *names)]
-    registered = set(typer.main.get_command(app).commands)
-    assert registered - {name for names in PANELS.values() for name in names} == {
-        "variants", "annotate", "score", "seeds"
-    }  # fmt: skip
+    assert set(typer.main.get_command(app).commands) == {name for names in PANELS.values() for name in names}
 
 
-@pytest.mark.parametrize(
-    ("alias", "command"),
-    [
-        (["variants"], ["data", "variants"]),
-        (["annotate", "sheet"], ["data", "annotate", "sheet"]),
-    ],
-)
-def test_an_alias_is_the_command(encheck, alias, command):
-    said, meant = encheck(*alias, "--help").output, encheck(*command, "--help").output
-    assert said.partition("\n │")[2].replace(" ".join(alias), " ".join(command)) == meant.partition("\n │")[2]
-    assert encheck(*alias, "--nonsense").exit_code == encheck(*command, "--nonsense").exit_code == 4
-
-
-def test_the_aliases_of_run_and_compare_end_like_the_commands(encheck):
-    Path("own.csv").write_text("first,second,label\n" + "".join(f"a {i},an {i},{i % 2}\n" for i in range(20)))
-    Path("p.csv").write_text("prediction\n" + "1\n" * 20)
-    asked = ("--data", "pairs:own.csv", "--predictions=p.csv")
-    assert encheck("score", *asked).output == encheck("run", *asked).output != ""
-    assert encheck("seeds", "none").output == encheck("compare", "--across-seeds", "none").output != ""
+def test_all_needs_across_seeds(encheck):
     assert encheck("compare", "none", "--all").exit_code == 4
 
 
@@ -354,7 +333,7 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
         (["run", "--junitxm=x"], "unrecognized arguments: --junitxm=x"),
         (["data", "variants", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
         (["data", "annotate", "agreement", "a.csv", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
-        (["score", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
+        (["run", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
         (["compare", "a", "--seed=-3"], "Invalid value for '--seed'"),
         (["run", "--baseline="], "the value of --baseline is empty"),
         (
@@ -611,8 +590,8 @@ def test_what_is_written_by_hand_alone_makes_no_lock_file(encheck, some_probes, 
 
 
 def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck, capfd):
-    for args in (("score", "--data=pairs:x.csv", "--predictions=y.csv"), ("run",)):
-        done = encheck(*args, "--threshold=nan")
+    for args in (("run", "--data=pairs:x.csv", "--predictions=y.csv"), ("run",)):
+        done = encheck(*args, "--cutoff=nan")
         assert done.exit_code == 4
         said = capfd.readouterr()
         assert "--cutoff is nan, but should be a number" in done.output + said.out + said.err

@@ -166,8 +166,8 @@ def test_the_pictures_share_one_scale(three):
     [
         (["--format", "pdf"], "unknown format 'pdf'"),
         (["--cite"], "--cite requires --format latex"),
-        (["--trend", "--across-seeds"], "ask for different comparisons"),
-        (["--trend", "--reference", "old"], "--reference does not go with --trend"),
+        (["--cost", "--across-seeds"], "use only one of them"),
+        (["--across-seeds", "--reference", "old"], "--reference does not go with --across-seeds"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(args, problem):

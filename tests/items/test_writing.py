@@ -290,7 +290,7 @@ def test_what_models_wrote_is_frozen_in_a_lock_file_and_held_to_it(gpt, marians,
     rows = "sentence1\tsentence2\tlabel\nThe dog sings.\tA dog is singing.\t1\nRain fell.\tNo sun.\t0\n"
     (tmp_path / "own.tsv").write_text(rows)
     writers = [f"--continuation-model={gpt}", f"--back-translate={','.join(marians)}"]
-    made = CliRunner().invoke(app, ["variants", "--data", "pairs:own.tsv", "--lock", "own.lock", *writers])
+    made = CliRunner().invoke(app, ["data", "variants", "--data", "pairs:own.tsv", "--lock", "own.lock", *writers])
     assert made.exit_code == 0, made.output
     locked = {json.loads(line).get("generator") for line in (tmp_path / "own.lock").read_text("utf-8").splitlines()}
     assert "continuation" in locked
@@ -305,7 +305,7 @@ def test_the_run_takes_both_options(gpt, marians, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = "sentence1\tsentence2\tlabel\nThe dog sings.\tA dog is singing.\t1\nRain fell.\tNo sun.\t0\n"
     (tmp_path / "own.tsv").write_text(rows)
-    args = ["--data", "pairs:own.tsv", "--model=overlap", f"--continuation-model={gpt}", "--threshold=0.5",
+    args = ["--data", "pairs:own.tsv", "--model=overlap", f"--continuation-model={gpt}", "--cutoff=0.5",
             f"--back-translate={','.join(marians)}", "--no-store", "--report-dir=out", "-q"]  # fmt: skip
     outcome = CliRunner().invoke(app, ["run", "-m", "continuation or swapchain", *args])
     assert outcome.exit_code in (0, 1), outcome.output

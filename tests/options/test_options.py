@@ -78,7 +78,7 @@ def test_the_page_of_options_is_the_table():
 
 
 def test_no_two_options_have_one_name_or_one_place():
-    names = [name for option in OPTIONS.values() for name in option.names]
+    names = [option.name for option in OPTIONS.values()]
     assert len(set(names)) == len(names)
     assert {option.group for option in OPTIONS.values()} == set(GROUPS)
 

@@ -328,7 +328,7 @@ def test_epsilon_is_asked_for_and_recorded(results):
 
 
 def test_a_cut_off_of_the_users_own_is_answered(results):
-    found, _ = results("--encheck-model=oracle", "-m", "paraphrase", "--encheck-threshold=0.8")
+    found, _ = results("--encheck-model=oracle", "-m", "paraphrase", "--encheck-cutoff=0.8")
     shares = {r["metric"]: r["value"] for r in found["checks"] if r["params"].get("threshold") == 0.8}
     assert shares == {"recall": 1.0, "false_positive_rate": 0.0}
 
@@ -647,7 +647,7 @@ def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
         (["--encheck-sample=²"], "*--sample is '²', but should be a number of clusters, or all*"),
         (["--encheck-seed=-3"], "*--seed is -3, but should be 0 or more*"),
         (["--encheck-cutoff=nan"], "*--cutoff is nan, but should be a number to compare scores with*"),
-        (["--encheck-seed-replicate=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
+        (["--encheck-twin=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
         (["--encheck-epsilon=7"], "*--epsilon is 7.0, but a margin of cosines lies between -2 and 2*"),
     ],
 )
@@ -720,7 +720,7 @@ def test_a_folder_after_a_blank_is_refused_and_nothing_in_it_runs(pytester, run)
     assert not Path("ran").exists()
 
 
-@pytest.mark.parametrize("options", [("--model",), ("--model=x", "--twin"), ("--seed-replicate",)], ids=" ".join)
+@pytest.mark.parametrize("options", [("--model",), ("--model=x", "--twin"), ("--baseline",)], ids=" ".join)
 def test_a_short_option_with_a_folder_elsewhere_after_a_blank_is_refused_in_a_clone(
     pytester, tmp_path_factory, options
 ):

@@ -265,7 +265,7 @@ def test_the_examples_are_yaml_and_name_options_that_there_are(block):
 
     assert yaml.safe_load(block)
     options = set(re.findall(r"(--[a-z-]+)=", block)) - {"--junitxml"}
-    assert options <= {f"--{name}" for option in OPTIONS.values() for name in option.names}
+    assert options <= {f"--{option.name}" for option in OPTIONS.values()}
 
 
 def test_the_store_that_is_cached_lies_outside_the_checkout():

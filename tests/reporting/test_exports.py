@@ -9,7 +9,6 @@ import pyarrow.parquet
 import pytest
 import yaml
 from huggingface_hub.repocard_data import model_index_to_eval_results
-from sarif_pydantic import Sarif
 from typer.testing import CliRunner
 
 from encheck.cli import app
@@ -47,7 +46,7 @@ def test_every_format_writes_its_file(results, tmp_path):
     paths = export(results, tmp_path, formats=list(FORMATS))
     assert {p.relative_to(tmp_path).as_posix() for p in paths} == {
         "m.model-index.yaml", "m.eval_results.yaml", "mteb/m/EncheckAntonym.probes.json", "figures.csv",
-        "figures.parquet", "encheck.sarif", "m.probes.card.svg",
+        "figures.parquet", "m.probes.card.svg",
     }  # fmt: skip
 
 
@@ -139,80 +138,3 @@ def test_a_place_that_is_no_folder_is_told(results, tmp_path, place):
     done = CliRunner().invoke(app, ["export", str(tmp_path), "--out", str(tmp_path / place)])
     assert done.exit_code == 4
     assert f"{place}, which should be a writable folder: " in done.output
-
-
-def sarif_of(results, tmp_path):
-    """The results of the one run in encheck.sarif, read by another reader of the format."""
-    (path,) = export(results, tmp_path, formats=["sarif"])
-    log = Sarif.model_validate_json(path.read_text("utf-8"))
-    (run,) = log.runs
-    assert log.version == "2.1.0"
-    assert {one.rule_id for one in run.results} == {rule.id for rule in run.tool.driver.rules}
-    assert len({json.dumps(one.partial_fingerprints) for one in run.results}) == len(run.results)
-    return run.results
-
-
-def test_alerts_are_what_is_not_green(results, tmp_path):
-    verdicts = ("pass", "fail", "below_aim", "inconclusive", "known_failure", "skipped")
-    results["checks"] = [row(f"claim_{v}", 0.5) | {"verdict": v, "reason": "a reason"} for v in verdicts]
-    found = sarif_of(results, tmp_path)
-    assert [one.level.value for one in found] == ["error", "warning", "warning", "note"]
-    figure = "(margin_rate_calibrated 0.500, floor 0.8, aim 0.8)"
-    assert found[0].message.text == f"claim fail: fail for m on probes {figure}. a reason"
-    written = json.loads((tmp_path / "encheck.sarif").read_text("utf-8"))["runs"][0]["results"]
-    assert [one.get("suppressions", [{}])[0].get("justification") for one in written] == [None, None, None, "a reason"]
-    assert found[0].locations[0].physical_location.artifact_location.uri == "models.yaml"
-
-
-def test_a_rule_says_what_its_check_claims(results, tmp_path):
-    results["checks"] = [row("a_is_b", 0.5, verdict="fail", reason="")]
-    for says in ("An a is a b.", ""):
-        results["claims"] = {"a_is_b": {"says": says}}
-        sarif_of(results, tmp_path)
-        (rule,) = json.loads((tmp_path / "encheck.sarif").read_text("utf-8"))["runs"][0]["tool"]["driver"]["rules"]
-        assert rule["shortDescription"]["text"] == (says or "a is b")
-
-
-@pytest.mark.parametrize(
-    ("status", "verdict", "successful"),
-    [
-        (0, "pass", True),
-        (1, "fail", True),
-        (10, "pass", True),
-        (1, "pass", False),
-        (2, "pass", False),
-        (4, None, False),
-    ],
-)
-def test_a_run_that_did_not_end_is_no_clean_one(results, tmp_path, status, verdict, successful):
-    results["checks"] = [row("a_is_b", 0.5) | {"verdict": verdict, "reason": ""}]
-    results["run"] |= {"exit_status": status, "notes": ["the gate did not decide"]}
-    sarif_of(results, tmp_path)
-    (said,) = json.loads((tmp_path / "encheck.sarif").read_text("utf-8"))["runs"][0]["invocations"]
-    assert (said["executionSuccessful"], said["exitCode"]) == (successful, status)
-    assert said["toolExecutionNotifications"][0]["message"]["text"] == "the gate did not decide"
-
-
-@pytest.mark.parametrize(("outcome", "level"), [("block", "error"), ("inconclusive", "warning")])
-def test_alerts_of_a_gate_are_its_reasons(results, tmp_path, outcome, level):
-    gate_row = {
-        "row": "antonym/probes/1", "gates": True, "evidence": True, "outcome": outcome, "family": "f",
-        "kind": "rate", "baseline": 0.9, "candidate": 0.8, "change": -0.1, "low": -0.12, "high": -0.08,
-        "detectable": 0.03, "lost": 9, "gained": 1,
-    }  # fmt: skip
-    reasons = ["antonym/probes/1: lost more than 1.0 points", "contract broken: x on probes", "family order: open"]
-    against = {"baseline": "base", "outcome": outcome, "reasons": reasons, "rows": [gate_row]}
-    results |= {"gate": {"outcome": outcome, "against": [against]}}
-    results["checks"] = [row("a_is_b", 0.5) | {"verdict": v, "reason": ""} for v in ("inconclusive", "known_failure")]
-    found = sarif_of(results, tmp_path)
-    assert [(one.rule_id, one.level.value) for one in found] == [(n, level) for n in ("antonym", "contract", "gate")]
-    assert found[0].message.text.endswith("lost more than 1.0 points (-10.0 [-12.0, -8.0])")
-
-
-def test_a_gate_that_passes_gives_no_alert_and_a_threshold_of_ones_own_does(results, tmp_path):
-    against = {"baseline": "base", "outcome": "pass", "reasons": [], "rows": []}
-    results |= {"gate": {"outcome": "pass", "against": [against]}}
-    results["checks"] = [row("a_is_b", 0.5) | {"verdict": "fail", "reason": ""}]
-    assert [one.level.value for one in sarif_of(results, tmp_path)] == ["error"]
-    results["checks"] = []
-    assert sarif_of(results, tmp_path) == []

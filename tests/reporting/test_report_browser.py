@@ -319,16 +319,3 @@ def test_a_comparison_of_ten_fits_a_screen_and_a_phone(opened, tmp_path):
     assert unfit(page) == ([], False)
     page.locator("table.matrix a").first.click()
     page.locator("details[open] table.stack").first.wait_for()
-
-
-@pytest.mark.long
-def test_a_trend_fits_a_phone(opened, tmp_path):
-    from test_trend import dated
-
-    from encheck.comparing.trend import trends
-    from encheck.comparing.trend_text import render
-
-    page = opened(render(trends(dated(tmp_path, [36, 30, 10]))))
-    page.set_viewport_size({"width": 360, "height": 700})
-    assert page.locator("svg.line .worse").count() == 1
-    assert unfit(page) == ([], False)

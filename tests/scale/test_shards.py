@@ -272,22 +272,3 @@ def test_nothing_goes_through_all_pairs_one_by_one(tmp_path):
     data = large(tmp_path).load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
     with pytest.raises(TypeError, match="by their columns"):
         list(ColumnPairs(data.columns, np.arange(3)))
-
-
-def test_all_items_are_written_by_shard(tmp_path, maker, monkeypatch):
-    monkeypatch.setattr(sources.plan, "__kwdefaults__", {"rows": 70})
-    made = [*ROWS[:20], ("", "b", 1, 0.5), *ROWS[20:]]
-    engine = large(tmp_path, skip_bad_rows=True, all_items=str(tmp_path / "all"))
-    data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', made)}")
-    bench = bench_of(data, tmp_path, maker, engine.score)
-    measured(bench, "asymmetric", checks=SYMMETRY)
-    files = sorted((tmp_path / "all/asymmetric--pairs").iterdir())
-    assert len(files) == data.columns.counts["shards"] > 1
-    found = [row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()]
-    assert len(found) == 300
-    score = bench.subjects["asymmetric"].model.score_pairs
-    for row in found[::37]:
-        first, second, label, gold = made[row["row"] - 1]
-        assert (row["label"], row["gold"]) == (label, gold)
-        assert row["near_score"] == score([first], [second]).astype(np.float32)
-        assert row["far_score"] == score([second], [first]).astype(np.float32)

@@ -9,6 +9,7 @@ import typer
 
 from encheck.api.packaged import packaged
 from encheck.cli.handing_on import HandsOn, split_at_end_of_options
+from encheck.cli.reports import predictions_app
 from encheck.cli.shared import app, tell, told
 from encheck.cli.table import shows_options
 from encheck.errors import UsageError
@@ -62,8 +63,7 @@ def run(context: typer.Context, **_shown: object) -> None:
 
 
 def _score(context: typer.Context) -> None:
-    commands: Any = context.parent and context.parent.command
-    command = commands.get_command(context.parent, "score")
+    command: Any = typer.main.get_command(predictions_app)
     with command.make_context("run", list(context.args), parent=context.parent) as scoring:
         command.invoke(scoring)
 

@@ -1,4 +1,4 @@
-"""Runs side by side, over time and across seeds; models with what they cost."""
+"""Runs side by side and across seeds; models with what they cost."""
 
 from __future__ import annotations
 
@@ -13,18 +13,13 @@ from encheck.cli.shared import ModelArgs, StorePath, app, say, tell, told
 from encheck.cli.table import as_option
 
 FORMATS = {"html": ".html", "latex": ".tex", "csv": ".csv"}
-Everything = Annotated[
-    bool, typer.Option("--all", help="With --across-seeds: show all metrics, not only those with a threshold.")
-]
 
 
 @app.command()
 def compare(
     runs: Annotated[
         list[str],
-        typer.Argument(
-            metavar="RUN...", help="Run directories. With --cost: models. With --trend: directories that hold runs."
-        ),
+        typer.Argument(metavar="RUN...", help="Run directories. With --cost: models."),
     ],
     reference: Annotated[
         str | None, typer.Option(metavar="NAME", help="Model or run to compare the others with. Default: the first.")
@@ -39,9 +34,7 @@ def compare(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="File to write. Default: compare.html, compare.tex or compare.csv; with --trend, trend.html."
-        ),
+        typer.Option(help="File to write. Default: compare.html, compare.tex or compare.csv."),
     ] = None,
     form: Annotated[
         str,
@@ -49,9 +42,6 @@ def compare(
     ] = "html",
     cite: Annotated[
         bool, typer.Option("--cite", help="With --format latex: cite each source, and write the BibTeX entries.")
-    ] = False,
-    trend: Annotated[
-        bool, typer.Option("--trend", help="Show each model over its dated runs, and which changes are certain.")
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every check of every model.")] = False,
     json_file: Annotated[
@@ -61,7 +51,9 @@ def compare(
     across_seeds: Annotated[
         bool, typer.Option("--across-seeds", help="Show the mean and standard error over models that differ in seed.")
     ] = False,
-    everything: Everything = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="With --across-seeds: show all metrics, not only those with a threshold.")
+    ] = False,
     cost: Annotated[
         bool,
         typer.Option(
@@ -83,15 +75,13 @@ def compare(
 
     A flip is an item that some models get right and others wrong.
 
-    With --trend, show each model over time. With --cost, run models and say which of them are worth their cost.
+    With --cost, run models and say which of them are worth their cost.
 
     Examples:
 
         encheck compare reports/monday reports/tuesday --out compare.html
 
         encheck compare reports/* --reference sbert --format latex --cite
-
-        encheck compare --trend reports
 
         encheck compare --across-seeds reports/seeds
 
@@ -111,8 +101,6 @@ def compare(
             _across_seeds(folders, everything=everything)
         elif everything:
             raise UsageError("--all requires --across-seeds")
-        elif trend:
-            _trend(folders, out or Path("trend.html"), json_file, seed)
         else:
             _compare(folders, reference, form, out or Path(f"compare{FORMATS[form]}"), json_file, seed,
                      cite=cite, verbose=verbose, behaviour=behaviour)  # fmt: skip
@@ -126,9 +114,7 @@ def _refuse_contradictions(given: dict[str, Any]) -> None:
         raise UsageError(unknown("format", given["form"], FORMATS))
     if given["cost"] and (given["across_seeds"] or given["everything"]):
         raise UsageError("--cost compares models and --across-seeds compares runs: use only one of them")
-    others = [f"--{name.replace('_', '-')}" for name in ("cost", "across_seeds", "trend") if given[name]]
-    if len(others) > 1:
-        raise UsageError(f"{' and '.join(others)} ask for different comparisons: give one of them")
+    others = [f"--{name.replace('_', '-')}" for name in ("cost", "across_seeds") if given[name]]
     only = {
         "--reference": given["reference"] is not None,
         "--behaviour": given["behaviour"] is not None,
@@ -182,32 +168,6 @@ def _compare(
     if cite:
         write_named(out.with_suffix(".bib"), citations.bibliography(found))
         tell(f"references: {out.with_suffix('.bib')}")
-
-
-def _trend(folders: list[Path], out: Path, json_file: Path | None, seed: int) -> None:
-    from encheck.comparing.trend import as_dict, trends
-    from encheck.comparing.trend_text import lines, render
-    from encheck.reporting.rebuild import as_written
-    from encheck.reporting.results import write_named
-
-    with as_written(*folders):
-        found = trends(folders, seed=seed)
-        page, said = render(found), list(lines(found))
-    write_named(out, page)
-    if json_file:
-        write_named(json_file, json.dumps(as_dict(found), indent=1, allow_nan=False) + "\n")
-    say(said)
-    tell(f"page: {out}")
-
-
-@app.command(hidden=True)
-def seeds(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories.")],
-    everything: Everything = False,
-) -> None:
-    """Show each metric's mean and standard error over models that differ in seed: `encheck compare --across-seeds`."""
-    with told():
-        _across_seeds(runs, everything=everything)
 
 
 def _across_seeds(runs: list[Path], *, everything: bool) -> None:

@@ -28,9 +28,7 @@ Same = Annotated[
     str,
     typer.Option(metavar="hits|recall|false-accepts", help="What the old and the new cut-off should have in common."),
 ]
-Own = Annotated[
-    float | None, typer.Option("--cutoff", "--threshold", metavar="T", help="Also show this cut-off of yours.")
-]
+Own = Annotated[float | None, typer.Option("--cutoff", metavar="T", help="Also show this cut-off of yours.")]
 Positives = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Share of pairs that are positive in production; precision and hits need it."),

@@ -33,7 +33,6 @@ data_app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 data_app.add_typer(annotate_app, name="annotate")
-app.add_typer(annotate_app, name="annotate", hidden=True)
 
 
 @data_app.command(SHOW, hidden=True)

@@ -132,7 +132,7 @@ def _for_old(args: Sequence[str]) -> list[str]:
     """The arguments without those that are about the new model alone."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for option in (OPTIONS[name] for name in FOR_NEW):
-        parser.add_argument(*(f"--{name}" for name in option.names), action="append")
+        parser.add_argument(f"--{option.name}", action="append")
     return parser.parse_known_args(list(args))[1]
 
 

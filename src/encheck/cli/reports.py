@@ -14,6 +14,8 @@ from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, StorePath, a
 if TYPE_CHECKING:
     from encheck.reporting.where import Search
 
+predictions_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
 
 @app.command()
 def report(
@@ -77,11 +79,11 @@ def export(
     formats: Annotated[
         list[str] | None,
         typer.Option(
-            "--format", help="model-index, eval-results, mteb, csv, parquet, sarif or card; repeatable. Default: all."
+            "--format", help="model-index, eval-results, mteb, csv, parquet or card; repeatable. Default: all."
         ),
     ] = None,
 ) -> None:
-    """Export a run as model-card metadata, hub evaluation results, MTEB-style JSON, tables, SARIF or a card.
+    """Export a run as model-card metadata, hub evaluation results, MTEB-style JSON, tables or a card.
 
     Files are only written, never uploaded.
 
@@ -155,14 +157,14 @@ def _posted(body: str, to: str, name: str, pull: int | None) -> str:
     return f"The comment {name!r} was posted: {address}" if address else f"The comment {name!r} was posted."
 
 
-@app.command(hidden=True)
+@predictions_app.command()
 def score(
     data: DataSpec,
     predictions: Annotated[
         Path, typer.Option(help="CSV, TSV or JSONL with a column prediction or score, or a SemEval run.")
     ],
     cutoff: Annotated[
-        float | None, typer.Option("--cutoff", "--threshold", help="Predict 1 for scores at or above this value.")
+        float | None, typer.Option("--cutoff", help="Predict 1 for scores at or above this value.")
     ] = None,
     split: Split = None,
     median_scope: Scope = "split",

@@ -35,17 +35,17 @@ def _unwrap(command: Any) -> None:
 
 
 class Commands(typer.core.TyperGroup):
-    """The commands, in the panels of `PANELS`; what stands in none is a hidden alias.
+    """The commands, in the panels of `PANELS`.
 
     Wrong use ends with exit code 4, as where encheck finds it: 2 is an interrupted run.
     """
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """The commands in the order of the panels, then the aliases."""
+        """The commands in the order of the panels."""
         panels = {name: panel for panel, names in PANELS.items() for name in names}
         for name, command in self.commands.items():
-            command.rich_help_panel, command.hidden = panels.get(name), name not in panels  # type: ignore[attr-defined]
-        return [*panels, *(name for name in self.commands if name not in panels)]
+            command.rich_help_panel = panels[name]  # type: ignore[attr-defined]
+        return [*panels]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """As typer's, with each paragraph of the help on one line, so that it wraps at the terminal's width."""

@@ -44,6 +44,5 @@ def _type(option: Option) -> Any:
 
 
 def _typer_option(option: Option, **attributes: Any) -> Any:
-    names = [f"--{name}" for name in option.names]
     metavar = None if option.is_flag else option.metavar or "|".join(option.choices)
-    return typer.Option(*names, help=option.text, metavar=metavar, show_default=False, **attributes)
+    return typer.Option(f"--{option.name}", help=option.text, metavar=metavar, show_default=False, **attributes)

@@ -20,7 +20,6 @@ from encheck.cli.shared import (
     SkipBadRows,
     SpacyModel,
     StorePath,
-    app,
     project,
     say,
     tell,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from encheck.options import Settings
 
 
-@app.command("variants", hidden=True)
 @data_app.command()
 def variants(
     data: DataSpec,

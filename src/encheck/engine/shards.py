@@ -29,7 +29,6 @@ def large_of(settings: Settings, *, quiet: bool = False) -> Large:
         engine_of(settings, folder), folder, settings.engine is not None,
         sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
         device=Device(settings.device, settings.dtype), quiet=quiet, is_gated=is_gated(settings),
-        all_items=str(settings.all_items or ""),
     )  # fmt: skip
 
 

@@ -26,8 +26,8 @@ class OptionGroup(Protocol):
 
 
 def spelt(options: Iterable[Option], *, prefix: str = "") -> list[str]:
-    """Every way to write these options, with their dashes."""
-    return [f"--{prefix}{name}" for option in options for name in option.names]
+    """These options, with their dashes."""
+    return [f"--{prefix}{option.name}" for option in options]
 
 
 def add_options(group: OptionGroup, *, prefix: str = "", but: Collection[str] = ()) -> None:

@@ -25,7 +25,7 @@ def as_given(value: Any) -> Any:
 class Option:
     """One option of a run.
 
-    `name` and `alias` have no dashes. `convert` makes a value of one text (argparse's `type`); `parse` makes the
+    `name` has no dashes. `convert` makes a value of one text (argparse's `type`); `parse` makes the
     setting of all that was given, and raises UsageError for what it may not be. `default` is what `parse` gets where
     nothing was given; `usual` describes it where the value itself says little. `kept`: results.json and baselines
     record the setting. `is_pytests`: pytest has an option of that name, and the short one is read from it.
@@ -35,7 +35,6 @@ class Option:
     group: Group
     help: str
     metavar: str = ""
-    alias: str = ""
     convert: Callable[[str], Any] = str
     parse: Callable[[Any], Any] = as_given
     default: Any = None
@@ -47,11 +46,6 @@ class Option:
     kept: bool = False
     hidden: bool = False
     is_pytests: bool = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The name, then the alias if there is one."""
-        return (self.name, self.alias) if self.alias else (self.name,)
 
     @property
     def dest(self) -> str:

@@ -21,8 +21,7 @@ def _table(group: Group) -> Iterator[str]:
 
 def _row(option: Option) -> str:
     value = "" if option.is_flag else f" {option.metavar or ' or '.join(option.choices)}"
-    names = "<br>".join(f"`--{name}{value}`" for name in option.names)
-    return f"| {names} | {_cell(option.help)} | {_cell(option.default_text)} |"
+    return f"| `--{option.name}{value}` | {_cell(option.help)} | {_cell(option.default_text)} |"
 
 
 def _cell(text: str) -> str:

@@ -79,8 +79,6 @@ def _refuse_with_engine(option: Any) -> None:
         raise UsageError("--address is where a Ray cluster is: it needs --engine=ray")
     if option.encheck_quick and option.encheck_engine:
         raise UsageError("--quick stops after a first look, and --engine measures all pairs: leave one out")
-    if option.encheck_all_items and not option.encheck_engine:
-        raise UsageError("--all-items requires --engine: it is for data that are measured in shards")
 
 
 def _refuse_named_twice(models: tuple[str, ...], replicates: list[str] | tuple[()]) -> None:

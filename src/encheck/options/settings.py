@@ -88,7 +88,7 @@ class Settings:
             "as different or the same.",
     )
     cutoff: float | None = option(
-        "cutoff", alias="threshold", group="what", metavar="T", convert=float, parse=cutoff_of,
+        "cutoff", group="what", metavar="T", convert=float, parse=cutoff_of,
         help="Your own cut-off: report how many pairs of each label score T or more.",
     )
     lock: Path | None = option(
@@ -118,7 +118,7 @@ class Settings:
         help="A second baseline, kept for many releases, so that many small losses cannot add up unnoticed.",
     )
     seed_replicates: tuple[str, ...] = option(
-        "twin", alias="seed-replicate", group="gate", metavar="MODEL", repeatable=True, takes_path=True,
+        "twin", group="gate", metavar="MODEL", repeatable=True, takes_path=True,
         parse=all_given,
         help="Another training seed of the baseline, used to estimate seed-to-seed variance. Repeat it for three or "
             "more models.",
@@ -185,11 +185,6 @@ class Settings:
         "report-dir", group="output", metavar="DIR", takes_path=True, usual="reports/<run>",
         parse=lambda text: Path(text) if text else None,
         help="Directory for the results and the report.",
-    )
-    all_items: Path | None = option(
-        "all-items", group="output", metavar="DIR", takes_path=True, parse=path_of,
-        help="With --engine, write the scores of all pairs to Parquet files in this directory, a file a shard. "
-        "items.parquet holds the worst and a random sample.",
     )
 
     epsilon: float = option(

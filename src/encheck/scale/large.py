@@ -23,7 +23,6 @@ from encheck.running.shards import ShardScores
 from encheck.running.subject import Subject
 from encheck.scale import storage
 from encheck.scale.columns import Parts, columns_of
-from encheck.scale.items import write_items
 from encheck.scale.shards import Done, Engine, Shard, Work
 from encheck.scale.sources import ENDING, Plan, plan
 from encheck.scale.work import ScoreWork, Survey
@@ -45,8 +44,7 @@ class Large:
     """The data of a run that are measured in shards by `engine`, whose files lie below `folder`.
 
     `is_asked` says that the user named the engine: then all data must lie in Parquet files. `is_gated` says that a gate
-    needs the score of every item, so that nothing is measured in shards without being asked. `all_items` is a folder
-    that takes the scores of all pairs.
+    needs the score of every item, so that nothing is measured in shards without being asked.
     """
 
     engine: Engine
@@ -58,9 +56,7 @@ class Large:
     device: Device = field(default_factory=Device)
     quiet: bool = False
     is_gated: bool = False
-    all_items: str = ""
     _plans: dict[str, Plan] = field(default_factory=dict)
-    _surveys: dict[str, Parts] = field(default_factory=dict)
 
     def load(self, label: str, spec: str) -> Dataset | None:
         """The data in shards, None for those that a run holds in memory.
@@ -92,7 +88,7 @@ class Large:
         if not sum(one.counts["rows"] for one in done):
             raise DataError(f"{label}: no row of {len(done)} shards is valid; the first problem: {done[0].notes[0]}")
         has_clusters = "cluster" in found.columns
-        self._surveys[label] = parts = Parts(work.files, done)
+        parts = Parts(work.files, done)
         columns = columns_of(
             label, parts, has_clusters=has_clusters, fingerprint=found.fingerprint,
             about=self.engine.about(),
@@ -116,11 +112,7 @@ class Large:
         has_backward = "backward" in work.files.columns(done[0].shard, ["backward"])
         computed = sum(one.counts["computed"] for one in done) if before < len(done) else 0
         backward = parts.column("backward", np.float64) if has_backward else None
-        scores = ShardScores(parts.column("forward", np.float64), backward, computed)
-        if self.all_items:
-            place = storage.join(self.all_items, f"{subject.label}--{columns.name}")
-            write_items(place, columns, self._surveys[columns.name], scores)
-        return scores
+        return ShardScores(parts.column("forward", np.float64), backward, computed)
 
     def _run(
         self,

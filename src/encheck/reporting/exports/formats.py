@@ -1,4 +1,4 @@
-"""A run in other people's formats: model-card metadata and picture, evaluation results, MTEB-style JSON, tables, SARIF.
+"""A run in other people's formats: model-card metadata and picture, evaluation results, MTEB-style JSON, tables.
 
 Files are written and nothing is ever pushed.
 """
@@ -16,7 +16,6 @@ from encheck.errors import UsageError, unknown
 from encheck.gating.declared import declarations
 from encheck.ids import CaseId
 from encheck.reporting.card import card
-from encheck.reporting.exports import sarif
 from encheck.reporting.profile import profile
 from encheck.reporting.results import into
 from encheck.reporting.view import best_surface
@@ -223,6 +222,5 @@ FORMATS: dict[str, Callable[[Results, Path], list[Path]]] = {
     "mteb": _write_mteb,
     "csv": _write_csv,
     "parquet": _write_parquet,
-    "sarif": sarif.write,
     "card": _write_cards,
 }
