@@ -65,5 +65,5 @@ def seeded_as(name: str) -> Callable[[Function], Function]:
 
 
 def name_of(generator: Generator) -> str:
-    """What lock files and listings call a generator: "antonym", or "antonym+control" for one beside another."""
+    """What listings call a generator: "antonym", or "antonym+control" for one beside another."""
     return getattr(generator, "label", generator.__name__)

@@ -87,7 +87,6 @@ def phenomenon(name: str, side: Side) -> Generator:
     generate.__name__ = relation
     generate.label = relation if made is None else name_of(made)  # type: ignore[attr-defined]
     generate.is_written = True  # type: ignore[attr-defined]  # may share its name with a generator that makes some
-    generate.is_made = made is not None  # type: ignore[attr-defined]
     generate.is_experimental = is_experimental  # type: ignore[attr-defined]
     generate.surveys = getattr(made, "surveys", None)  # type: ignore[attr-defined]
     generate.seeded_as = getattr(made, "seeded_as", relation)  # type: ignore[attr-defined]

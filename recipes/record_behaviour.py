@@ -4,8 +4,8 @@
     python recipes/record_behaviour.py compare OLD NEW [--texts] [--order] [--renamed checks.*.old=checks.*.new]
 
 A recording holds results.json less `run`, and items.parquet, of runs on the probes, on MRPC, and through the gate for
-six changed copies of MiniLM; then a baseline, a comparison, exports and a lock file. Under `texts/` it holds what the
-terminal says. encheck is driven by its command line alone, so a recording can be compared with one of any other commit.
+six changed copies of MiniLM; then a baseline, a comparison and exports. Under `texts/` it holds what the terminal says.
+encheck is driven by its command line alone, so a recording can be compared with one of any other commit.
 
 Models and embeddings are kept in the work folder: the first recording takes 11 minutes of processor time, the next ones
 under 4 (with --quick under 2), on two cores half as long. Two recordings of one commit on one machine are equal to the
@@ -39,8 +39,8 @@ ROOT = Path(__file__).resolve().parents[1]
 THREADS = "1"
 ITEM = "probes/f657907a979c4162/antonym/1/written/0"
 SUBCOMMANDS = (
-    "", "run", "models", "data", "show", "variants", "report", "compare", "seeds", "export", "score", "annotate",
-    "annotate sheet", "annotate label", "annotate agreement", "store", "store prune",
+    "", "run", "models", "data", "data variants", "show", "report", "compare", "export", "data annotate",
+    "data annotate sheet", "data annotate label", "data annotate agreement", "store", "store prune",
 )  # fmt: skip
 WRONG_USES = {
     "misspelt-model": ["run", "--model=sbrt"],
@@ -239,9 +239,8 @@ class Recorder:
         if self.mrpc:
             args = [f"--data=mrpc:{self.mrpc}", f"--sample={self.sample}"]
             yield lambda: self.run("mrpc", "--model=sbert", *args)
-            lock = f"--lock={self.raw / 'variants/mrpc.lock'}"
-            few = ["--sample=50", f"--store={self.store}"]
-            yield lambda: self.command("variants", "variants", f"--data=mrpc:{self.mrpc}", lock, *few)
+            few = ["--sample=50", f"--store={self.store}", "--n=50"]
+            yield self.said("variants", "data", "variants", f"--data=mrpc:{self.mrpc}", *few)
         for name, model in CANDIDATES.items():
             if not self.quick or name in QUICK:
                 yield self.gate(name, model, self.raw / "baseline")
@@ -317,10 +316,10 @@ def record(options: argparse.Namespace) -> int:
         options.jobs,
     )
     make_models(work / "models")
-    (recorder.raw / "variants").mkdir(parents=True)
+    recorder.raw.mkdir()
     (out / "record.json").write_text("{}")  # so that a recording that was broken off can be made again
     recorder.record()
-    for name in ("compared", "exports", "variants"):
+    for name in ("compared", "exports"):
         recorder.keep(recorder.raw / name, name)
     write(out / "exits.json", dict(sorted(recorder.exits.items())))
     took = round(time.monotonic() - start, 1)
@@ -557,8 +556,6 @@ def parsed(path: Path) -> Any:
         return yaml.safe_load(text)
     if path.suffix == ".csv":
         return [{k: number(v) for k, v in row.items()} for row in csv.DictReader(text.splitlines())]
-    if path.suffix == ".lock":
-        return [json.loads(line) for line in text.splitlines()]
     return json.loads(text)
 
 

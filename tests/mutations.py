@@ -35,7 +35,6 @@ from encheck.engine.results import read as read_run
 from encheck.errors import EncheckError
 from encheck.gating.baseline import read as read_baseline
 from encheck.gating.weighing import weigh
-from encheck.items.lock import VariantLock
 from encheck.options import project_table
 from encheck.reporting.exports.formats import FORMATS, export
 from encheck.reporting.rebuild import as_written, rebuild
@@ -64,7 +63,7 @@ JUNK = (
 
 
 def made(work):
-    """A run with its baseline, a lock, settings, a sheet and data, as encheck writes them or as people do."""
+    """A run with its baseline, settings, a sheet and data, as encheck writes them or as people do."""
     rows = "".join(f"a b {i},a c {i},{i % 2}\n" for i in range(60))
     (work / "own.csv").write_text(f"first,second,label\n{rows}")
     rated = [{"first": f"a {i}", "second": f"b {i}", "label": i % 2} for i in range(20)]
@@ -75,9 +74,6 @@ def made(work):
     chosen = "antonym_is_farther_than_paraphrase or than_random_pair or symmetry"
     args = ["run", "-q", "-k", chosen, "--model=jaccard", f"--data=probes:{work / 'probes.jsonl'}"]
     CliRunner().invoke(app, [*args, f"--report-dir={work / 'run'}", f"--save-baseline={work / 'base'}"])
-    variants = [{"source": "s", "generator": "g", "level": 1, "edits": [[0, 1, ["a"]]], "variant": "v"}]
-    head = {"encheck_lock": 2, "variants": 1, "seed": 0, "language": {"lexicon": "l"}, "works": [["g", 1]]}
-    (work / "lock").write_text("".join(f"{json.dumps(line)}\n" for line in (head, *variants)))
     (work / "pyproject.toml").write_text(
         '[tool.encheck]\nmodels = "m.yaml"\nstore-limit-mb = 40\nthresholds = {a = 0.5}\n'
         '[tool.encheck.known_failures.m]\n"a_*" = "few"\n'
@@ -130,7 +126,6 @@ KINDS = {  # the file, what spoils it, what reads it
     "baseline": ("base/baseline.json", "json", (weighed,)),
     "baseline, resealed": ("base/baseline.json", "sealed", (weighed,)),
     "baseline items": ("base/items.parquet", "sealed parquet", (weighed,)),
-    "lock": ("lock", "lines", (lambda work: checked(VariantLock.read(work / "lock")),)),
     "project": ("pyproject.toml", "bytes", (lambda work: project_table(work / "pyproject.toml"),)),
     "models": ("models.yaml", "bytes", (lambda work: read_models(work / "models.yaml"),)),
     "csv": ("own.csv", "bytes", (lambda work: load(f"pairs:{work / 'own.csv'}", sample=None),)),
@@ -141,10 +136,6 @@ KINDS = {  # the file, what spoils it, what reads it
     "canary": ("canary.json", "json", (lambda work: canary_file.read(work / "canary.json"),)),
     "config": ("config.json", "json", (lambda work: configured(work / "config.json"),)),
 }
-
-
-def checked(lock):
-    lock.check(["s"], "g", 1, ["x"], now={"seed": 0})
 
 
 def configured(path):

@@ -24,7 +24,7 @@ from typing import Any
 import canary
 from attacks import Attack, Failed, add, add_cases, attack
 from kills import PROGRAM, RUN, content, refuse_broken_baseline, template
-from mutated import baseline, filled, lock, refuse_wrong, runs, sheets
+from mutated import baseline, filled, refuse_wrong, runs, sheets
 from reading import command
 
 
@@ -44,14 +44,6 @@ def of_baseline(folder: Path) -> None:
 
     found = {f"{CASE}/m-d-1": columns(*scores(seed=3))}
     save(folder / "base", results(), tables_of(results(), found, "m"), model="m")
-
-
-def of_lock(folder: Path) -> None:
-    from test_lock import LANGUAGE
-
-    from encheck.items.lock import write
-
-    write(folder / "v.lock", language=LANGUAGE, seed=9, works=[("jumble", 2)], lines=[])
 
 
 def of_sheet(folder: Path) -> None:
@@ -100,7 +92,6 @@ def made(*works: Callable[[Path], object]) -> Callable[[Path], None]:
 
 WRITINGS = (
     Writing("a baseline", baseline, of_baseline),
-    Writing("a lock file", lock, of_lock),
     Writing("a sheet", sheets, of_sheet),
     Writing("exports", made(runs, of_export), of_export),
     Writing("a report", made(runs, of_report), of_report),

@@ -64,8 +64,6 @@ COMMANDS = (
             ("out/results.json",)),
     Command("report", ("report", "out"), ("out/results.json", "out/items.parquet", "out/report.html")),
     Command("export", ("export", "out"), ("out/results.json", "out/items.parquet", "out/exports/figures.csv")),
-    Command("variants", ("data", "variants", "--data=pairs:pairs.csv", "--generator", "jumble", "--lock", "v.lock"),
-            ("v.lock",)),
     Command("sheet", ("data", "annotate", "sheet", "--data", "pairs:pairs.csv", "--n", "9", "--out", "new.csv"),
             ("sheet.csv",), may_differ=True),
     Command("label", ("data", "annotate", "label", "sheet.csv", "--name", "ann"), ("sheet.csv",), typed="s\n" * 40),
@@ -79,7 +77,6 @@ BEFORE = (
     (*RUN, "--save-baseline=base"),
     ("run", "--model=bag-of-words", *DATA, "--report-dir=other", "-q"),
     ("export", "out"),
-    ("data", "variants", "--data=pairs:pairs.csv", "--generator", "jumble", "--seed", "7", "--lock", "v.lock"),
     ("data", "annotate", "sheet", "--data", "pairs:pairs.csv", "--n", "30", "--out", "sheet.csv"),
     ("compare", "out", "other", "--out", "both.html", "--json", "both.json"),
     ("run", "--data", "pairs:pairs.csv", "--predictions", "theirs.csv", "--seed", "3", "--json", "scored.json"),
@@ -179,7 +176,7 @@ def state(folder: Path) -> dict[str, Any]:
     found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and "__pycache__" not in name and not (name.endswith(OF_STORE) and name != "v.lock"):
+        if path.is_file() and "__pycache__" not in name and not name.endswith(OF_STORE):
             found[name] = content(path)
     return found
 

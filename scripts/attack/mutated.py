@@ -184,30 +184,6 @@ def sheets(folder: Path) -> None:
         write_sheet(folder / f"sheet-{name}.csv", [Line(x.item, x.first, x.second, answer, 1.5) for x in lines])
 
 
-def lock(folder: Path) -> None:
-    from test_lock import GROUPS, LANGUAGE
-
-    from encheck.generators.jumble import jumble
-    from encheck.items.lock import line_of, write
-    from encheck.items.variants import Maker
-
-    made = Maker(0).variants(GROUPS, jumble, level=2)
-    lines = [line_of(g.source, "jumble", v) for g, v in zip(GROUPS, made, strict=True)]
-    write(folder / "v.lock", language=LANGUAGE, seed=0, works=[("jumble", 2)], lines=lines)
-
-
-def of_lock(folder: Path, path: Path) -> None:
-    from test_lock import GROUPS, LANGUAGE
-
-    from encheck.generators.jumble import jumble
-    from encheck.items.lock import VariantLock
-    from encheck.items.variants import Maker
-
-    made = Maker(0).variants(GROUPS, jumble, level=2)
-    sources = [group.source for group in GROUPS]
-    VariantLock.read(path).check(sources, "jumble", 2, made, now={"seed": 0, **LANGUAGE})
-
-
 def lexicon(folder: Path) -> None:
     shutil.copy(resources.files("encheck.language.lexicon") / "lexicon.npz", folder / "lexicon.npz")  # type: ignore[arg-type]
 
@@ -459,7 +435,6 @@ DATA = (
 GROUPS = {
     "settings": (SETTINGS, 2_000),
     "data": (DATA, 6_000),
-    "locks": ([Kind("lock", lock, of_lock)], 1_000),
     "lexicons": ([Kind("lexicon", lexicon, of_lexicon)], 100),
     "runs": ([Kind("runs", runs, of_run)], 1_500),
     "baselines": ([Kind("baseline", baseline, of_baseline, sealed=True)], 800),

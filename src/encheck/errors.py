@@ -6,7 +6,6 @@ EncheckError
 │   ├── ConfigError     models.yaml or [tool.encheck] is wrong, with file and line
 │   ├── DataError       a data file is wrong, with file and line
 │   ├── LanguageError   a spaCy pipeline or a lexicon is missing or invalid
-│   ├── LockError       variants differ from those in a lock file
 │   └── ModelError      a model is missing, is not a model, or may not be loaded
 ├── CheckError          a check's own generator or builder is wrong: that check ends in `error`
 ├── EncoderError        the model failed while it encoded: the checks of that model end in `error`
@@ -45,10 +44,6 @@ class DataError(UsageError):
 
 class LanguageError(UsageError):
     """A spaCy pipeline or a lexicon is missing or invalid."""
-
-
-class LockError(UsageError):
-    """Variants differ from those in a lock file."""
 
 
 class ModelError(UsageError):

@@ -518,22 +518,20 @@ def written(tmp_path):
     return "pairs:own.csv"
 
 
-def test_a_generator_of_ones_own_is_listed_alone_and_locked(encheck, written, tmp_path):
-    done = encheck("data", "variants", "--data", written, "--generator=louder:shouting", "--lock=v.lock")
+def test_a_generator_of_ones_own_is_listed_alone(encheck, written):
+    done = encheck("data", "variants", "--data", written, "--generator=louder:shouting")
     assert done.exit_code == 0, done.output
     assert "A DOG BARKS." in done.output
     assert "jumble" not in done.output
-    assert json.loads((tmp_path / "v.lock").read_text("utf-8").splitlines()[0])["works"] == [["shouting", 1]]
 
 
-def test_texts_that_are_streamed_make_the_listing_and_the_lock_of_those_that_are_not(encheck, tmp_path):
+def test_texts_that_are_streamed_make_the_listing_of_those_that_are_not(encheck, tmp_path):
     texts = "".join(f"The crew of {n} left at noon.\n" for n in range(12, 30))
     (tmp_path / "own.txt").write_text(texts, "utf-8")
     shared = ("data", "variants", "--data", "texts:own.txt", "--generator=spacing", "--generator=casing")
-    streamed, drawn = (encheck(*shared, f"--lock={n}.lock", f"--sample={n}") for n in ("all", "1000"))
+    streamed, drawn = (encheck(*shared, f"--sample={n}") for n in ("all", "1000"))
     assert (streamed.exit_code, drawn.exit_code) == (0, 0), streamed.output
-    assert streamed.output.replace("all.lock", "") == drawn.output.replace("1000.lock", "")
-    assert (tmp_path / "all.lock").read_bytes() == (tmp_path / "1000.lock").read_bytes()
+    assert streamed.output == drawn.output
 
 
 def test_variants_of_a_search_are_of_queries_and_sentences(encheck, tmp_path):
@@ -542,12 +540,6 @@ def test_variants_of_a_search_are_of_queries_and_sentences(encheck, tmp_path):
     done = encheck("data", "variants", "--data", "retrieval:own.jsonl", "--generator=casing", "--n=3")
     assert done.exit_code == 0, done.output
     assert "ur lift takes 12 persons." in done.output
-
-
-def test_a_lock_file_that_cannot_be_written_is_refused_before_the_data_are_read(encheck, tmp_path):
-    said = encheck("data", "variants", "--data", "pairs:none.csv", "--lock", str(tmp_path / "none" / "v.lock"))
-    assert said.exit_code == 4
-    assert "does not exist" in said.output
 
 
 @pytest.mark.parametrize(
@@ -569,9 +561,7 @@ def test_a_generator_that_is_none_is_one_line_and_exit_4(encheck, written, name,
 def test_two_generators_of_one_name_are_refused_and_one_named_twice_is_one(encheck, written, tmp_path):
     (tmp_path / "namesake.py").write_text(OWN.replace("shouting", "jumble"), "utf-8")
     both = encheck("data", "variants", "--data", written, "--generator=jumble", "--generator=namesake:jumble")
-    locked = encheck("data", "variants", "--data", written, "--generator=namesake:jumble", "--lock=v.lock")
-    for done in (both, locked):
-        assert (done.exit_code, "is called jumble, as another is" in done.output) == (4, True)
+    assert (both.exit_code, "is called jumble, as another is" in both.output) == (4, True)
     twice = encheck("data", "variants", "--data", written, "--generator=casing", "--generator=casing", "--n=0")
     assert twice.output.count("casing") == 1
 
@@ -581,12 +571,6 @@ def test_generators_are_chosen_by_their_names_in_the_listing(encheck, written):
     assert done.exit_code == 0, done.output
     listed = [line.split()[:2] for line in done.output.splitlines()[2:] if line.startswith("  ")]
     assert listed == [["jumble", "1"], ["jumble", "2"], ["jumble", "3"], ["antonym+control", "1"]]
-
-
-def test_what_is_written_by_hand_alone_makes_no_lock_file(encheck, some_probes, tmp_path):
-    done = encheck("data", "variants", "--data", some_probes, "--lock=v.lock")
-    assert (done.exit_code, "has no variant to lock" in done.output) == (4, True)
-    assert not (tmp_path / "v.lock").exists()
 
 
 def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck, capfd):

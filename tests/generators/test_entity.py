@@ -3,12 +3,10 @@
 import pytest
 
 from encheck.datasets.dataset import Dataset
-from encheck.errors import LockError, NothingToMeasure
+from encheck.errors import NothingToMeasure
 from encheck.generators.entity import entity, entity_control, entity_kept, entity_mirror
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast, crossed
-from encheck.items.catalogue import list_all, lock_lines
-from encheck.items.lock import VariantLock, write
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.types import Group, Variant
@@ -145,16 +143,6 @@ def test_a_mirrored_group_is_made_of_both_names_in_both_notations():
         assert (first.near, first.far) == (second.far, second.near)
         assert first.source != second.source
     assert items.kept
-
-
-def test_a_lock_holds_them_and_says_what_changed(tmp_path):
-    listings = list(list_all(texts(), Maker(0, ENGLISH), works=[(entity, (1,))]))
-    path = tmp_path / "own.lock"
-    write(path, language=ENGLISH.describe(), seed=0, works=[("entity", 1)], lines=list(lock_lines(listings)))
-    locked = Maker(0, ENGLISH, VariantLock.read(path))
-    assert locked.variants(texts().groups, phenomenon("entity", "changed"))
-    with pytest.raises(LockError):
-        Maker(0, ENGLISH, VariantLock.read(path)).variants(texts().groups[3:4], phenomenon("entity", "changed"))
 
 
 def test_a_stream_takes_the_names_of_its_first_texts():

@@ -3,12 +3,9 @@
 import pytest
 
 from encheck.datasets.dataset import Dataset
-from encheck.errors import LockError
 from encheck.generators.number import SIDES, number, number_control, number_kept, number_mirror
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast, crossed
-from encheck.items.catalogue import list_all
-from encheck.items.lock import VariantLock, write
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.types import Group, Variant
@@ -119,16 +116,3 @@ def test_a_mirrored_group_is_made_of_both_numbers_in_both_notations():
         assert (first.near, first.far) == (second.far, second.near)
         assert first.source != second.source
     assert items.kept
-
-
-def test_a_lock_holds_them_and_says_what_changed(tmp_path):
-    maker = Maker(0, ENGLISH)
-    listings = list(list_all(texts(), maker, works=[(number, (1,))]))
-    from encheck.items.catalogue import lock_lines
-
-    path = tmp_path / "own.lock"
-    write(path, language=ENGLISH.describe(), seed=0, works=[("number", 1)], lines=list(lock_lines(listings)))
-    locked = Maker(0, ENGLISH, VariantLock.read(path))
-    assert locked.variants(texts().groups, phenomenon("number", "changed"))
-    with pytest.raises(LockError):
-        Maker(1, ENGLISH, VariantLock.read(path)).variants(texts().groups, phenomenon("number", "changed"))

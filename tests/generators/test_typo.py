@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.datasets.dataset import Dataset
-from encheck.errors import LockError, NothingToMeasure
+from encheck.errors import NothingToMeasure
 from encheck.generators.beside import beside
 from encheck.generators.typo import (
     ADDED,
@@ -26,8 +26,7 @@ from encheck.generators.typo import (
     typo,
 )
 from encheck.items import contrast_of_noise
-from encheck.items.catalogue import list_all, lock_lines
-from encheck.items.lock import VariantLock, write
+from encheck.items.catalogue import list_all
 from encheck.items.variants import Maker
 from encheck.language.edits.notation import NOTATIONS, chosen
 from encheck.language.edits.typing import SLIPS, is_clear, is_word
@@ -169,20 +168,11 @@ def test_the_same_seed_makes_the_same_and_another_seed_others():
     assert first != other
 
 
-def test_noise_is_listed_and_locked(tmp_path):
+def test_noise_is_listed():
     groups = [Group(text, text, text, "c") for text in TEXTS]
-    data, maker = Dataset("d", (), tuple(groups), "none", len(TEXTS)), Maker(0, ENGLISH)
-    pairs = [(g, 1) for g in (keyboard, beside(keyboard, other_meaning))]
-    listings = list(list_all(data, maker, works=[(g, (1,)) for g, _ in pairs]))
+    data = Dataset("d", (), tuple(groups), "none", len(TEXTS))
+    listings = list_all(data, Maker(0, ENGLISH), works=[(g, (1,)) for g in (keyboard, beside(keyboard, other_meaning))])
     assert all(len(one.made) + one.excluded.total() == len(TEXTS) for one in listings)
-    path = tmp_path / "v.lock"
-    works = [(one.generator, 1) for one in listings]
-    write(path, language=ENGLISH.describe(), seed=0, works=works, lines=lock_lines(listings))
-    locked = VariantLock.read(path)
-    for generator, _ in pairs:
-        Maker(0, ENGLISH, lock=locked).variants(groups, generator)
-    with pytest.raises(LockError, match="seed"):
-        Maker(1, ENGLISH, lock=locked).variants(groups, keyboard)
 
 
 def test_items_of_each_kind_have_both_texts_and_probes_have_none():

@@ -12,17 +12,16 @@ from encheck.datasets.labelled import from_rows
 from encheck.datasets.probes import embedded
 from encheck.datasets.reader import Row
 from encheck.encoders.writing import BackTranslator, Continuer, Translator, back_translator
-from encheck.errors import LockError, ModelError, NothingToMeasure, UsageError
-from encheck.generators.back_translation import back_translation, why_not
+from encheck.errors import ModelError, NothingToMeasure, UsageError
+from encheck.generators.back_translation import why_not
 from encheck.generators.continuation import continuation
 from encheck.items.chains import continuation_chains, restated, swap_chains
 from encheck.items.fluency import Surprisal
-from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker, Writers
 from encheck.language.english import English
 from encheck.scoring.splits import TEST
 from encheck.store import Store
-from encheck.types import Group, Variant
+from encheck.types import Group
 
 EXAMPLE = "He was born in New York City, and grew up by the sea."
 GOES_ON = "was raised in Baltimore, Maryland where the family moved to live"
@@ -277,28 +276,15 @@ def test_a_chain_of_a_back_translation_keeps_its_paraphrase():
     assert (chain.source, chain.partner) == (c, b)
 
 
-def test_back_translations_are_held_to_a_lock_file(tmp_path):
-    group = Group("g", "The mill closed.", "x", "c")
-    lock = VariantLock(tmp_path / "x.lock", {}, 0, frozenset({("back_translation", 1)}))
-    with pytest.raises(LockError, match="back_translation"):
-        Maker(lock=lock).variants([group], back_translation({group.source: "They shut the mill."}))
-    assert isinstance(Maker().variants([group], back_translation({group.source: "They shut the mill."}))[0], Variant)
-
-
-def test_what_models_wrote_is_frozen_in_a_lock_file_and_held_to_it(gpt, marians, tmp_path, monkeypatch):
+def test_what_models_wrote_is_listed(gpt, marians, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = "sentence1\tsentence2\tlabel\nThe dog sings.\tA dog is singing.\t1\nRain fell.\tNo sun.\t0\n"
     (tmp_path / "own.tsv").write_text(rows)
     writers = [f"--continuation-model={gpt}", f"--back-translate={','.join(marians)}"]
-    made = CliRunner().invoke(app, ["data", "variants", "--data", "pairs:own.tsv", "--lock", "own.lock", *writers])
+    made = CliRunner().invoke(app, ["data", "variants", "--data", "pairs:own.tsv", *writers])
     assert made.exit_code == 0, made.output
-    locked = {json.loads(line).get("generator") for line in (tmp_path / "own.lock").read_text("utf-8").splitlines()}
-    assert "continuation" in locked
-    args = ["run", "-m", "continuation", "--data", "pairs:own.tsv", "--model=overlap", "--lock=own.lock", "-q"]
-    assert CliRunner().invoke(app, [*args, *writers]).exit_code in (0, 1)
-    other = str(causal(tmp_path / "other", seed=7))
-    outcome = CliRunner().invoke(app, [*args, f"--continuation-model={other}", "--report-dir=other-run"])
-    assert outcome.exit_code == 4, outcome.output
+    listed = {line.split()[0] for line in made.output.splitlines() if line.strip()}
+    assert {"continuation", "back_translation"} <= listed
 
 
 def test_the_run_takes_both_options(gpt, marians, tmp_path, monkeypatch):

@@ -15,12 +15,10 @@ from encheck.datasets.probes import embedded
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Oracle, Overlap
 from encheck.encoders.model_config import ModelConfig
-from encheck.errors import LockError, NothingToMeasure
+from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId
-from encheck.items.catalogue import list_all, lock_lines
 from encheck.items.chains import PIVOTS, pivot_of, restated, swap_chains
 from encheck.items.fluency import unusual_of
-from encheck.items.lock import VariantLock, write
 from encheck.items.variants import Maker
 from encheck.metrics.ranking import (
     accuracies,
@@ -307,21 +305,6 @@ def test_rewrites_take_the_place_of_the_sentence_and_data_without_any_have_nothi
     assert {item.source for item in found} <= {group.variant("rewrite").text for group in groups}
     plain = swap_chains()(some, "pivot=a", maker).kept
     assert np.mean([i.overlap for i in found]) < np.mean([i.overlap for i in plain])
-
-
-def test_a_lock_file_holds_every_step_of_a_chain(own, maker, tmp_path):
-    listings = [found for found in list_all(own, maker) if found.generator == "swap_chain"]
-    assert [found.level for found in listings] == [1, 2, 3]
-    path = tmp_path / "own.lock"
-    works = [(listing.generator, listing.level) for listing in listings]
-    write(path, language=maker.english.describe(), seed=0, works=works, lines=lock_lines(listings))
-    held = Maker(0, maker.english, VariantLock.read(path))
-    assert swap_chains()(own, "pivot=a", held) == swap_chains()(own, "pivot=a", maker)
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    next(line for line in lines if line.get("level") == 1)["variant"] = "0" * 16
-    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    with pytest.raises(LockError, match="swap_chain"):
-        swap_chains()(own, "pivot=a", Maker(0, maker.english, VariantLock.read(path)))
 
 
 def test_pairs_of_tags_that_no_sentence_has_are_unusual(maker):

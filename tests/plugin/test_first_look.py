@@ -203,7 +203,6 @@ def test_workers_of_a_run_agree_on_what_the_first_of_them_decided(bench, request
         ({"quick": True}, True, "stop"),
         ({"looks_first": True, "baseline": "b"}, False, ""),
         ({"looks_first": True, "save_baseline": "b"}, False, ""),
-        ({"looks_first": True, "lock": "b"}, False, ""),
     ],
 )
 def test_only_encheck_run_looks_first_and_what_needs_all_items_never_does(settings, is_junit, mode):
@@ -215,7 +214,6 @@ def test_only_encheck_run_looks_first_and_what_needs_all_items_never_does(settin
     [
         ({"baseline": "b"}, "--baseline weighs all items"),
         ({"save_baseline": "b"}, "a first look is no baseline"),
-        ({"lock": "b"}, "--lock is held against the variants of all data"),
         ({"full": True}, "give one of them"),
     ],
 )

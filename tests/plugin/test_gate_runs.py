@@ -335,7 +335,6 @@ def test_a_case_whose_worker_crashed_never_passes(pytester, monkeypatch, tmp_pat
         (["--encheck-baseline="], "*the value of --baseline is empty*"),
         (["--encheck-baseline=x", "--encheck-anchor="], "*the value of --anchor is empty*"),
         (["--encheck-save-baseline= "], "*the value of --save-baseline is empty*"),
-        (["--encheck-lock="], "*the value of --lock is empty*"),
         (["--encheck-baseline=x", "--encheck-twin="], "*the value of --twin is empty*"),
         (["--encheck-model="], "*the value of --model is empty*"),
     ],

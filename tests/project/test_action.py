@@ -165,17 +165,17 @@ def test_the_report_of_an_earlier_run_is_not_taken_for_this_ones(action, baselin
 
 def test_the_action_passes_on_what_it_was_asked(action, baseline):
     given = {"MODEL": "./a b", "DATA": "probes\nmrpc:x"}
-    given |= {"SAMPLE": "all", "TWIN": "./s1\n./s 2", "LOCK": "l.jsonl"}
+    given |= {"SAMPLE": "all", "TWIN": "./s1\n./s 2"}
     asked = action({}, 0, **given, BASELINE=baseline, ANCHOR="old", INCONCLUSIVE="block")[2]
     assert (asked[:2], asked[-2:]) == (["gate", "--baseline=base"], ["--", "./a b"])
     expected = {"--anchor=old", "--inconclusive=block", "--data=probes"}
-    expected |= {"--store=temp/store.sqlite", "--sample=all", "--twin=./s1", "--twin=./s 2", "--lock=l.jsonl"}
+    expected |= {"--store=temp/store.sqlite", "--sample=all", "--twin=./s1", "--twin=./s 2"}
     assert expected | {"--data=mrpc:x", "--junitxml=rep/junit.xml"} <= set(asked)
 
 
 def test_what_it_was_asked_is_text_to_the_shell(action, baseline, tmp_path):
     trap = "$(touch trapped) `touch trapped`; touch trapped \" ' *"
-    given = dict.fromkeys(("MODEL", "ANCHOR", "DATA", "SAMPLE", "TWIN", "LOCK", "INCONCLUSIVE"), trap)
+    given = dict.fromkeys(("MODEL", "ANCHOR", "DATA", "SAMPLE", "TWIN", "INCONCLUSIVE"), trap)
     asked = action({}, 0, **given, BASELINE=baseline)[2]
     assert {trap, f"--data={trap}", f"--twin={trap}", f"--sample={trap}"} <= set(asked)
     action({}, 0, MODEL=trap, BASELINE=f"new {trap}".replace("/", ""))

@@ -14,7 +14,6 @@ from encheck.encoders.models_file import known_models, read_models, with_args
 from encheck.engine.results import read as read_run
 from encheck.errors import ConfigError, DataError, EncheckError
 from encheck.gating.baseline import read as read_baseline
-from encheck.items.lock import VariantLock
 from encheck.options import project_table
 from encheck.reporting.results import schema
 from encheck.system import parquet
@@ -24,7 +23,6 @@ from encheck.system.json_schema import refuse_other_types, refuse_wrong
 READERS = {
     "results.json": read_run,
     "baseline.json": read_baseline,
-    "lock": lambda folder: VariantLock.read(folder / "lock"),
     "config.json": lambda folder: read_json(folder / "config.json"),
     "pyproject.toml": lambda folder: project_table(folder / "pyproject.toml"),
     "models.yaml": lambda folder: read_models(folder / "models.yaml"),
@@ -155,5 +153,5 @@ def test_rows_beyond_the_free_ones_are_read_where_the_file_has_a_byte_for_each(t
 def test_files_spoilt_at_random_are_read_or_refused_by_name(tmp_path, monkeypatch):
     """More of them: python tests/mutations.py 1000 SEED"""
     monkeypatch.chdir(tmp_path)
-    assert len(KINDS) == 15
+    assert len(KINDS) == 14
     assert list(survivors(tmp_path, count=8)) == []

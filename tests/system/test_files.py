@@ -1,4 +1,4 @@
-"""Files are written whole or not at all: lock files, sheets, exports, reports."""
+"""Files are written whole or not at all: sheets, exports, reports."""
 
 import os
 import stat
@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from faults import Killed, steps
-from test_lock import LANGUAGE
 from test_reporting import results, row
 
 from encheck.annotation.sheets import Line, read_sheet, write_sheet
 from encheck.errors import UsageError
-from encheck.items.lock import VariantLock, refuse_place, write
 from encheck.reporting.exports.formats import export
+from encheck.reporting.results import write_named
 from encheck.system import files
 
 
@@ -21,31 +20,27 @@ def quick(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda number: None)
 
 
-def lock(path, seed=0):
-    write(path, language=LANGUAGE, seed=seed, works=[], lines=[])
-
-
 def left(folder):
     return [path.name for path in folder.iterdir() if path.name.startswith(files.PARTIAL)]
 
 
-def test_a_lock_file_whose_writing_is_killed_is_the_old_one_or_the_new_one(tmp_path):
-    path = tmp_path / "v.lock"
-    lock(path)
-    for error in steps(lambda: lock(path, seed=1)):
+def test_a_file_whose_writing_is_killed_is_the_old_one_or_the_new_one(tmp_path):
+    path = tmp_path / "page.html"
+    files.write_text(path, "old")
+    for error in steps(lambda: files.write_text(path, "new")):
         assert isinstance(error, Killed)
-        assert VariantLock.read(path).seed in (0, 1)
-    assert VariantLock.read(path).seed == 1
+        assert path.read_text("utf-8") in ("old", "new")
+    assert path.read_text("utf-8") == "new"
     assert left(tmp_path) == []
 
 
-def test_a_full_disk_leaves_an_older_lock_file_as_it_was(tmp_path):
-    path = tmp_path / "v.lock"
-    lock(path)
-    for error in steps(lambda: lock(path, seed=1), full=True):
+def test_a_full_disk_leaves_an_older_file_as_it_was(tmp_path):
+    path = tmp_path / "page.html"
+    files.write_text(path, "old")
+    for error in steps(lambda: write_named(path, "new"), full=True):
         assert isinstance(error, UsageError)
-        assert str(error) == f"cannot write --lock={path}: No space left on device"
-        assert (VariantLock.read(path).seed, left(tmp_path)) == (0, [])
+        assert "page.html: No space left on device" in str(error)
+        assert (path.read_text("utf-8"), left(tmp_path)) == ("old", [])
 
 
 def test_a_sheet_that_is_saved_when_the_process_dies_keeps_every_answer(tmp_path):
@@ -88,28 +83,18 @@ def test_what_is_left_of_another_file_is_not_swept(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
 def test_a_link_stays_one(tmp_path):
     (tmp_path / "real").mkdir()
-    (tmp_path / "v.lock").symlink_to(tmp_path / "real/v.lock")
-    lock(tmp_path / "v.lock")
-    assert (tmp_path / "v.lock").is_symlink()
-    assert VariantLock.read(tmp_path / "real/v.lock").seed == 0
+    (tmp_path / "page.html").symlink_to(tmp_path / "real/page.html")
+    files.write_text(tmp_path / "page.html", "text")
+    assert (tmp_path / "page.html").is_symlink()
+    assert (tmp_path / "real/page.html").read_text("utf-8") == "text"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such device")
-def test_a_device_is_written_straight(tmp_path):
-    refuse_place(Path("/dev/null"))
-    lock(Path("/dev/null"))
+def test_a_device_is_written_straight():
+    files.write_text(Path("/dev/null"), "text")
     assert not Path("/dev/null").is_file()
-    with pytest.raises(UsageError, match="cannot write --lock=/dev/full: No space left on device"):
-        lock(Path("/dev/full"))
-
-
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_lock_file_in_a_folder_that_takes_none_is_refused_before_the_work(tmp_path):
-    lock(tmp_path / "v.lock")
-    tmp_path.chmod(0o500)
-    with pytest.raises(UsageError, match="may not be written"):
-        refuse_place(tmp_path / "v.lock")
-    tmp_path.chmod(0o700)
+    with pytest.raises(UsageError, match="No space left on device"):
+        write_named(Path("/dev/full"), "text")
 
 
 def test_files_have_the_rights_that_the_user_gives_new_ones(tmp_path):

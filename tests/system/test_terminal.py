@@ -75,10 +75,6 @@ def baseline():
     Path("b/baseline.json").write_text(json.dumps({"encheck_baseline": BAD, "versions": {"encheck": BAD}}))
 
 
-def lock():
-    Path("l").write_text(json.dumps({"encheck_lock": BAD}) + "\n")
-
-
 def checkpoint():
     Path("c").mkdir()
     Path("c/modules.json").write_text(json.dumps([{"idx": 0, "name": BAD, "path": BAD, "type": BAD}]))
@@ -109,7 +105,6 @@ PATHS = {
     "a value of the project": (project(f'[tool.encheck.thresholds]\nx = "{TOML_BAD}"\n'), ("models",)),
     "a version of results": (results(schema_version=BAD), ("report", "r")),
     "a baseline": (baseline, quick("--baseline=b")),
-    "a lock": (lock, quick("--lock=l")),
     "a checkpoint": (checkpoint, quick(model="./c")),
     "a run of SemEval": (qrels, ("run", "--data=pairs:own.csv", "--predictions=p.txt")),
     "a name of a model": (nothing, quick(model=BAD)),

@@ -31,7 +31,7 @@ def run(context: typer.Context, **_shown: object) -> None:
 
     A run first shows a profile from at most 2,500 texts (the first look), then goes on. It stops after the first look
     with --quick. It also stops by itself if the rest would take over 5 minutes, or if models.yaml gives the model a
-    price; --full, --baseline, --save-baseline, --lock and --junitxml prevent that.
+    price; --full, --baseline, --save-baseline and --junitxml prevent that.
 
     Options that are not listed here go to pytest: -m MARKER, -k NAME, -n 2, -x, --junitxml=FILE, --collect-only.
     With --baseline, a part of the checks can block and never passes.

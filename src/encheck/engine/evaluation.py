@@ -27,7 +27,6 @@ from encheck.gating.reference import has_shipped
 from encheck.generators.phenomenon import MADE
 from encheck.generators.validity import READ, validity_of
 from encheck.ids import ItemId
-from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
@@ -106,9 +105,8 @@ class Evaluation:
         self.locks = Locks(self.store.path, self.clock, run=run)
         subjects = resolve_models(settings, self.store, loaded)
         self.english = resolve_english(settings, self.store, lock=self.locks.parsing)
-        locked = VariantLock.read(settings.lock) if settings.lock else None
         writers = resolve_writers(settings, self.store, locks=self.locks.encoding)
-        maker = Maker(settings.seed, self.english, locked, writers)
+        maker = Maker(settings.seed, self.english, writers)
         large = large_of(settings, quiet=quiet)
         data = resolve_data(settings, shared=run, in_shards=large.load)
         index = resolve_index(settings, subjects.values(), data.values())

@@ -1,7 +1,4 @@
-"""Every generator's variants of a data set, as `encheck data variants` makes them.
-
-Counts them, and freezes them in a lock file on request.
-"""
+"""Every generator's variants of a data set, as `encheck data variants` makes and counts them."""
 
 from __future__ import annotations
 
@@ -11,19 +8,18 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, cast
+from typing import cast
 
 from encheck import generators
 from encheck.datasets.dataset import Dataset
 from encheck.encoders import importing as own
 from encheck.errors import UsageError, unknown
 from encheck.generators.back_translation import back_translation
-from encheck.generators.base import Generator, Outcome, name_of
+from encheck.generators.base import Generator, name_of
 from encheck.generators.beside import beside
 from encheck.generators.continuation import CUTS, continuation
 from encheck.generators.swap_chain import swap_chain
 from encheck.items.chains import continued, turned
-from encheck.items.lock import Frozen, line_of
 from encheck.items.variants import CHUNK, Maker
 from encheck.types import Group, Variant
 
@@ -76,17 +72,14 @@ class Listing:
             self.made.append((group, outcome))
 
 
-def chosen_works(names: Sequence[str], *, lock: bool = False) -> tuple[Work, ...]:
-    """Generators by their names in the listing, or your own (`module:function`, level 1); UsageError for others.
-
-    With a `lock` none of one's own may have the name of encheck's, which the file would take it for.
-    """
+def chosen_works(names: Sequence[str]) -> tuple[Work, ...]:
+    """Generators by their names in the listing, or your own (`module:function`, level 1); UsageError for others."""
     ours = {name_of(generator): (generator, levels) for generator, levels in WORKS}
     found: dict[str, Work] = {}
     for name in dict.fromkeys(names):
         work = ours[name] if name in ours else (_imported(name, ours), (1,))
         called = name_of(work[0])
-        if called in found or (lock and called in ours and name not in ours):
+        if called in found:
             raise UsageError(f"--generator={name} is called {called}, as another is. Remedy: give yours another name")
         found[called] = work
     return tuple(found.values())
@@ -107,17 +100,15 @@ def _imported(name: str, ours: Collection[str]) -> Generator:
     return cast("Generator", generator)
 
 
-def list_all(
-    dataset: Dataset, maker: Maker, *, works: Sequence[Work] = (), keep: int | None = None, frozen: Frozen | None = None
-) -> list[Listing]:
+def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = (), keep: int | None = None) -> list[Listing]:
     """These generators and levels on this data; all of them if none is named.
 
     `keep` is how many variants of each are kept, the first ones. With it, memory does not grow with the number of
-    texts: they are processed in batches. `frozen` takes all that a lock holds.
+    texts: they are processed in batches.
     """
     works = works or (*WORKS, *_of_models(dataset, maker))
     return list_stream(
-        dataset.groups, maker, works=works, keep=keep, frozen=frozen,
+        dataset.groups, maker, works=works, keep=keep,
         surveyed=[g for g in dataset.groups if not g.variants][:CHUNK],
     )  # fmt: skip
 
@@ -128,7 +119,6 @@ def list_stream(
     *,
     works: Sequence[Work] = (),
     keep: int | None = None,
-    frozen: Frozen | None = None,
     surveyed: Sequence[Group] = (),
 ) -> list[Listing]:
     """The same of texts that come one after the other, but for what models write.
@@ -143,20 +133,10 @@ def list_stream(
             theirs = _groups(generator, some, maker)
             maker.survey(surveyed, generator)
             for level, listing in zip(levels, listed, strict=True):
-                made = maker.once(theirs, generator, level=level)
-                for group, outcome in zip(theirs, made, strict=True):
+                for group, outcome in zip(theirs, maker.once(theirs, generator, level=level), strict=True):
                     listing.add(group, outcome)
-                if frozen is not None:
-                    _freeze(frozen, listing.generator, theirs, made)
         maker.english.forget()
     return [listing for listed in listings for listing in listed]
-
-
-def _freeze(frozen: Frozen, generator: str, groups: Sequence[Group], made: Sequence[Outcome]) -> None:
-    """Keep the lines of what was not written by hand."""
-    for group, outcome in zip(groups, made, strict=True):
-        if isinstance(outcome, Variant) and not group.variants:
-            frozen.add(line_of(group.source, generator, outcome))
 
 
 def _groups(generator: Generator, groups: Sequence[Group], maker: Maker) -> Sequence[Group]:
@@ -173,11 +153,3 @@ def _of_models(dataset: Dataset, maker: Maker) -> Iterator[tuple[Generator, tupl
         yield continuation, CUTS
     if maker.writers.translations is not None:
         yield back_translation(dict(zip(sources, maker.writers.translations(sources), strict=True))), (1,)
-
-
-def lock_lines(listings: list[Listing]) -> Iterator[dict[str, Any]]:
-    """The lines of a lock file, of what was not written by hand."""
-    for listing in listings:
-        for group, variant in listing.made:
-            if not group.variants:
-                yield line_of(group.source, listing.generator, variant)

@@ -35,7 +35,7 @@ def swap_chains(sources: Sources | None = None) -> Builder:
         measured = measured_groups(dataset.groups)
         stated = measured if sources is None else _restated(measured, sources, maker)
         groups = [group for group in stated if isinstance(group, Group)]
-        made = _swapped([turned(group) for group in groups], maker)
+        made = maker.variants([turned(group) for group in groups], swap_chain, level=SWAPS)
         unusual = unusual_of(maker, [g.paraphrase for g, v in zip(groups, made, strict=True) if isinstance(v, Variant)])
         chains = (_chain(dataset, g, v, pivot_of(level), maker, unusual) for g, v in zip(groups, made, strict=True))
         reasons = [reason for reason in stated if isinstance(reason, str)]
@@ -43,13 +43,6 @@ def swap_chains(sources: Sources | None = None) -> Builder:
         return replace(found, tuning=tuning_pairs(dataset.pairs))
 
     return build
-
-
-def _swapped(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
-    """The last step of each chain, which holds the others; a lock file is asked for every one."""
-    for level in range(1, SWAPS) if maker.lock is not None else ():
-        maker.variants(groups, swap_chain, level=level)
-    return maker.variants(groups, swap_chain, level=SWAPS)
 
 
 def turned(group: Group) -> Group:

@@ -10,7 +10,6 @@ from typing import Any
 from encheck.errors import CheckError, EncheckError
 from encheck.generators.base import Generator, Outcome, Texts, name_of
 from encheck.generators.paper import is_published
-from encheck.items.lock import VariantLock
 from encheck.language.english import English, Waiting
 from encheck.statistics.draws import Draws
 from encheck.system.garbage import uncollected
@@ -39,7 +38,6 @@ class Maker:
 
     seed: int = 0
     english: English = field(default_factory=English)
-    lock: VariantLock | None = None
     writers: Writers = Writers()
     _made: dict[tuple[Generator, int], dict[tuple[str, str], Outcome]] = field(default_factory=dict)
     _surveyed: dict[tuple[str, ...], Any] = field(default_factory=dict)
@@ -93,7 +91,7 @@ class Maker:
             outcomes += self._make_some(groups[start : start + CHUNK], generator, level)
             self.english.relieve()
         _refuse_sentences(outcomes, generator)
-        return self._held(outcomes, groups, generator, level)
+        return outcomes
 
     def _make_some(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
         """Run the generator on these; those that wait for parses or tags again, once a batch of these is there."""
@@ -112,18 +110,6 @@ class Maker:
             self.english.fetch()
             waiting = still
         raise RuntimeError(f"{generator.__name__} still waits after {ROUNDS} rounds, first for {groups[still[0]].id}")
-
-    def _held(self, made: list[Outcome], groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
-        """The same, held to the lock file where there is one; what was written by hand is not locked."""
-        is_made = getattr(generator, "is_made", not getattr(generator, "is_written", False))
-        is_on_trial = getattr(generator, "is_experimental", False) and not self.english.experimental
-        if self.lock is not None and is_made and not is_on_trial:
-            ours = [i for i, group in enumerate(groups) if not group.variants]
-            sources = [groups[i].source for i in ours]
-            name = name_of(generator)
-            now = {"seed": self.seed, **self.english.describe()}
-            self.lock.check(sources, name, level, [made[i] for i in ours], now=now)
-        return made
 
 
 def make(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:

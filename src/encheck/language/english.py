@@ -179,7 +179,7 @@ class English:
             self.forget()
 
     def describe(self) -> dict[str, Any]:
-        """Which resources made the variants, for results and lock files."""
+        """Which resources made the variants, for results."""
         careful = {"substitutes": table_hash()}
         return {
             "encheck": version("encheck"),

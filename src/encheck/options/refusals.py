@@ -10,7 +10,6 @@ from encheck.options.settings import OPTIONS
 WHOLE_RUNS = {
     "baseline": "weighs all items",
     "save_baseline": "keeps all items: a first look is no baseline",
-    "lock": "is held against the variants of all data",
 }  # by option: why a run with it never stops after a first look
 
 

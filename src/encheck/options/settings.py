@@ -91,10 +91,6 @@ class Settings:
         "cutoff", group="what", metavar="T", convert=float, parse=cutoff_of,
         help="Your own cut-off: report how many pairs of each label score T or more.",
     )
-    lock: Path | None = option(
-        "lock", group="what", metavar="FILE", takes_path=True, parse=path_of,
-        help="Stop with an error if a variant differs from this lock file, written by `encheck data variants --lock`.",
-    )
     strict: bool = option(
         "strict", group="what", is_flag=True, kept=True, default=False, is_pytests=True,
         help="Also fail checks that are below their aim. By default, only those below their floor fail.",
