@@ -39,8 +39,8 @@ ROOT = Path(__file__).resolve().parents[1]
 THREADS = "1"
 ITEM = "probes/f657907a979c4162/antonym/1/written/0"
 SUBCOMMANDS = (
-    "", "run", "models", "data", "data variants", "show", "report", "compare", "export", "data annotate",
-    "data annotate sheet", "data annotate label", "data annotate agreement", "store", "store prune",
+    "", "run", "models", "data", "data variants", "data judge", "show", "report", "compare", "export", "store",
+    "store prune",
 )  # fmt: skip
 WRONG_USES = {
     "misspelt-model": ["run", "--model=sbrt"],

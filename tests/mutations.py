@@ -19,7 +19,6 @@ import pyarrow
 import pyarrow.parquet
 from typer.testing import CliRunner
 
-from encheck.annotation.sheets import read_sheet
 from encheck.cli import app
 from encheck.cli.showing import describe
 from encheck.comparing.comparison import compare
@@ -63,7 +62,7 @@ JUNK = (
 
 
 def made(work):
-    """A run with its baseline, settings, a sheet and data, as encheck writes them or as people do."""
+    """A run with its baseline, settings and data, as encheck writes them or as people do."""
     rows = "".join(f"a b {i},a c {i},{i % 2}\n" for i in range(60))
     (work / "own.csv").write_text(f"first,second,label\n{rows}")
     rated = [{"first": f"a {i}", "second": f"b {i}", "label": i % 2} for i in range(20)]
@@ -80,7 +79,6 @@ def made(work):
     )
     (work / "models.yaml").write_text("\n".join(packaged_models().read_text("utf-8").split("\n")[:60]), "utf-8")
     (work / "predictions.csv").write_text("prediction,score\n" + "1,0.5\n" * 9)
-    (work / "sheet.csv").write_text('"item","first","second","same","seconds"\n"i","a","b","1","2.00"\n')
     canary.save(canary.given(lambda some: [[len(text), 1.0] for text in some]), work / "canary.json")
     (work / "config.json").write_text(json.dumps({"model_type": "bert", "vocab_size": 9, "added_tokens": [{"id": 3}]}))
     return work
@@ -132,7 +130,6 @@ KINDS = {  # the file, what spoils it, what reads it
     "jsonl": ("own.jsonl", "lines", (lambda work: load(f"pairs:{work / 'own.jsonl'}", sample=None),)),
     "parquet": ("own.parquet", "parquet", (lambda work: load(f"pairs:{work / 'own.parquet'}", sample=None),)),
     "predictions": ("predictions.csv", "bytes", (lambda work: read_predictions(work / "predictions.csv"),)),
-    "sheet": ("sheet.csv", "bytes", (lambda work: read_sheet(work / "sheet.csv"),)),
     "canary": ("canary.json", "json", (lambda work: canary_file.read(work / "canary.json"),)),
     "config": ("config.json", "json", (lambda work: configured(work / "config.json"),)),
 }

@@ -24,7 +24,7 @@ from typing import Any
 import canary
 from attacks import Attack, Failed, add, add_cases, attack
 from kills import PROGRAM, RUN, content, refuse_broken_baseline, template
-from mutated import baseline, filled, refuse_wrong, runs, sheets
+from mutated import baseline, filled, refuse_wrong, runs
 from reading import command
 
 
@@ -44,12 +44,6 @@ def of_baseline(folder: Path) -> None:
 
     found = {f"{CASE}/m-d-1": columns(*scores(seed=3))}
     save(folder / "base", results(), tables_of(results(), found, "m"), model="m")
-
-
-def of_sheet(folder: Path) -> None:
-    from encheck.annotation.sheets import Line, write_sheet
-
-    write_sheet(folder / "sheet-ann.csv", [Line("a", "x", "y", "1", 2.0)])
 
 
 def done(*args: object) -> None:
@@ -92,7 +86,6 @@ def made(*works: Callable[[Path], object]) -> Callable[[Path], None]:
 
 WRITINGS = (
     Writing("a baseline", baseline, of_baseline),
-    Writing("a sheet", sheets, of_sheet),
     Writing("exports", made(runs, of_export), of_export),
     Writing("a report", made(runs, of_report), of_report),
     Writing("a comparison", made(runs, of_compare), of_compare),

@@ -45,7 +45,6 @@ class Command:
     name: str
     args: tuple[str, ...]
     keeps: tuple[str, ...] = ()
-    typed: str = ""
     late: bool = False
     cold: bool = True
     may_differ: bool = False
@@ -64,9 +63,6 @@ COMMANDS = (
             ("out/results.json",)),
     Command("report", ("report", "out"), ("out/results.json", "out/items.parquet", "out/report.html")),
     Command("export", ("export", "out"), ("out/results.json", "out/items.parquet", "out/exports/figures.csv")),
-    Command("sheet", ("data", "annotate", "sheet", "--data", "pairs:pairs.csv", "--n", "9", "--out", "new.csv"),
-            ("sheet.csv",), may_differ=True),
-    Command("label", ("data", "annotate", "label", "sheet.csv", "--name", "ann"), ("sheet.csv",), typed="s\n" * 40),
     Command("compare", ("compare", "out", "other", "--out", "both.html", "--json", "both.json"),
             ("out/results.json", "other/results.json", "both.json", "both.html")),
     Command("predictions", ("run", "--data", "pairs:pairs.csv", "--predictions", "theirs.csv", "--json", "scored.json"),
@@ -77,7 +73,6 @@ BEFORE = (
     (*RUN, "--save-baseline=base"),
     ("run", "--model=bag-of-words", *DATA, "--report-dir=other", "-q"),
     ("export", "out"),
-    ("data", "annotate", "sheet", "--data", "pairs:pairs.csv", "--n", "30", "--out", "sheet.csv"),
     ("compare", "out", "other", "--out", "both.html", "--json", "both.json"),
     ("run", "--data", "pairs:pairs.csv", "--predictions", "theirs.csv", "--seed", "3", "--json", "scored.json"),
 )
@@ -106,16 +101,15 @@ def _begin(folder: Path) -> None:
     (folder / f"{STORE}.auto-all.lock").unlink(missing_ok=True)
 
 
-def begin(folder: Path, args: tuple[str, ...], *, typed: str = "", **counting: str) -> subprocess.Popen[str]:
+def begin(folder: Path, args: tuple[str, ...], **counting: str) -> subprocess.Popen[str]:
     """Start a command in a folder, with a store of its own there."""
     found = os.pathsep.join(filter(None, (str(folder), str(HERE / "killing"), os.environ.get("PYTHONPATH"))))
     mine = {"PYTHONPATH": found, "ENCHECK_STORE": str(folder / STORE), "SLOWNESS": "0.02", "OMP_NUM_THREADS": "1"}
     mine |= {f"ENCHECK_ATTACK_{name}": value for name, value in counting.items()}
-    (folder / "typed").write_text(typed)
-    with (folder / "typed").open() as answers, (folder / "said").open("w") as said:
+    with (folder / "said").open("w") as said:
         return subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *args], cwd=folder, env=os.environ | mine, stdin=answers, stdout=said,
-            stderr=said, text=True, start_new_session=True,
+            [sys.executable, "-c", PROGRAM, *args], cwd=folder, env=os.environ | mine, stdin=subprocess.DEVNULL,
+            stdout=said, stderr=said, text=True, start_new_session=True,
         )  # fmt: skip
 
 
@@ -150,7 +144,7 @@ def reference(command: Command) -> Reference:
     """The command in a copy of the template, uninterrupted."""
     folder = fresh(command, common(f"reference-{command.name}") / "copy")
     before, begun = state(folder), time.monotonic()
-    code = finish(begin(folder, command.args, typed=command.typed, FOLDER=str(folder), STEPS=str(folder / "steps")))
+    code = finish(begin(folder, command.args, FOLDER=str(folder), STEPS=str(folder / "steps")))
     took = time.monotonic() - begun
     steps = int((folder / "steps").read_text())
     (folder / "steps").unlink()
@@ -168,7 +162,7 @@ def fresh(command: Command, folder: Path) -> Path:
     return folder
 
 
-OF_STORE = (".sqlite-wal", ".sqlite-shm", ".lock", "encoders.log", "typed", "said")
+OF_STORE = (".sqlite-wal", ".sqlite-shm", ".lock", "encoders.log", "said")
 
 
 def state(folder: Path) -> dict[str, Any]:
@@ -215,7 +209,7 @@ def attempt(command: Command, seed: int, rng: random.Random, folder: Path) -> No
     expected = reference(command)
     copy = killed(command, expected, seed, rng, folder)
     look(command, expected, copy)
-    code = finish(begin(copy, command.args, typed=command.typed))
+    code = finish(begin(copy, command.args))
     said = (copy / "said").read_text("utf-8", "replace")
     if "Traceback" in said or "INTERNALERROR" in said:
         raise Failed(f"a traceback: {said[-400:]}")
@@ -229,7 +223,7 @@ def killed(command: Command, expected: Reference, seed: int, rng: random.Random,
     share = rng.uniform(0.75 if command.late else 0.02, 1.0)
     for number in range(4 if seed % 2 else 0):
         copy = fresh(command, folder / f"clock-{number}")
-        process = begin(copy, command.args, typed=command.typed)
+        process = begin(copy, command.args)
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=expected.seconds * share * 0.9**number)
         was_alive = process.poll() is None
@@ -239,7 +233,7 @@ def killed(command: Command, expected: Reference, seed: int, rng: random.Random,
     at = max(1, round(expected.steps * share))
     while True:  # workers share the steps as it comes: there can be fewer than the last time
         copy = fresh(command, folder / f"step-{at}")
-        process = begin(copy, command.args, typed=command.typed, FOLDER=str(copy), KILL_AT=str(at))
+        process = begin(copy, command.args, FOLDER=str(copy), KILL_AT=str(at))
         if finish(process) == -signal.SIGKILL:
             return copy
         if at == 1:

@@ -173,17 +173,6 @@ def predictions(folder: Path) -> None:
     (folder / "theirs.csv").write_text(f"prediction,score\n{lines}")
 
 
-def sheets(folder: Path) -> None:
-    from encheck.annotation.choosing import draw
-    from encheck.annotation.sheets import Line, write_sheet
-    from encheck.datasets.load import load
-
-    pairs(".csv")(folder)
-    lines = draw(load(f"pairs:{folder / 'data.csv'}", sample=None).pairs, n=20, seed=0)
-    for name, answer in (("ann", "1"), ("bob", "0")):
-        write_sheet(folder / f"sheet-{name}.csv", [Line(x.item, x.first, x.second, answer, 1.5) for x in lines])
-
-
 def lexicon(folder: Path) -> None:
     shutil.copy(resources.files("encheck.language.lexicon") / "lexicon.npz", folder / "lexicon.npz")  # type: ignore[arg-type]
 
@@ -429,8 +418,6 @@ DATA = (
     Kind("probes", probes, told("data", "probes:FILE")),
     Kind("predictions", predictions, told("run", "--data", "pairs:FOLDER/data.csv", "--predictions", "FILE"),
          "theirs.csv"),
-    Kind("sheets", sheets, told("data", "annotate", "agreement", "FOLDER/sheet-ann.csv", "FOLDER/sheet-bob.csv",
-                                "--data", "pairs:FOLDER/data.csv"), "sheet-*.csv"),
 )  # fmt: skip
 GROUPS = {
     "settings": (SETTINGS, 2_000),

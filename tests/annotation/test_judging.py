@@ -222,6 +222,7 @@ def test_what_cannot_be_judged_is_one_message(folder, spoil, said):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.quick
 def test_a_plan_that_was_lost_is_made_again_the_same(folder):
     opened(folder)
     plan = (folder / "judging.json").read_text()

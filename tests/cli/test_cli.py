@@ -332,7 +332,6 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
         (["run", "--modle=x"], "unknown option '--modle'; did you mean '--model'? There are: --address, "),
         (["run", "--junitxm=x"], "unrecognized arguments: --junitxm=x"),
         (["data", "variants", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
-        (["data", "annotate", "agreement", "a.csv", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
         (["run", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
         (["compare", "a", "--seed=-3"], "Invalid value for '--seed'"),
         (["run", "--baseline="], "the value of --baseline is empty"),

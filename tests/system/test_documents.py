@@ -153,5 +153,5 @@ def test_rows_beyond_the_free_ones_are_read_where_the_file_has_a_byte_for_each(t
 def test_files_spoilt_at_random_are_read_or_refused_by_name(tmp_path, monkeypatch):
     """More of them: python tests/mutations.py 1000 SEED"""
     monkeypatch.chdir(tmp_path)
-    assert len(KINDS) == 14
+    assert len(KINDS) == 13
     assert list(survivors(tmp_path, count=8)) == []

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all: sheets, exports, reports."""
+"""Files are written whole or not at all: exports, reports."""
 
 import os
 import stat
@@ -8,7 +8,6 @@ import pytest
 from faults import Killed, steps
 from test_reporting import results, row
 
-from encheck.annotation.sheets import Line, read_sheet, write_sheet
 from encheck.errors import UsageError
 from encheck.reporting.exports.formats import export
 from encheck.reporting.results import write_named
@@ -43,15 +42,6 @@ def test_a_full_disk_leaves_an_older_file_as_it_was(tmp_path):
         assert (path.read_text("utf-8"), left(tmp_path)) == ("old", [])
 
 
-def test_a_sheet_that_is_saved_when_the_process_dies_keeps_every_answer(tmp_path):
-    path = tmp_path / "sheet.csv"
-    write_sheet(path, [Line("a", "x", "y", "1", 2.0), Line("b", "x", "z")])
-    for _ in steps(lambda: write_sheet(path, [Line("a", "x", "y", "1", 2.0), Line("b", "x", "z", "0", 1.0)])):
-        assert read_sheet(path)[0].same == "1"
-    assert read_sheet(path)[1].same == "0"
-    assert left(tmp_path) == []
-
-
 @pytest.mark.parametrize("name", ["csv", "parquet"])
 def test_an_export_is_whole_or_the_older_one(tmp_path, name):
     export(results(row()), tmp_path, formats=[name])
@@ -72,7 +62,7 @@ def test_what_is_renamed_is_on_the_disk_before(tmp_path, monkeypatch):
 
 
 def test_what_is_left_of_another_file_is_not_swept(tmp_path):
-    """It may be being written: several people label in one folder."""
+    """It may be being written: several processes write into one folder."""
     other, own = (files.partial(tmp_path / name) for name in ("other.csv", "own.csv"))
     other.touch()
     own.touch()

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from encheck.cli import (
-    annotate,
     canary,
     checks,
     compare,
@@ -30,7 +29,7 @@ from encheck.cli.shared import app, tell
 from encheck.system.terminal import guard_log, stream
 
 __all__ = [
-    "annotate", "app", "canary", "checks", "compare", "cutoff", "data", "explore", "gate", "index", "judge", "look",
+    "app", "canary", "checks", "compare", "cutoff", "data", "explore", "gate", "index", "judge", "look",
     "main", "reports", "store", "upgrade", "variants",
 ]  # fmt: skip
 

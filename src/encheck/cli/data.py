@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from encheck.cli.annotate import annotate_app
 from encheck.cli.shared import SkipBadRows, app, print_table, say, tell, told
 from encheck.cli.table import as_option
 from encheck.errors import UsageError
@@ -32,7 +31,6 @@ data_app = typer.Typer(
     help="List the data sets that --data accepts, or show one: `encheck data mrpc:PATH`.",
 )
 app.add_typer(data_app, name="data")
-data_app.add_typer(annotate_app, name="annotate")
 
 
 @data_app.command(SHOW, hidden=True)

@@ -87,7 +87,6 @@ app = typer.Typer(
 DataSpec = Annotated[str, typer.Option("--data", help="NAME or NAME:PATH. `encheck data` lists the names.")]
 SkipBadRows = Annotated[bool, as_option("skip_bad_rows")]
 Split = Annotated[str | None, typer.Option(help="Use only one split of the data: train, validation, test ...")]
-Variants = Annotated[bool, typer.Option("--variants", help="Use sentences with their variants instead of pairs.")]
 ModelArgs = Annotated[list[str] | None, as_option("model_args")]
 Sample = Annotated[str, as_option("sample")]
 SpacyModel = Annotated[str | None, as_option("spacy_model")]
