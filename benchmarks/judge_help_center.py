@@ -11,8 +11,8 @@ from pathlib import Path
 
 import help_center
 
-from encheck.annotation.judging import Judging, ask_people, opened, verdict
 from encheck.gating.judgements import read
+from encheck.judging.judging import Judging, ask_people, opened, verdict
 from encheck.reporting.gate.words import headline
 
 

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
-from encheck.annotation.judging import opened, verdict
 from encheck.gating.judgements import keep, read
+from encheck.judging.judging import opened, verdict
 from encheck.reporting.answers import disagreements
 from encheck.reporting.gate.words import headline
 from encheck.reporting.results import schema

@@ -60,7 +60,7 @@ LAYERS = [
     {"running"},
     {"reporting"},
     {"deciding", "comparing", "exploring"},
-    {"annotation", "training", "scale"},
+    {"judging", "training", "scale"},
     {"engine"},
     {"api"},
     {"plugin"},

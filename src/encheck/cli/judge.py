@@ -38,9 +38,9 @@ def judge_(
 
         encheck data judge reports/x --answers answers.json
     """
-    from encheck.annotation.judging import ask_people, opened, verdict
-    from encheck.annotation.judging_sheet import take, write_sheet
     from encheck.gating.judgements import read
+    from encheck.judging.judging import ask_people, opened, verdict
+    from encheck.judging.sheet import take, write_sheet
 
     with told():
         if page and answers:

@@ -11,14 +11,14 @@ from test_reporting import HOSTILE, results
 from test_unjudged import table
 from typer.testing import CliRunner
 
-from encheck.annotation.judging import ask_people, opened, verdict
-from encheck.annotation.judging_sheet import take, write_sheet
 from encheck.cli import app
 from encheck.errors import UsageError
 from encheck.gating.answers import moved
 from encheck.gating.decision import decide
 from encheck.gating.judgements import read
 from encheck.gating.weighing import Searched, Weighed
+from encheck.judging.judging import ask_people, opened, verdict
+from encheck.judging.sheet import take, write_sheet
 from encheck.reporting.answers import write_answers
 from encheck.reporting.gate import record, words
 from encheck.reporting.results import schema, write_results

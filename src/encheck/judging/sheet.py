@@ -13,10 +13,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from encheck.annotation.judging import Judging
 from encheck.errors import UsageError
 from encheck.gating.judged import Answer, Asked
 from encheck.gating.judgements import Judgements, keep, read
+from encheck.judging.judging import Judging
 from encheck.reporting.answers import SHEET
 from encheck.reporting.results import into
 from encheck.system.documents import json_of
@@ -41,13 +41,13 @@ def _page(judging: Judging, asked: list[Asked], *, done: int) -> str:
     """The page; every text in it is escaped, and nothing but its own script may run."""
     import jinja2
 
-    script = _read("judging.js")
+    script = _read("sheet.js")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_read), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
         finalize=_visible,
     )  # fmt: skip
-    return environment.get_template("judging.html").render(
+    return environment.get_template("sheet.html").render(
         policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'",
         script=script,
         plan=judging.pool.fingerprint,
@@ -62,7 +62,7 @@ def _visible(value: Any) -> Any:
 
 
 def _read(name: str) -> str:
-    return resources.files("encheck.annotation").joinpath(name).read_text("utf-8")
+    return resources.files("encheck.judging").joinpath(name).read_text("utf-8")
 
 
 def take(judging: Judging, path: Path) -> Judgements:

@@ -1,1 +1,0 @@
-"""Blind annotation: sheets, judgements and agreement."""

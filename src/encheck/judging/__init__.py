@@ -1,0 +1,1 @@
+"""People judge, blind, which of two answers is better."""
