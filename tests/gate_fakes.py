@@ -1,6 +1,7 @@
 """A run as the gate sees it, made by hand: results and items of one case on invented texts."""
 
 import numpy as np
+from declared import claims
 
 CASE = "short_is_farther_than_long"
 
@@ -22,7 +23,14 @@ def columns(near, far, *, clusters=None, split="", label=None, far_text=True):
         "far_score": [None] * n if far is None else list(map(float, far)),
         "near_overlap": [0.0] * n,
         "far_overlap": [0.0] * n,
+        "kind": [_kind(far, label, far_text=far_text)] * n,
     }
+
+
+def _kind(far, label, *, far_text):
+    if far is None:
+        return "pair" if label is None else "labelled"
+    return "triplet" if far_text else "both_orders"
 
 
 def results(*, tested="antonym", kind="vector", error=None, verdict=None, check=CASE, **model):
@@ -37,7 +45,7 @@ def results(*, tested="antonym", kind="vector", error=None, verdict=None, check=
     calibration = {"m": {"reference": 0.1, "identity": 1.0, "pairs": 2_000, "spread": 0.1}}
     data = {"name": "d", "fingerprint": "x", "language": {"lexicon": "embedded"}, "calibration": calibration}
     run = {"versions": {"encheck": "1"}, "settings": {"seed": 0, "models": ["/home/me/model"]}}
-    return {"run": run, "models": [about], "data": [data], "checks": [row]}
+    return {"run": run, "models": [about], "data": [data], "checks": [row], "claims": claims(row)}
 
 
 def scores(n=400, *, wins=0.9, lost=(), seed=0):

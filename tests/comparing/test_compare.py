@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from declared import claims
 from test_reporting import results as results_of
 from test_reporting import row
 from typer.testing import CliRunner
@@ -17,12 +18,14 @@ from encheck.reporting.results import write_items, write_results
 CLAIM = "antonym_is_farther_than_paraphrase"
 
 
-def write_run(folder, near, *, model="m", prefix="d", far=0.5, items=None, splits=None, texts=None, **said):
+def write_run(
+    folder, near, *, model="m", prefix="d", far=0.5, items=None, splits=None, texts=None, kind="triplet", **said
+):
     folder.mkdir()
     count = len(near)
     texts = texts or [(f"source {i}", f"near {i}", f"<b>far</b> {i}") for i in range(count)]
     found = results_of(row(id=f"{CLAIM}/{model}-d-1/margin_rate", model=model, **said))
-    found["models"][0]["label"] = model
+    found["models"][0]["label"], found["claims"] = model, claims(*found["checks"])
     scale = {"reference": 0.0, "identity": 1.0, "pairs": 100, "spread": 0.1}
     found["data"][0]["calibration"] = {model: scale}
     write_results(folder, found)
@@ -33,7 +36,7 @@ def write_run(folder, near, *, model="m", prefix="d", far=0.5, items=None, split
         "source": [text[0] for text in texts], "near": [text[1] for text in texts],
         "far": [text[2] for text in texts], "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
         "near_score": list(near), "far_score": [far] * count, "near_overlap": [0.1] * count,
-        "far_overlap": [0.1] * count,
+        "far_overlap": [0.1] * count, "kind": [kind] * count,
     }})  # fmt: skip
     return folder
 
@@ -96,7 +99,7 @@ def test_a_chain_counts_once_and_as_its_check_counts_it(tmp_path):
     items = [f"d/{i:04x}/swap/3/pivot-a/0/{k}" for i in range(4) for k in (1, 2)]
     splits = [s for s in ("dev", "gate", "gate", "gate") for _ in range(2)]
     near = [0.9, 0.9, 0.9, 0.9, 0.9, 0.1, 0.5 + 1e-8, 0.9]
-    runs = [write_run(tmp_path / n, near, items=items, splits=splits, property="swapchain") for n in "ab"]
+    runs = [write_run(tmp_path / n, near, items=items, splits=splits, kind="chain", property="swapchain") for n in "ab"]
     ((found,),) = compare(runs).differences.values()
     assert (found.n, found.figure) == (3, "r_precision")
     assert found.before == pytest.approx((1 + 0 + 1 / 2) / 3)
@@ -132,6 +135,7 @@ def add_retrieval(folder, model, values, **fingerprints):
         case = {"check": "finds", "property": "retrieval", "metric": "recall_at_1", "value": value, "model": model}
         found["checks"].append(row(id=f"finds/{model}-{data}-1/recall_at_1", data=data, **case))
         found["data"].append(found["data"][0] | {"name": data, "fingerprint": fingerprints.get(data, "f")})
+    found["claims"] = claims(*found["checks"])
     path.write_text(json.dumps(found))
 
 

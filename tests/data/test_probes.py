@@ -191,15 +191,13 @@ def test_the_embedded_data_set_holds_every_group_and_pair():
     assert len({p.id for p in data.pairs}) == len(data.pairs)
 
 
-def test_the_second_edition_stays():
-    data = load("probes@2")
-    assert (data.name, data.version, data.rows, data.fingerprint) == ("probes", "2.1.0", 600, "96d3e9b7678705fd")
+def test_probes_have_one_edition():
+    with pytest.raises(DataError, match="'probes' has one split alone"):
+        load("probes@2")
+
+
+def test_probes_have_the_name_that_they_are_given():
     assert load("probes", label="mine").name == "mine"
-
-
-def test_an_edition_that_is_not_there_is_refused_with_those_that_are():
-    with pytest.raises(DataError, match=r"edition of probes '9'.*2, 3"):
-        load("probes@9")
 
 
 def test_no_text_stands_twice():

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from declared import DECLARED
+from declared import claims as said_of
 from gate_fakes import CASE, columns, results, scores
 
-from encheck import schema1
 from encheck.errors import BaselineError
 from encheck.gating.balance import balanced, shares, win_rates
 from encheck.gating.baseline import read, save, tables_of
@@ -142,6 +143,7 @@ def test_a_broken_contract_blocks_known_or_not(against, verdict):
     said = results()
     said["checks"].append({**said["checks"][0], "property": "contract", "check": "it_is_finite", "verdict": verdict})
     said["checks"][-1]["id"] = "it_is_finite/m-d-1/share"
+    said["claims"] = said_of(*said["checks"])
     assert against(*scores(), said=said).decision.reasons[0] == "contract broken: it is finite on d"
 
 
@@ -168,7 +170,7 @@ def table(near, far=None, *, kind="triplet", tested="antonym", labels=None, chec
     far = np.full(n, np.nan) if far is None else np.asarray(far, float)
     return Table(
         f"{check}/d/1", check, tested, "d", "1", kind, ids, ids, ids, ("",) * n, tuple(labels or [None] * n),
-        np.asarray(near, float), far,
+        np.asarray(near, float), far, declared=DECLARED.get(check) or DECLARED.get(tested),
     )  # fmt: skip
 
 
@@ -272,7 +274,10 @@ def test_what_needs_no_scale_blocks_a_model_that_has_none():
     pool = table(np.random.default_rng(0).normal(0.1, 0.1, 400), kind="pair", tested="health")
     scales = (Scale(0.1, 1.0, 400, 0.1), Scale(1.0, 1.0, 400, 0.0))
     found = [
-        compare(*(replace(t, check=check) for t in (pool, replace(pool, near=np.ones(400)))), scales)
+        compare(
+            *(replace(t, check=check, declared=DECLARED[check]) for t in (pool, replace(pool, near=np.ones(400)))),
+            scales,
+        )
         for check in ("random_pairs_are_apart", "random_pairs_are_alike_in_distance")
     ]
     room, spread = decide(pooled(found)).rows
@@ -392,7 +397,7 @@ def test_figures_of_another_kind_are_a_row_of_their_own():
 
 def test_the_balanced_score_falls_when_recall_pays_for_antonyms():
     before = {"antonym": 0.8, "synonym": 0.9, "invariance": 0.9, "retrieval": 0.9}
-    families = {name: schema1.declaration(name, "").family for name in before}
+    families = {"antonym": "meaning changed", "synonym": "meaning kept"} | {n: n for n in ("invariance", "retrieval")}
     assert balanced(before | {"antonym": 0.9, "retrieval": 0.7}, families) < balanced(before, families)
     assert balanced(before, families) == pytest.approx((0.8 * 0.9 * 0.9) ** (1 / 3))
     assert balanced({"antonym": 0.8, "synonym": 0.9}, families) is None

@@ -46,7 +46,7 @@ HEAVY = {
 LAYERS = [
     {"ids"},
     {"types", "errors"},
-    {"system", "schema1"},
+    {"system"},
     {"statistics", "similarity"},
     {"surface"},
     {"store"},

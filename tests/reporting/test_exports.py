@@ -8,6 +8,7 @@ import huggingface_hub
 import pyarrow.parquet
 import pytest
 import yaml
+from declared import claims
 from huggingface_hub.repocard_data import model_index_to_eval_results
 from typer.testing import CliRunner
 
@@ -78,6 +79,7 @@ def test_an_mteb_result_has_scores_by_split_and_a_main_score(results, tmp_path):
 def test_the_splits_that_were_measured_are_named(results, tmp_path):
     """Those of the items: all that a case has, and the test part alone where the check measures that."""
     results["checks"] = [row("a_is_b", 0.5), row("b_is_c", 0.7, property="sts")]
+    results["claims"] = claims(*results["checks"])
     splits = {"a_is_b/m-probes-1": {"dev", "gate"}, "b_is_c/m-probes-1": {"train", "validation", "test"}}
     index, *tasks = export(results, tmp_path, formats=["model-index", "mteb"], splits=splits)
     told = [one["dataset"]["split"] for one in yaml.safe_load(index.read_text("utf-8"))["model-index"][0]["results"]]

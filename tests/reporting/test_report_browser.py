@@ -44,7 +44,7 @@ def items(case, count, *, model="m"):
             "near_edits": [f'[[{len(f"sentence {i} ")}, {len(f"sentence {i} runs")}, "walks"]]' for i in range(count)],
             "far_edits": ["[]"] * count,
             "near_score": [0.5 + i / count / 3 for i in range(count)], "far_score": [0.6] * count,
-            "near_overlap": [0.2] * count, "far_overlap": [0.3] * count,
+            "near_overlap": [0.2] * count, "far_overlap": [0.3] * count, "kind": ["triplet"] * count,
         }
     }  # fmt: skip
 

@@ -15,7 +15,6 @@ import pyarrow.parquet
 import pytest
 from faults import Killed, steps
 
-from encheck import schema1
 from encheck.checks import test_antonym
 from encheck.claims import claim_of
 from encheck.engine.folder import WRITTEN, clear, place_of, write
@@ -32,6 +31,10 @@ from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial
 from encheck.types import CheckResult, Declaration, Estimate, Lines, SentencePair
 
+CRITERIA = {
+    name: asdict(Declaration(property=name, criterion=number)) | {"says": "", "title": "", "why": ""}
+    for number, name in enumerate(("paraphrase", "synonym", "antonym", "jumble"), 1)
+}
 HOSTILE = "<script>alert(1)</script> \u202eevil\u202c | `x` [a](b)\x00 &amp;"
 
 
@@ -68,7 +71,7 @@ def items(count=1):
         "near": [HOSTILE] * count,
         "far": ["an <b>other</b> text"] * count, "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
         "near_score": [0.1 * i for i in range(count)], "far_score": [0.5] * count,
-        "near_overlap": [0.2] * count, "far_overlap": [0.3] * count,
+        "near_overlap": [0.2] * count, "far_overlap": [0.3] * count, "kind": ["triplet"] * count,
     }}  # fmt: skip
 
 
@@ -339,21 +342,20 @@ def test_a_check_without_a_verdict_is_shown_with_its_reason():
     ],
 )
 def test_an_encoder_passes_only_with_all_four_criteria(found, said):
-    rows = [
-        row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=v) for c, v in zip(schema1.CRITERIA, found, strict=False)
-    ]
-    assert view.matrix(results(*rows))[0]["all"] == said
+    rows = [row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=v) for c, v in zip(CRITERIA, found, strict=False)]
+    assert view.matrix(results(*rows) | {"claims": CRITERIA})[0]["all"] == said
 
 
 @pytest.mark.parametrize(("verdict", "said", "four"), [("pass", "pass", "passed"), (None, "shown", "shown")])
 def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict, said, four):
     """With a gate, rows have no verdict: what was measured is shown, what was not selected was not run."""
-    run = [row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=verdict) for c in schema1.CRITERIA]
-    page, text = html.render(results(*run[:3]), {}), markdown.render(results(*run[:3]))
+    run = [row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=verdict) for c in CRITERIA]
+    three = results(*run[:3]) | {"claims": CRITERIA}
+    page, text = html.render(three, {}), markdown.render(three)
     cells = page.partition('id="criteria"')[2].partition('<th scope="row">m</th><td>d</td>')[2].partition("</tr>")[0]
     assert re.findall(r">([^<]+)</td>", cells) == [said, said, said, "not run", "not all run"]
     assert f"| m | d | {said} | {said} | {said} | not run | not all run |" in text
-    assert view.matrix(results(*run))[0]["all"] == four
+    assert view.matrix(results(*run) | {"claims": CRITERIA})[0]["all"] == four
 
 
 def test_controls_that_the_paper_does_not_have_count_for_no_criterion_and_stand_with_it():
@@ -372,8 +374,8 @@ def test_controls_that_the_paper_does_not_have_count_for_no_criterion_and_stand_
 
 
 def test_a_criterion_that_was_measured_in_part_is_not_called_skipped():
-    rows = [row(id=f"{v}/m-d-1/x", verdict=v) for v in ("skipped", None)]
-    assert view.matrix(results(*rows))[0]["words"][3] == "shown"
+    rows = [row(id=f"{v}/m-d-1/x", check="antonym", verdict=v) for v in ("skipped", None)]
+    assert view.matrix(results(*rows) | {"claims": CRITERIA})[0]["words"][3] == "shown"
 
 
 def test_a_figure_without_a_value_is_a_dash():

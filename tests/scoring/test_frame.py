@@ -1,4 +1,4 @@
-"""Frames of every kind: what the items say, in columns and back, and as files of schema 1 have it."""
+"""Frames of every kind: what the items say, in columns and back."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +10,7 @@ import pytest
 from encheck.gating.baseline import KINDS as OF_BASELINES
 from encheck.gating.baseline import tables_of
 from encheck.ids import CaseId, ItemId
-from encheck.reporting.results import COLUMNS, GIVEN, find_item, read_items, write_items
-from encheck.schema1 import is_schema_1
+from encheck.reporting.results import COLUMNS, GIVEN, read_items, write_items
 from encheck.scoring.frame import CONTESTS, KINDS, Frame, edits_json, edits_of
 from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import SurfaceScorer
@@ -39,10 +38,8 @@ from encheck.types import (
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = CaseId("a_is_b", "my-model", "d/1", "pivot=a")
-NEW = ("kind", "step", "source_is_second", "source_role", "text_role", "slice")
 EDITS = (Edit(2, 5, "blue"),)
 CHANGE = '[[2, 5, "blue"]]'
-YOUNGER = {"crossed", "contrast", "ranked", "logged", "classified"}  # than schema 1
 
 
 def name(relation="antonym", generator="written", number=0):
@@ -144,33 +141,12 @@ def test_a_frame_comes_back_from_its_columns(kind):
     assert (back.kind, back.case, back.ids) == (kind, CASE, tuple(columns["item"]))
 
 
-@pytest.mark.parametrize("kind", sorted({*KINDS} - YOUNGER))
-def test_a_file_of_schema_1_gives_the_same_frame(kind):
-    """Of chains the scores were of (member, source) with pivot b, and in continuations."""
-    columns = frame(kind).to_columns()
-    old = {column: values for column, values in columns.items() if column not in NEW}
-    assert is_schema_1(old)
-    back = Frame.from_columns(CASE, old)
-    assert back.to_columns() == columns
-    assert back.source_is_second == ((True, True, True) if kind == "chain" else ())
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frame_comes_back_from_a_file(kind, tmp_path):
     made = frame(kind)
     write_items(tmp_path, {str(CASE): made.to_columns()})
     back = Frame.from_columns(CASE, read_items(tmp_path)[str(CASE)])
     assert back.to_columns() == made.to_columns()
-
-
-@pytest.mark.parametrize(
-    ("relation", "generator", "is_second"), [("swap", "pivot-a", False), ("continuation", "words", True)]
-)
-def test_the_order_of_a_chain_of_schema_1_is_read_out_of_its_id(relation, generator, is_second):
-    stem = ItemId.of("d/1", content_hash("1"), relation, 3, generator, 0)
-    columns = frame("chain").to_columns() | {"item": [stem.member(k) for k in (1, 2, 3)]}
-    old = {column: values for column, values in columns.items() if column not in NEW}
-    assert Frame.from_columns(CASE, old).source_is_second == (is_second,) * 3
 
 
 def test_roles_and_slices_come_back_too():
@@ -334,19 +310,6 @@ def test_the_document_of_the_report_says_what_every_column_and_kind_is():
     text = (ROOT / "docs/report.md").read_text("utf-8")
     assert [name for name in (*COLUMNS, *GIVEN, *KINDS) if f"`{name}`" not in text] == []
     assert {*frame("chain").to_columns(), *frame("pair").to_columns()} <= {*COLUMNS, *GIVEN}
-
-
-def test_a_row_of_a_file_of_schema_1_is_found_with_its_kind(tmp_path):
-    columns = frame("chain").to_columns()
-    old = {column: values for column, values in columns.items() if column not in NEW}
-    write_items(tmp_path, {"x": old})
-    found = find_item(tmp_path, ITEMS["chain"][0].id)
-    assert [(row["kind"], row["step"], row["source_is_second"]) for row in found] == [
-        ("chain", 1, True),
-        ("chain", 2, True),
-    ]
-    write_items(tmp_path, {"x": columns})
-    assert [row["kind"] for row in find_item(tmp_path, ITEMS["chain"][0].id)] == ["chain", "chain"]
 
 
 @pytest.mark.parametrize(("position", "name"), [(0, "same"), (1, "other")])

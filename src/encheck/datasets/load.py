@@ -79,8 +79,8 @@ def load(
     """The data set `NAME`, `NAME:PATH` or `NAME@SPLIT:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
     A sample of data that name a test part is of that part, with as many clusters of the validation part; else it is of
-    all pairs. Probes come whole: embedded, of an earlier edition (`probes@2`), of a file or fresh
-    (`probes:fresh=SEED`). `label` names it in results where two of the same name are loaded. A path without a name is
+    all pairs. Probes come whole: embedded, of a file or fresh (`probes:fresh=SEED`).
+    `label` names it in results where two of the same name are loaded. A path without a name is
     taken for what it looks like; `passages` says how articles are read that have no labels. SPLIT is one that the data
     set's module names in READINGS. With `quick` it is the fixed part of the embedded probes, of other data at most 100
     clusters. `shared` is what the names of files begin with in which the processes of one run keep what they read.
@@ -98,7 +98,7 @@ def load(
     _refuse_reading(name, module, reading, path)
     _refuse_unfinished(name, module)
     if not path:
-        return replace(_embedded(name, module, reading), name=label or stem(full))
+        return replace(_embedded(name, module), name=label or stem(full))
     if made := _made(module, path):
         return replace(made, name=label or stem(spec).replace(":", "-"))
     asked = _Asked(label or full, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
@@ -153,14 +153,10 @@ def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | No
 def stem(spec: str) -> str:
     """What results call the data of a specification: its name, and the seed of what is made from one.
 
-    All editions of the probes have one name, so that a baseline of an earlier one is found; results say which it was.
-
-    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3"), stem("probes@2"), stem("./help-center")
-    ('mrpc', 'probes:fresh=3', 'probes', 'help-center')
+    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3"), stem("./help-center")
+    ('mrpc', 'probes:fresh=3', 'help-center')
     """
     head = spec.partition(":")[0]
-    if head.startswith("probes@") and head == spec:
-        return "probes"
     if head.partition("@")[0] not in names():
         path = Path(head).expanduser()
         return path.stem if path.name not in ("", "..") else path.resolve().stem
@@ -197,13 +193,13 @@ def _module_of(spec: str, name: str) -> ModuleType:
     raise DataError(unknown("data set", name, names()))
 
 
-def _embedded(name: str, module: ModuleType, edition: str) -> Dataset:
+def _embedded(name: str, module: ModuleType) -> Dataset:
     """The data that come with encheck; DataError for a data set that has to be given a path."""
     if not hasattr(module, "embedded"):
         fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
         wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
         raise DataError(f"data set {name!r} needs a path: {wanted}")
-    found: Dataset = module.embedded(edition) if edition else module.embedded()
+    found: Dataset = module.embedded()
     return found
 
 
@@ -358,10 +354,6 @@ def _refuse_unfinished(name: str, module: ModuleType) -> None:
 def _refuse_reading(name: str, module: ModuleType, reading: str, path: str) -> None:
     """DataError for a split that the data set has not, or that is not on the hub."""
     there: tuple[str, ...] = (*getattr(module, "READINGS", ()), *getattr(module, "PARTS", ()))
-    if reading and not path and hasattr(module, "EDITIONS"):
-        if reading not in module.EDITIONS:
-            raise DataError(unknown(f"edition of {name}", reading, module.EDITIONS))
-        return
     if reading and not there:
         raise DataError(f"data set {name!r} has one split alone: --data {name}:PATH")
     if reading and reading not in there:

@@ -1,8 +1,7 @@
 """The embedded probes: groups of sentences written for this project, with their variants.
 
-One JSON line a group (probes.schema.json says what it holds). `probes@2` has the second edition, before the third;
-`probes:FILE` reads a file of your own in the same schema; `probes:fresh=SEED` makes groups of its own
-(`encheck.datasets.fresh`).
+One JSON line a group (probes.schema.json says what it holds). `probes:FILE` reads a file of your own in the same
+schema; `probes:fresh=SEED` makes groups of its own (`encheck.datasets.fresh`).
 """
 
 from __future__ import annotations
@@ -32,29 +31,30 @@ KEPT = ("paraphrase", "rewrite")
 PAIRED = (*KEPT, "hard_negative")  # the relations that labelled pairs are made of
 FAVOURS = ("kept", "changed", "")
 TEXTS = ("id", "domain", "split", "skeleton", "sentence")
-EDITIONS = {"2": ("2.1.0", "probes-2.jsonl.gz"), "3": ("3.0.2", "probes.jsonl")}
-LATEST = "3"
+VERSION = "3.0.2"
 
 
 @cache
-def embedded(edition: str = LATEST) -> Dataset:
-    """The probes that come with encheck, of the latest edition or of an earlier one."""
-    version, _ = EDITIONS[edition]
-    return replace(dataset(list(_embedded(edition))), version=version)
+def embedded() -> Dataset:
+    """The probes that come with encheck."""
+    return replace(dataset(list(_written())), version=VERSION)
 
 
 @cache
-def _embedded(edition: str) -> tuple[Group, ...]:
-    path = Path(str(resources.files("encheck.datasets") / EDITIONS[edition][1]))
-    return tuple(groups(path, BadRows()))
+def _written() -> tuple[Group, ...]:
+    return tuple(groups(_file(), BadRows()))
+
+
+def _file() -> Path:
+    return Path(str(resources.files("encheck.datasets") / "probes.jsonl"))
 
 
 @cache
 def domains(version: str) -> Mapping[str, str]:
-    """Of each sentence of the embedded edition of this version its domain or register; nothing of another version."""
-    names = [name for number, name in EDITIONS.values() if number == version]
-    paths = [Path(str(resources.files("encheck.datasets") / name)) for name in names]
-    return {entry["sentence"]: entry["domain"] for path in paths for _, entry in json_rows(path, BadRows())}
+    """Of each sentence of the embedded probes its domain or register; nothing of another version."""
+    if version != VERSION:
+        return {}
+    return {entry["sentence"]: entry["domain"] for _, entry in json_rows(_file(), BadRows())}
 
 
 def made(path: str) -> Dataset | None:
@@ -182,7 +182,7 @@ def meanings(seed: int | None = None) -> Iterator[tuple[str, tuple[str, float]]]
     """(text, (meaning, distance from it)) of every embedded text, and of the fresh ones of a seed: what the oracle
     fake knows.
     """
-    for group in (*_embedded(LATEST), *(fresh.groups(seed) if seed is not None else ())):
+    for group in (*_written(), *(fresh.groups(seed) if seed is not None else ())):
         yield group.source, (group.id, 0.0)
         yield from _in_passages(group, group.source, 0.0)
         for v in group.variants:

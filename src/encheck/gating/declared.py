@@ -1,4 +1,4 @@
-"""What the checks of a run declare, as results.json keeps it, and baselines did before version 3."""
+"""What the checks of a run declare, as results.json keeps it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from encheck import schema1
 from encheck.claims import CONTRACT
 from encheck.metrics import Metric, margin_rate, mean_similarity, named, similarity_gap
 from encheck.metrics.symmetry import symmetry
@@ -24,10 +23,9 @@ _FIELDS = tuple(field.name for field in fields(Declaration))
 
 
 def declarations(results: Mapping[str, Any]) -> dict[str, Declaration]:
-    """The declaration of each check of a run; of older ones by the names they had."""
-    said = results.get("claims", {})
-    found = {row["check"]: schema1.declaration(row["property"], row["check"]) for row in results["checks"]}
-    return found | {name: declaration_of(entry) for name, entry in said.items() if "family" in entry}
+    """The declaration of each check of a run."""
+    plain = {row["check"]: Declaration(property=row["property"]) for row in results["checks"]}
+    return plain | {name: declaration_of(entry) for name, entry in results.get("claims", {}).items()}
 
 
 def declaration_of(entry: Mapping[str, Any]) -> Declaration:
@@ -38,7 +36,7 @@ def declaration_of(entry: Mapping[str, Any]) -> Declaration:
 
 def declared_of(table: Table) -> Declaration:
     """What the check of a table declares."""
-    return table.declared or schema1.declaration(table.property, table.check)
+    return table.declared or Declaration(property=table.property)
 
 
 def is_weighed(declared: Declaration) -> bool:

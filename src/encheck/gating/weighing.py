@@ -30,7 +30,6 @@ from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Ju
 from encheck.metrics.health import OF_THE_SPACE
 from encheck.scoring.scores import Scale
 
-FIRST_EDITION = "2.1.0"  # of the probes, where a baseline says none
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 NOT_THREE = (
     f"it was not measured on {FEWEST_REPLICATES} seed replicates or more. Make the baseline again with that many --twin"
@@ -418,15 +417,15 @@ def _refuse_other_data(baseline: Baseline, results: Results) -> None:
 
 
 def _refuse_other_edition(baseline: Baseline, results: Results) -> None:
-    """BaselineError where data have another edition than the baseline's; with none, probes are of the second."""
+    """BaselineError where data have another edition than the baseline's."""
     there = {data["name"]: data.get("version") or "" for data in results["data"]}
     for data in baseline.summary["data"]:
         name = data["name"]
-        then, now = data.get("version") or (FIRST_EDITION if name == "probes" else ""), there.get(name, "")
+        then, now = data.get("version") or "", there.get(name, "")
         if name in there and now and then != now:
             raise BaselineError(
-                f"{baseline.folder} was made on {name} {then}, but this run is on {name} {now}: run with "
-                f"--data={name}@{then.partition('.')[0]}, or make the baseline again with --save-baseline"
+                f"{baseline.folder} was made on {name} {then or 'of a file'}, but this run is on {name} {now}: "
+                "make the baseline again with --save-baseline"
             )
 
 

@@ -9,7 +9,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from encheck import schema1
 from encheck.errors import UsageError
 from encheck.system import files
 from encheck.system.documents import json_of
@@ -22,14 +21,13 @@ RESULTS, ITEMS = "results.json", "items.parquet"
 PACKAGES = ("encheck", "pytest", "numpy", "torch", "transformers", "sentence-transformers")
 COLUMNS = (
     "case", "item", "cluster", "split", "label", "source", "near", "far", "near_edits", "far_edits",
-    "near_score", "far_score", "near_overlap", "far_overlap",
+    "near_score", "far_score", "near_overlap", "far_overlap", "kind",
 )  # fmt: skip
 GIVEN = (
     "gold",
     "key",
     "near_why",
     "far_why",
-    "kind",
     "step",
     "source_is_second",
     "source_role",
@@ -37,8 +35,8 @@ GIVEN = (
     "slice",
     "answers",
     "weight",
-)  # what not every case has, nor every file of schema 1; docs/report.md says what each holds
-NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score")
+)  # what not every case has; docs/report.md says what each holds
+NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
 def versions() -> dict[str, str]:
@@ -106,7 +104,7 @@ def _types() -> dict[str, Any]:
 
 
 def read_results(folder: Path) -> dict[str, Any]:
-    """results.json of a run, in the words of schema 2; UsageError if it is missing, damaged or of another schema."""
+    """results.json of a run; UsageError if it is missing, damaged or of another schema."""
     path = folder / RESULTS
     try:
         results = json_of(path)
@@ -115,22 +113,14 @@ def read_results(folder: Path) -> dict[str, Any]:
     except (ValueError, OSError) as error:
         raise UsageError(f"{path} cannot be read, it may be half-written: {error}. Run again") from error
     found = results.get("schema_version") if isinstance(results, dict) else None
-    if found not in (schema1.VERSION, SCHEMA_VERSION):
+    if found != SCHEMA_VERSION:
         which = "a newer encheck wrote it" if isinstance(found, int) and found > SCHEMA_VERSION else "run again"
-        raise UsageError(f"{path} has schema version {found}, but this encheck reads 1 and {SCHEMA_VERSION}: {which}")
-    said = dict(results) if found == SCHEMA_VERSION else _of_schema_1(results, path)
+        raise UsageError(f"{path} has schema version {found}, but this encheck reads {SCHEMA_VERSION}: {which}")
     try:
-        refuse_other_types(said, schema())
+        refuse_other_types(results, schema())
     except ValueError as error:
         raise UsageError(f"{path} is not valid: {error}. Run again") from error
-    return said
-
-
-def _of_schema_1(results: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    try:
-        return schema1.results(results)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{path} is not valid: {error!r}. Run again") from error
+    return dict(results)
 
 
 def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
@@ -167,7 +157,7 @@ def find_item(folder: Path, item: str) -> list[dict[str, Any]]:
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
     table = _items_of(path, COLUMNS, also=GIVEN)
     rows: list[dict[str, Any]] = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pylist()
-    return [row if row.get("kind") else schema1.row_with_kind(row) for row in rows]
+    return rows
 
 
 def _items_of(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -> Any:

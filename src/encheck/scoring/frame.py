@@ -10,7 +10,6 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck import schema1
 from encheck.ids import CaseId
 from encheck.scoring.scale import DECIMALS, Floats
 from encheck.types import Edit, Item, Kind
@@ -109,9 +108,8 @@ class Frame:
 
     @classmethod
     def from_columns(cls, case: CaseId, columns: Columns) -> Frame:
-        """The frame of what `to_columns` gave, or of a file of schema 1; ValueError for a kind that there is not."""
-        c = schema1.with_kind(columns) if schema1.is_schema_1(columns) else columns
-        kind = c["kind"][0]
+        """The frame of what `to_columns` gave; ValueError for a kind that there is not."""
+        c, kind = columns, columns["kind"][0]
         if kind not in KINDS:
             raise ValueError(f"the kind of {case} is {kind!r}, but should be one of {', '.join(KINDS)}")
         given = {field: _given(c, name) for name, field in (_SOME | {"label": "labels"}).items()}

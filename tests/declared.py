@@ -1,0 +1,25 @@
+"""What checks declare, by property or by name, for rows and tables that tests make by hand."""
+
+from dataclasses import asdict
+
+from encheck.types import Declaration
+
+DECLARED = {
+    "nonobvious": Declaration(
+        "nonobvious", "meaning kept", metric="auc_n", reported="an AUC rises with damage", part="test"
+    ),
+    "sts": Declaration(
+        "sts", "meaning kept", metric="spearman", reported="a correlation has no value per item", part="test"
+    ),
+    "contract": Declaration("contract", "contract", metric="contract_kept", reported="it holds, or it blocks"),
+    "retrieval": Declaration("retrieval", "retrieval", metric="recall_at_1", gates="recall_at_1"),
+    "swapchain": Declaration("swapchain", "order", metric="r_precision", gates="r_precision", part="test"),
+    "random_pairs_are_apart": Declaration("health", "health", metric="room", gates="room"),
+    "random_pairs_are_alike_in_distance": Declaration("health", "health", metric="steadiness", gates="steadiness"),
+}
+
+
+def claims(*rows):
+    """What results.json says of the checks of these rows."""
+    said = {"says": "", "title": "", "why": ""}
+    return {row["check"]: asdict(DECLARED[row["property"]]) | said for row in rows if row["property"] in DECLARED}
