@@ -169,3 +169,25 @@ def test_the_documents_name_every_generator_every_key_of_the_project_and_every_p
     for document, names in (("generators", generators), ("checks", keys()), ("ARCHITECTURE", schema["properties"])):
         text = (ROOT / f"docs/{document}.md").read_text("utf-8")
         assert not [name for name in names if name not in text], document
+
+
+def counts():
+    """What may only fall; tests/project/most.json has the maxima."""
+    sources = [ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")]
+    tests = [ast.parse(path.read_text("utf-8")) for path in (ROOT / "tests").rglob("*.py")]
+    patches = [node for tree in tests for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    return {
+        "files in src": len(sources),
+        "functions in src": sum(isinstance(n, ast.FunctionDef) for tree in sources for n in ast.walk(tree)),
+        "modules of encheck that tests import": len(
+            {name for tree in tests for name in modules_of(tree)} - {"encheck"}
+        ),
+        "uses of monkeypatch.setattr in tests": sum(ast.unparse(node) == "monkeypatch.setattr" for node in patches),
+    }
+
+
+def test_what_makes_the_code_hard_to_change_does_not_grow():
+    """Raise a maximum only with a feature that needs it; lower it with what makes the count fall."""
+    most, now = json.loads((ROOT / "tests/project/most.json").read_text("utf-8")), counts()
+    assert most.keys() == now.keys()
+    assert [f"{name} rose from {most[name]} to {count}" for name, count in now.items() if count > most[name]] == []
