@@ -4,8 +4,10 @@
     python recipes/record_behaviour.py compare OLD NEW [--texts] [--order] [--renamed checks.*.old=checks.*.new]
 
 A recording holds results.json less `run`, and items.parquet, of runs on the probes, on MRPC, and through the gate for
-six changed copies of MiniLM; then a baseline, a comparison and exports. Under `texts/` it holds what the terminal says.
-encheck is driven by its command line alone, so a recording can be compared with one of any other commit.
+six changed copies of MiniLM; of one run by two workers, by plain pytest in the clone, and by `encheck.run` in Python;
+of a gate between two models. Then a baseline, a cut-off, an upgrade, a comparison and exports. Under `texts/` it holds
+what the terminal and the pages say. encheck is driven by its command line, pytest and `encheck.run` alone, so a
+recording can be compared with one of any other commit.
 
 Models and embeddings are kept in the work folder: the first recording takes 11 minutes of processor time, the next ones
 under 4 (with --quick under 2), on two cores half as long. Two recordings of one commit on one machine are equal to the
@@ -30,6 +32,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -127,6 +130,8 @@ CANDIDATES = {
     "truncated": ["--model=sbert", "--model-arg=truncate_dim=64"],
 }
 QUICK = ("half", "cls-pooling")
+WRITES = ("probes", "mrpc", "two-workers", "clone", "python", "cutoff", "upgrade")  # whatever the exit code
+SOME = "antonym or number"  # what is run in several ways
 
 
 def make_models(folder: Path) -> None:
@@ -151,7 +156,57 @@ def make_model(name: str, out: Path) -> None:
     model.save(str(out))
 
 
+def make_inputs(folder: Path) -> None:
+    """Make pairs, documents and a query log of the probes' sentences, where `folder` lacks them."""
+    if (folder / "queries.txt").exists():
+        return
+    from encheck import load_data
+
+    groups = [group for group in load_data("probes").groups if not group.is_contrast][:600]
+    documents = folder / "documents"
+    shutil.rmtree(documents, ignore_errors=True)
+    documents.mkdir()
+    for at in range(0, 400, 5):
+        sentences = " ".join(group.source for group in groups[at : at + 5])
+        (documents / f"{at:03}.md").write_text(f"# Page {at}\n\n{sentences}\n", "utf-8")
+    with (folder / "pairs.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("first", "second", "label", "cluster"))
+        rows.writerows((g.source, g.paraphrase, 1, g.id) for g in groups)
+        rows.writerows((a.source, b.source, 0, a.id) for a, b in zip(groups, [*groups[1:], groups[0]], strict=True))
+    (folder / "queries.txt").write_text("".join(f"{group.paraphrase}\n" for group in groups[:400:4]), "utf-8")
+
+
 # Recording
+
+
+class PageText(HTMLParser):
+    """What somebody reads on a page, an element a line; scripts and styles are left out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._skips = 0
+
+    def handle_starttag(self, tag: str, _attributes: object) -> None:
+        """Enter what nobody reads."""
+        self._skips += tag in ("script", "style")
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave it."""
+        self._skips -= tag in ("script", "style")
+
+    def handle_data(self, data: str) -> None:
+        """Keep what is read."""
+        if not self._skips and (text := " ".join(data.split())):
+            self.lines.append(text)
+
+
+def page_text(page: str) -> str:
+    """The text of an HTML page."""
+    parser = PageText()
+    parser.feed(page)
+    return "".join(f"{line}\n" for line in parser.lines)
 
 
 @dataclass
@@ -173,18 +228,20 @@ class Recorder:
         """Where encheck writes."""
         return self.out / "raw"
 
-    def command(self, name: str, *args: str, module: str = "encheck", where: Path | None = None) -> None:
-        """Run `python -m module args`; keep its exit code, and under texts/ what it said."""
+    def command(
+        self, name: str, *args: str, python: tuple[str, ...] = ("-m", "encheck"), where: Path | None = None
+    ) -> None:
+        """Run `python -m encheck args`, or Python otherwise; keep its exit code, and under texts/ what it said."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("ENCHECK_", "PYTEST_"))}
         environment |= {"OMP_NUM_THREADS": THREADS, "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
         environment |= {"COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
-        command, start = [sys.executable, "-m", module, *args], time.monotonic()
+        command, start = [sys.executable, *python, *args], time.monotonic()
         done = subprocess.run(
             command, cwd=where or self.work, env=environment, capture_output=True, encoding="utf-8", errors="replace"
         )
         self.seconds[name], self.exits[name] = round(time.monotonic() - start, 1), done.returncode
         said = f"{done.stdout}--- stderr\n{done.stderr}--- exit {done.returncode}\n"
-        text = f"$ python -m {module} {' '.join(args)}\n{said}"
+        text = f"$ python {' '.join([*python, *args])}\n{said}"
         (self.out / f"texts/{name}.txt").write_text(timeless(self.neutral(text)), "utf-8")
         print(f"{self.seconds[name]:7.1f} s  exit {done.returncode:<3} {name}", file=sys.stderr, flush=True)
 
@@ -208,11 +265,16 @@ class Recorder:
 
     def keep(self, folder: Path, name: str, *, texts: Sequence[str] = ()) -> None:
         """Copy what encheck wrote into a folder; `texts` are the endings of files that people read."""
-        for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".html"):
+        for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".npz"):
             inside = path.relative_to(folder).as_posix()
-            to = self.out / (f"texts/{name}/{inside}" if path.suffix in texts else f"{name}/{inside}")
+            if path.suffix == ".html":
+                to = self.out / f"texts/{name}/{inside}.txt"
+            else:
+                to = self.out / (f"texts/{name}/{inside}" if path.suffix in texts else f"{name}/{inside}")
             to.parent.mkdir(parents=True, exist_ok=True)
-            if path.suffix == ".parquet":
+            if path.suffix == ".html":
+                to.write_text(timeless(self.neutral(page_text(path.read_text("utf-8")))), "utf-8")
+            elif path.suffix == ".parquet":
                 shutil.copyfile(path, to)
             else:
                 to.write_text(self.neutral(path.read_text("utf-8")), "utf-8")
@@ -246,10 +308,42 @@ class Recorder:
                 yield self.gate(name, model, self.raw / "baseline")
         if not self.quick:
             yield self.gate("shipped-baseline", ["--model=sbert"], ROOT / "reports/baselines/sbert")
+        yield lambda: self.run("two-workers", "-m", SOME, "--model=sbert", "-n", "2")
+        yield self.clone
+        yield self.python
+        yield self.decisions
 
     def gate(self, name: str, model: list[str], baseline: Path) -> Callable[[], None]:
         """The run that holds a model against a baseline."""
         return lambda: self.run(f"gate-{name}", *model, f"--baseline={baseline}")
+
+    def clone(self) -> None:
+        """Plain pytest in the clone."""
+        folder = self.raw / "clone"
+        places = [f"--store={self.store}", f"--report-dir={folder}", "-p", "no:cacheprovider"]
+        self.command("clone", "-m", SOME, "--model=sbert", *places, python=("-m", "pytest"), where=ROOT)
+        self.keep(folder, "runs/clone", texts=(".md",))
+
+    def python(self) -> None:
+        """`encheck.run` in Python."""
+        folder = self.raw / "python"
+        places = f"store={str(self.store)!r}, report_dir={str(folder)!r}"
+        code = f"import encheck; found = encheck.run('sbert', checks={SOME!r}, {places}); print(found.exit_code)"
+        self.command("python", python=("-c", code))
+        self.keep(folder, "runs/python", texts=(".md",))
+
+    def decisions(self) -> None:
+        """A gate of two models, a cut-off and an upgrade."""
+        old, new = "sbert", "./models/cls-pooling"
+        for name, args in (
+            ("gate-two-models", ("gate", new, f"--baseline={old}", "-m", SOME)),
+            ("cutoff", ("cutoff", new, f"--baseline={old}@0.8", "--data=pairs:pairs.csv")),
+            ("upgrade", ("upgrade", new, f"--baseline={old}", "--data=documents", "--queries=queries.txt",
+                         "--cutoff=0.8", "--no-timing", "-m", SOME)),
+        ):  # fmt: skip
+            folder = self.raw / name
+            self.command(name, *args, f"--store={self.store}", f"--report-dir={folder}")
+            self.keep(folder, f"runs/{name}" if name.startswith("gate") else name, texts=(".md",))
 
     def words(self) -> Iterator[Callable[[], None]]:
         """Help, markers, the checks' names, and what is said of wrong uses."""
@@ -259,8 +353,8 @@ class Recorder:
             yield self.said(f"wrong-{name}", *args)
         yield self.said("collected-by-encheck", "run", "--collect-only", "-q")
         quiet = ["-p", "no:cacheprovider", "-q"]
-        yield lambda: self.command("markers", *quiet, "--markers", module="pytest", where=ROOT)
-        yield lambda: self.command("collected", *quiet, "--collect-only", module="pytest", where=ROOT)
+        yield lambda: self.command("markers", *quiet, "--markers", python=("-m", "pytest"), where=ROOT)
+        yield lambda: self.command("collected", *quiet, "--collect-only", python=("-m", "pytest"), where=ROOT)
 
     def said(self, name: str, *args: str) -> Callable[[], None]:
         """A command of which only the words are kept."""
@@ -316,6 +410,7 @@ def record(options: argparse.Namespace) -> int:
         options.jobs,
     )
     make_models(work / "models")
+    make_inputs(work)
     recorder.raw.mkdir()
     (out / "record.json").write_text("{}")  # so that a recording that was broken off can be made again
     recorder.record()
@@ -332,9 +427,9 @@ def record(options: argparse.Namespace) -> int:
 
 def broken(out: Path, exits: Mapping[str, int]) -> int:
     """Name the commands that should have succeeded; 1 where there are any."""
-    runs = {p.parent.name for p in (out / "runs").glob("*/results.json")}
-    wanted = {n for n in exits if n in ("probes", "mrpc") or n.startswith("gate-")}
-    bad = [f"{n}: no results.json" for n in sorted(wanted - runs)]
+    there = {p.parent.name for p in out.rglob("*.json")}
+    wanted = {n for n in exits if n in WRITES or n.startswith("gate-")}
+    bad = [f"{n}: wrote no results" for n in sorted(wanted - there)]
     bad += [f"{n}: exit {c}" for n, c in exits.items() if c and n not in wanted and not n.startswith("wrong-")]
     for line in bad:
         print(f"BROKEN {line}; see texts/{line.partition(':')[0]}.txt", file=sys.stderr)
