@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,7 +182,8 @@ class Controller:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
         if self.recorder.rows:
             self._conclude(session)
-        if session.exitstatus == 0 and self.config.option.encheck_baseline and (self.gate is None or self.gate["exit_code"]):
+        decided = self.gate is not None and not self.gate["exit_code"]
+        if session.exitstatus == 0 and self.config.option.encheck_baseline and not decided:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
             self.problems.append(UNDECIDED)
             self.verdict = [f"GATE: NO VERDICT (exit code {int(session.exitstatus)})"]
