@@ -1,5 +1,7 @@
 """The report and the comparison in a real browser: they load without a word in the console, and do what they offer."""
 
+from dataclasses import asdict
+
 import pytest
 from test_reporting import HOSTILE, row
 from test_reporting import results as results_of
@@ -7,6 +9,7 @@ from test_reporting import results as results_of
 from encheck.reporting.html import page as html
 from encheck.reporting.rebuild import rebuild
 from encheck.reporting.results import write_items, write_results
+from encheck.types import Declaration
 
 SIZE = {"width": 1280, "height": 900}
 
@@ -58,7 +61,13 @@ def text():
     """A report of one failing and one passing check, 60 items each."""
     passing = row(id=f"{PASSES}/m-d-1/margin_rate", check=PASSES, property="synonym", verdict="pass",
                   metric="margin_rate")  # fmt: skip
-    return html.render(results_of(row(reason=HOSTILE), passing), items(FAILS, 60) | items(PASSES, 60))
+    said = {"says": "", "title": "", "why": ""}
+    claims = {
+        FAILS: asdict(Declaration("antonym", "meaning changed")) | said,
+        PASSES: asdict(Declaration("synonym", "meaning kept")) | said,
+    }
+    found = results_of(row(reason=HOSTILE), passing) | {"claims": claims}
+    return html.render(found, items(FAILS, 60) | items(PASSES, 60))
 
 
 def open_row(page):
