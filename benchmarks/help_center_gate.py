@@ -51,7 +51,7 @@ def gated(folder: Path, name: str) -> None:
     store = folder / f"{candidate.name}.sqlite"
     store.unlink(missing_ok=True)
     command = [
-        sys.executable, "-m", "encheck", "gate", str(candidate), "--baseline", "sbert", "--data",
+        sys.executable, "-m", "encheck", "gate", str(candidate), "sbert", "--data",
         str(folder / "articles"), "--queries", str(folder / "log.txt"), f"--store={store}",
         f"--report-dir={folder / f'{candidate.name}-report'}",
     ]  # fmt: skip

@@ -56,11 +56,11 @@ def write_pairs(spec: str, labels: Path) -> None:
     labels.write_text("".join(f"{json.dumps({'query': one, 'document': two})}\n" for one, two in rows), "utf-8")
 
 
-def run(folder: Path, selected: Sequence[str], *args: str) -> list[str]:
-    """What a run of the selected checks prints."""
+def encheck(command: str, folder: Path, selected: Sequence[str], *args: str) -> list[str]:
+    """What a command prints of the selected checks."""
     shared = (*selected, f"--data=retrieval:{folder / 'labels.jsonl'}", f"--store={folder / 'store.sqlite'}")
-    command = [sys.executable, "-m", "encheck", "run", *shared, f"--report-dir={folder / 'report'}", *args]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    typed = [sys.executable, "-m", "encheck", command, *shared, f"--report-dir={folder / 'report'}", *args]
+    return subprocess.run(typed, capture_output=True, text=True, check=False).stdout.splitlines()
 
 
 def said(lines: list[str]) -> list[str]:
@@ -84,10 +84,10 @@ def gates(
     else:
         make(folder / "help-center", folder / "log.txt", folder / "labels.jsonl")
     selected = ("-m", checks, f"--sample={sample}")
-    run(folder, selected, f"--model={minilm()}", f"--save-baseline={folder / 'base'}")
+    encheck("run", folder, selected, f"--model={minilm()}", f"--save-baseline={folder / 'base'}")
     for name in only:
         how = COPIES[name][1]
-        yield name, said(run(folder, selected, f"--model={copy(folder, name)}", f"--baseline={folder / 'base'}", *how))
+        yield name, said(encheck("gate", folder, selected, str(copy(folder, name)), str(folder / "base"), *how))
 
 
 def main() -> None:

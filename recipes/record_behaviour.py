@@ -52,7 +52,7 @@ WRONG_USES = {
     "unknown-option": ["run", "--modle=sbert"],
     "no-such-data-folder": ["run", "--data=mrpc:./nowhere"],
     "no-such-model-folder": ["run", "--model=./nowhere"],
-    "no-such-baseline": ["run", "--baseline=./nowhere"],
+    "no-such-baseline": ["gate", "sbert", "./nowhere"],
     "no-such-run": ["export", "./nowhere"],
     "bad-sample": ["run", "--sample=many"],
 }
@@ -314,8 +314,17 @@ class Recorder:
         yield self.decisions
 
     def gate(self, name: str, model: list[str], baseline: Path) -> Callable[[], None]:
-        """The run that holds a model against a baseline."""
-        return lambda: self.run(f"gate-{name}", *model, f"--baseline={baseline}")
+        """The gate of a model, and its arguments, against a baseline."""
+
+        def gated() -> None:
+            folder = self.raw / f"gate-{name}"
+            new, *args = (one.removeprefix("--model=") for one in model)
+            self.command(
+                f"gate-{name}", "gate", new, str(baseline), *args, f"--store={self.store}", f"--report-dir={folder}"
+            )
+            self.keep(folder, f"runs/gate-{name}", texts=(".md",))
+
+        return gated
 
     def clone(self) -> None:
         """Plain pytest in the clone."""
@@ -336,7 +345,7 @@ class Recorder:
         """A gate of two models, a cut-off and an upgrade."""
         old, new = "sbert", "./models/cls-pooling"
         for name, args in (
-            ("gate-two-models", ("gate", new, f"--baseline={old}", "-m", SOME)),
+            ("gate-two-models", ("gate", new, old, "-m", SOME)),
             ("cutoff", ("cutoff", new, f"--baseline={old}@0.8", "--data=pairs:pairs.csv")),
             ("upgrade", ("upgrade", new, f"--baseline={old}", "--data=documents", "--queries=queries.txt",
                          "--cutoff=0.8", "--no-timing", "-m", SOME)),

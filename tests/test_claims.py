@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from gate_fakes import columns, results, scores
+from gated import gate
 
 from encheck import checks, claim
 from encheck.claims import FAMILIES, claim_of, lines_of, properties_in
@@ -65,7 +66,9 @@ def own(pytester):
 
 def test_a_check_of_ones_own_gates_counts_and_is_drawn(own, pytester):
     assert own("--encheck-save-baseline=base").parseoutcomes() == {"passed": 1}
-    outcome = own("--encheck-baseline=base", name="gated")
+    outcome = gate(
+        "bag-of-words", "./base", "--own-checks=suite/test_loudness.py", "-m", "loudness", "--report-dir=gated"
+    )
     found = json.loads(Path("gated/results.json").read_text("utf-8"))
     (row,) = found["gate"]["against"][0]["rows"]
     assert (row["row"], row["family"], row["gates"], row["outcome"]) == (

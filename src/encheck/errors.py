@@ -3,6 +3,7 @@
 EncheckError
 ├── UsageError          the user asked for something wrong or missing: exit code 4
 │   ├── BaselineError   not a baseline, or a broken one, or one for other items or another kind of model
+│   │   └── NothingToCompare   nothing was measured for the old model of a gate: exit code 5
 │   ├── ConfigError     models.yaml or [tool.encheck] is wrong, with file and line
 │   ├── DataError       a data file is wrong, with file and line
 │   ├── LanguageError   a spaCy pipeline or a lexicon is missing or invalid
@@ -32,6 +33,10 @@ class UsageError(EncheckError):
 
 class BaselineError(UsageError):
     """Not a baseline, or a broken one, or one for other items or another kind of model."""
+
+
+class NothingToCompare(BaselineError):  # noqa: N818 - a fact about the data, not a fault
+    """Nothing was measured for the old model of a gate."""
 
 
 class ConfigError(UsageError):

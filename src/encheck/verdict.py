@@ -1,14 +1,88 @@
-"""The one place where a figure is compared with its lines: the floor and the aim."""
+"""The one place where a verdict is decided: a figure against its floor and its aim, and what else counts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from encheck.types import Estimate, Floor, Lines, Verdict
+from encheck.types import Estimate, Floor, Lines, Validity, Verdict
 
 MIN_CLUSTERS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What the figure of one check is judged by.
+
+    `declared` are the floor and the aim of the check, None where it has none; `own` is a threshold of the user's, which
+    goes before both: less fails. `unjudged` says why a check without lines has no verdict. `validity` says what share
+    of generated items is right. `known_failure` is why the failure is known of this model, `trained_on` the data if
+    the model was trained on them. `only_shown` says that a gate decides, so that the check's own lines do not.
+    """
+
+    declared: tuple[Floor, float] | None = None
+    own: float | None = None
+    unjudged: str = ""
+    validity: Validity | None = None
+    known_failure: str | None = None
+    trained_on: str = ""
+    strict: bool = False
+    only_shown: bool = False
+
+    @property
+    def decides(self) -> bool:
+        """Whether there is a line to judge by."""
+        return self.own is not None or self.declared is not None
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """The verdict of one row, None where it has none; the lines that it was judged by; and the reason."""
+
+    verdict: Verdict | None
+    lines: Lines | None
+    reason: str
+
+
+def rule(estimate: Estimate, terms: Terms) -> Ruling:
+    """The verdict on the figure of a check that decides.
+
+    >>> rule(Estimate("m", 0.6, 0.55, 0.65, n=400, clusters=400), Terms(own=0.7)).verdict
+    'fail'
+    """
+    own = terms.own
+    if own is not None:
+        held, unfit = lines(estimate, floor=own, aim=own), ""
+    elif terms.declared is not None:
+        floor, aim = terms.declared
+        held, unfit = _under_the_ceiling(lines(estimate, floor=floor, aim=aim), terms.validity)
+    else:
+        return Ruling(None, None, terms.unjudged)
+    verdict, reason = judge(estimate, held, known_failure=terms.known_failure, strict=terms.strict)
+    if verdict in ("pass", "stale_known_failure") and terms.trained_on:
+        reason = f"{reason}; trained on {terms.trained_on}".removeprefix("; ")
+    reason = with_meaning(reason, estimate)
+    if unfit and verdict != "error":
+        verdict, reason = "inconclusive", unfit
+    if terms.only_shown and own is None and verdict != "error":
+        return Ruling(None, held, "")
+    return Ruling(verdict, held, reason)
+
+
+def _under_the_ceiling(held: Lines, validity: Validity | None) -> tuple[Lines, str]:
+    """The lines of generated items, no aim above the share of them that is right; or why they cannot be judged.
+
+    That is so where the share lies below the floor: what tells meaning and noise apart could not pass.
+    """
+    if validity is None or validity.rate is None:
+        return held, ""
+    if held.floor is not None and validity.rate < held.floor:
+        right = f"{validity.rate:.1%} of {validity.read} such items"
+        return held, f"not judged: blind readers found {right} right, below the floor of {held.floor:.2g}"
+    ceiling = max(math.floor(1_000 * validity.rate) / 1_000, held.floor or 0.0)
+    return replace(held, aim=min(held.aim, ceiling)), ""
 
 
 def lines(estimate: Estimate, *, floor: Floor, aim: float) -> Lines:

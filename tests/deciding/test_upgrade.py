@@ -3,6 +3,7 @@
 import json
 from importlib import resources
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import numpy as np
@@ -458,8 +459,6 @@ class Some(upgrade_fakes.Words):
 
 
 def test_vectors_of_some_probes_are_weighed_too():
-    from types import SimpleNamespace
-
     from encheck.api.upgrading import _is_strange_to_the_probes
 
     none, some = Some(), Some()
@@ -499,9 +498,13 @@ def test_a_place_that_takes_no_files_is_said_before_anything_is_encoded(place, t
         encheck.upgrade("encheck.encoders.fake:Nan", "encheck.encoders.fake:Nan", **asked)
 
 
-def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path, monkeypatch):
-    from types import SimpleNamespace
+def decided(gate):
+    """What a gate gives that decided so."""
+    results = SimpleNamespace(raw={"gate": gate})
+    return SimpleNamespace(result=SimpleNamespace(results=results), write=lambda _place: None)
 
+
+def test_the_gate_measures_both_models_together(place, tmp_path, monkeypatch):
     from encheck.api import upgrading
 
     ran = []
@@ -516,23 +519,20 @@ def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path,
     against["partial"] = None
     gate = {"outcome": "block", "exit_code": 1, "partial": None, "against": [against]}
 
-    def run(**how):
-        ran.append(how)
-        if kept := how.get("save_baseline"):
-            kept.mkdir(parents=True)
-            (kept / "baseline.json").write_text("{}")
-        return SimpleNamespace(raw={"gate": gate})
+    def decide(new, old, **how):
+        ran.append((new, old, how))
+        return decided(gate)
 
-    monkeypatch.setattr(upgrading, "run", run)
+    monkeypatch.setattr(upgrading, "decide", decide)
     found = encheck.upgrade(
         "upgrade_fakes:Turned", "upgrade_fakes:Words", data=f"retrieval:{place / 'labels.jsonl'}", checks="number",
         timing=False, report_dir=tmp_path, seed="1",
     )  # fmt: skip
-    assert [one["model"] for one in ran] == ["upgrade_fakes:Words", "upgrade_fakes:Turned"]
-    assert ran[0]["save_baseline"] == ran[1]["baseline"]
-    assert {(*one["data"], one["checks"], one["seed"]) for one in ran} == {
-        ("probes", f"retrieval:{place / 'labels.jsonl'}", "(number) or retrieval", "1")
-    }
+    ((new, old, how),) = ran
+    assert (new, old) == ("upgrade_fakes:Turned", "upgrade_fakes:Words")
+    assert (*how["data"], how["checks"], how["options"]["seed"]) == (
+        "probes", f"retrieval:{place / 'labels.jsonl'}", "(number) or retrieval", "1",
+    )  # fmt: skip
     assert (found.outcome, found.exit_code) == ("do not ship", 1)
     assert found.raw["gate"]["rows"] == [row]
     page = tmp_path.joinpath("upgrade.html").read_text("utf-8")
@@ -543,8 +543,6 @@ def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path,
 
 def test_a_gate_of_the_search_alone_never_ships(place, tmp_path, monkeypatch):
     """Stored vectors have none of the probes: behaviour was not compared, whatever the gate of the search says."""
-    from types import SimpleNamespace
-
     from encheck.api import upgrading
 
     empty = {key: [] for key in ("families", "contracts", "searches", "remedies", "notes", "reasons", "rows")}
@@ -552,13 +550,7 @@ def test_a_gate_of_the_search_alone_never_ships(place, tmp_path, monkeypatch):
     against |= empty | {"balanced": {"baseline": None, "candidate": None}, "replicates": None}
     gate = {"outcome": "pass", "exit_code": 0, "partial": None, "against": [against]}
 
-    def run(**how):
-        if kept := how.get("save_baseline"):
-            kept.mkdir(parents=True)
-            (kept / "baseline.json").write_text("{}")
-        return SimpleNamespace(raw={"gate": gate})
-
-    monkeypatch.setattr(upgrading, "run", run)
+    monkeypatch.setattr(upgrading, "decide", lambda *_models, **_how: decided(gate))
     rows = [json.loads(line) for line in place.joinpath("labels.jsonl").read_text().splitlines()]
     old = written("Words", tmp_path / "old.parquet", sorted({text for row in rows for text in row.values()}))
     data, folder = f"retrieval:{place / 'labels.jsonl'}", tmp_path / "report"
@@ -581,15 +573,6 @@ def test_an_upgrade_with_a_part_of_the_checks_never_ships(place, tmp_path):
     assert done.exit_code in (1, 10), done.output
     assert "GATE (partial: " in done.output
     assert "Yes" not in tmp_path.joinpath("upgrade.html").read_text("utf-8")
-
-
-def test_model_arguments_go_to_the_model_that_they_name():
-    from encheck.api.upgrading import _Asked
-
-    given = {"model_arg": ["new:dtype=bfloat16", "old:prompt=query: ", "max_length=64"]}
-    asked = _Asked("new", "old", "data", None, given)
-    assert asked.of_one("old", "old")["model_arg"] == ["prompt=query: ", "max_length=64"]
-    assert asked.of_one("new", "new")["model_arg"] == ["dtype=bfloat16", "max_length=64"]
 
 
 def test_a_folder_of_scores_holds_no_vectors(tmp_path):

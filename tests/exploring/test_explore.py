@@ -281,6 +281,6 @@ def test_what_is_found_runs_as_data_and_can_be_gated(encheck):
     ran = encheck("run", "-q", "--model", "bag-of-words", "--data", "contrast:worst.jsonl", "--save-baseline", "old")
     assert ran.exit_code == 0
     assert "each query prefers its own document" in ran.output
-    gated = encheck("gate", "random", "--baseline", "old", "--data", "contrast:worst.jsonl")
+    gated = encheck("gate", "random", "old", "--data", "contrast:worst.jsonl")
     assert gated.exit_code in (1, 10)
     assert "contrast/contrast/1" in gated.output

@@ -12,7 +12,7 @@ import pytest
 import encheck
 from encheck import short_options
 from encheck.errors import UsageError
-from encheck.options import GROUPS, OPTIONS, Settings, described, reference, refuse_wrong
+from encheck.options import GROUPS, OPTIONS, Settings, described, reference
 from encheck.options.values import search_index_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,12 +108,6 @@ def test_pytests_own_strict_is_encheck_s_too_where_options_are_short(parsed, is_
     config = SimpleNamespace(option=SimpleNamespace(encheck_strict=False, **parsed))
     short_options.pytest_configure(config)
     assert config.option.encheck_strict is is_strict
-
-
-def test_strict_beside_a_baseline_is_refused():
-    given = {one.dest: one.default for one in OPTIONS.values()} | {"encheck_strict": True, "encheck_baseline": "base"}
-    with pytest.raises(UsageError, match="--strict is for a run without --baseline"):
-        refuse_wrong(SimpleNamespace(**given))
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,6 @@ def test_workers_of_a_run_agree_on_what_the_first_of_them_decided(bench, request
         ({"looks_first": True, "full": True}, False, "show"),
         ({"looks_first": True}, True, "show"),
         ({"quick": True}, True, "stop"),
-        ({"looks_first": True, "baseline": "b"}, False, ""),
         ({"looks_first": True, "save_baseline": "b"}, False, ""),
     ],
 )
@@ -212,7 +211,6 @@ def test_only_encheck_run_looks_first_and_what_needs_all_items_never_does(settin
 @pytest.mark.parametrize(
     ("also", "said"),
     [
-        ({"baseline": "b"}, "--baseline weighs all items"),
         ({"save_baseline": "b"}, "a first look is no baseline"),
         ({"full": True}, "give one of them"),
     ],

@@ -647,7 +647,7 @@ def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
         (["--encheck-sample=²"], "*--sample is '²', but should be a number of clusters, or all*"),
         (["--encheck-seed=-3"], "*--seed is -3, but should be 0 or more*"),
         (["--encheck-cutoff=nan"], "*--cutoff is nan, but should be a number to compare scores with*"),
-        (["--encheck-twin=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
+        (["--encheck-twin=random"], "*--twin requires --save-baseline=DIR, or encheck gate *"),
         (["--encheck-epsilon=7"], "*--epsilon is 7.0, but a margin of cosines lies between -2 and 2*"),
     ],
 )
@@ -696,7 +696,7 @@ CLONE = '[tool.pytest.ini_options]\ntestpaths = ["checks"]\naddopts = ["-p", "en
 
 @pytest.mark.parametrize(
     "options",
-    [("--model", "oracle", "--sample", "5"), ("--model=oracle", "--baseline", "base"), ("--model", "./nowhere")],
+    [("--model", "oracle", "--sample", "5"), ("--model=oracle", "--save-baseline", "base"), ("--model", "./nowhere")],
     ids=["values", "folder", "missing"],
 )
 def test_values_after_a_blank_load_no_conftest_of_other_tests(pytester, options):
@@ -708,7 +708,7 @@ def test_values_after_a_blank_load_no_conftest_of_other_tests(pytester, options)
     pytester.makepyprojecttoml(CLONE)
     outcome = pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
     assert "not_installed" not in outcome.stderr.str() + outcome.stdout.str()
-    assert "--baseline" in options or outcome.parseoutcomes() == {"passed": 1}
+    assert outcome.parseoutcomes() == {"passed": 1}
 
 
 def test_a_folder_after_a_blank_is_refused_and_nothing_in_it_runs(pytester, run):
@@ -720,7 +720,7 @@ def test_a_folder_after_a_blank_is_refused_and_nothing_in_it_runs(pytester, run)
     assert not Path("ran").exists()
 
 
-@pytest.mark.parametrize("options", [("--model",), ("--model=x", "--twin"), ("--baseline",)], ids=" ".join)
+@pytest.mark.parametrize("options", [("--model",), ("--model=x", "--twin"), ("--save-baseline",)], ids=" ".join)
 def test_a_short_option_with_a_folder_elsewhere_after_a_blank_is_refused_in_a_clone(
     pytester, tmp_path_factory, options
 ):
@@ -763,9 +763,9 @@ def test_a_folder_of_the_project_after_a_blank_is_the_value_and_nothing_in_it_ru
     pytester.makeini("[pytest]\n")
     folder = pytester.mkdir("base")
     (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")
-    outcome = run("--encheck-model=oracle", "--encheck-baseline", "base")
+    outcome = run("--encheck-model=oracle", "--encheck-save-baseline", "base")
     assert outcome.ret == 4
-    outcome.stderr.fnmatch_lines(["*base is not a baseline*"])
+    outcome.stderr.fnmatch_lines(["*base holds other files*"])
     assert not Path("ran").exists()
 
 

@@ -123,7 +123,7 @@ def test_an_input_with_a_line_break_is_refused_before_anything_runs(script, tmp_
 @pytest.mark.parametrize("model", ["-x", "--save-baseline=base", "--help"])
 def test_a_model_whose_name_begins_with_a_dash_is_no_option(action, baseline, model):
     asked = action({"gate": {"outcome": "pass"}}, 0, MODEL=model, BASELINE=baseline)[2]
-    assert asked[-2:] == ["--", model]
+    assert asked[-3:] == ["--", model, "./base"]
 
 
 def test_a_baseline_whose_name_begins_with_a_dash_or_is_a_folder_above_is_made(action, tmp_path):
@@ -167,7 +167,7 @@ def test_the_action_passes_on_what_it_was_asked(action, baseline):
     given = {"MODEL": "./a b", "DATA": "probes\nmrpc:x"}
     given |= {"SAMPLE": "all", "TWIN": "./s1\n./s 2"}
     asked = action({}, 0, **given, BASELINE=baseline, ANCHOR="old", INCONCLUSIVE="block")[2]
-    assert (asked[:2], asked[-2:]) == (["gate", "--baseline=base"], ["--", "./a b"])
+    assert (asked[0], asked[-3:]) == ("gate", ["--", "./a b", "./base"])
     expected = {"--anchor=old", "--inconclusive=block", "--data=probes"}
     expected |= {"--store=temp/store.sqlite", "--sample=all", "--twin=./s1", "--twin=./s 2"}
     assert expected | {"--data=mrpc:x", "--junitxml=rep/junit.xml"} <= set(asked)
@@ -206,8 +206,7 @@ def test_a_first_baseline_of_the_model_in_use_lets_the_gate_decide_at_once(actio
     code, told, asked = action({"gate": {"outcome": "block"}}, 1, MODEL="./m", BASELINE="base", BASELINE_MODEL="sbert")
     assert (code, told.splitlines()) == (1, ["made=made/base", "outcome=block"])
     assert "--model=sbert" in asked
-    assert asked[asked.index("gate") : asked.index("gate") + 2] == ["gate", "--baseline=base"]
-    assert asked[-2:] == ["--", "./m"]
+    assert asked[-3:] == ["--", "./m", "./base"]
 
 
 def test_a_refresh_takes_the_old_baselines_place_only_where_it_was_made(action, baseline, tmp_path):

@@ -116,7 +116,7 @@ def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type
     assert said[0] == "bag-of-words on probes"
     assert said[2].split()[0] == "entity"
     assert "  worst in entity: the first text scores higher, but the second should" in said
-    assert said[-1] == "Next: encheck gate bag-of-words --baseline sbert"
+    assert said[-1] == "Next: encheck gate bag-of-words sbert"
     assert any(line.endswith(" figures: -v, or the page") for line in said)
     assert any(line.startswith("  verdict") for line in lines(results, items, verbose=True))
     monkeypatch.undo()

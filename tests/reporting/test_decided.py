@@ -17,8 +17,8 @@ def answers(settings=None, **gate):
 @pytest.mark.parametrize(
     ("models", "command"),
     [
-        (["./ckpt"], "encheck gate ./ckpt --baseline sbert --data=mrpc:x"),
-        (["sbert"], "encheck gate NEW_MODEL --baseline sbert --data=mrpc:x"),
+        (["./ckpt"], "encheck gate ./ckpt sbert --data=mrpc:x"),
+        (["sbert"], "encheck gate NEW_MODEL sbert --data=mrpc:x"),
     ],
 )
 def test_without_a_baseline_a_run_cannot_say_and_names_the_gate_that_can(models, command):
@@ -29,7 +29,7 @@ def test_without_a_baseline_a_run_cannot_say_and_names_the_gate_that_can(models,
 def test_a_gate_on_data_in_shards_takes_a_sample_of_one_file():
     found = {"run": {"settings": {"models": ["./ckpt"], "data": ["pairs:x.parquet"]}}, "checks": []}
     found |= {"data": [{"name": "pairs", "whole": {"pairs": 10}}]}
-    assert decided(found)[0].command == "encheck gate ./ckpt --baseline sbert --data=pairs:x.parquet --sample=2000"
+    assert decided(found)[0].command == "encheck gate ./ckpt sbert --data=pairs:x.parquet --sample=2000"
     found["run"]["settings"]["engine"] = "ray"
     (first,) = decided(found)
     assert (first.command, "--sample=N" in first.more[0]) == ("", True)

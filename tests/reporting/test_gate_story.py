@@ -143,15 +143,15 @@ def test_a_part_of_the_checks_is_no_yes_and_is_gated_again_on_all_of_them():
         "Partial: only a part of the checks (antonym) was weighed, so the gate cannot tell whether new can take old's "
         "place"
     )
-    _, again = steps(found, to_type=Commands(whole="encheck gate new --baseline old"))
-    assert (again.says, again.command) == ("Gate the new model on all checks.", "encheck gate new --baseline old")
+    _, again = steps(found, to_type=Commands(whole="encheck gate new old"))
+    assert (again.says, again.command) == ("Gate the new model on all checks.", "encheck gate new old")
 
 
 def test_the_commands_are_what_was_typed_and_what_makes_the_next_baseline():
     settings = {"models": ["./new"], "model_args": [], "data": ["probes", "retrieval:my files"], "queries": "log.txt"}
-    found = commands({"command": "encheck gate ./new --baseline old -m 'number or roles'", "settings": settings})
-    assert found.again == "encheck gate ./new --baseline old -m 'number or roles'"
-    assert found.whole == "encheck gate ./new --baseline old"
+    found = commands({"command": "encheck gate ./new old -m 'number or roles'", "settings": settings})
+    assert found.again == "encheck gate ./new old -m 'number or roles'"
+    assert found.whole == "encheck gate ./new old"
     assert found.keep == (
         "encheck run --model=./new --data='retrieval:my files' --queries=log.txt --save-baseline=reports/baselines/new"
     )

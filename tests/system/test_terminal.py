@@ -104,7 +104,7 @@ PATHS = {
     "a key of the project": (project(f'[tool.encheck]\n"{TOML_BAD}" = 1\n'), ("models",)),
     "a value of the project": (project(f'[tool.encheck.thresholds]\nx = "{TOML_BAD}"\n'), ("models",)),
     "a version of results": (results(schema_version=BAD), ("report", "r")),
-    "a baseline": (baseline, quick("--baseline=b")),
+    "a baseline": (baseline, ("gate", "bag-of-words", "./b", "--data=pairs:own.csv")),
     "a checkpoint": (checkpoint, quick(model="./c")),
     "a run of SemEval": (qrels, ("run", "--data=pairs:own.csv", "--predictions=p.txt")),
     "a name of a model": (nothing, quick(model=BAD)),

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encheck.api.loading import Spec, as_option
-from encheck.engine.run import run
-from encheck.errors import UsageError
+from encheck.engine.gate import decide
+from encheck.errors import NothingToCompare, UsageError
 from encheck.options.keywords import Given, from_keywords
 
 if TYPE_CHECKING:
@@ -133,21 +133,6 @@ class _Asked:
         log = {"queries": self.queries} if self.queries else {}
         return from_keywords([self.new, self.old], [self.data], {**self.options, **log})
 
-    def of_one(self, model: str, label: str) -> dict[str, Any]:
-        """The options of a run of one model: its arguments are those for both, and those under its label."""
-        own = []
-        for text in self._arguments:
-            name, _, value = text.partition("=")
-            named, _, key = name.rpartition(":")
-            own += [f"{key}={value}"] if named in ("", label) else []
-        log = {"queries": self.queries} if self.queries else {}
-        return {**self.options, **log, "model": model, "model_arg": own}
-
-    @property
-    def _arguments(self) -> list[str]:
-        given = self.options.get("model_arg") or ()
-        return [given] if isinstance(given, str) else list(given)
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Gate:
@@ -201,27 +186,28 @@ class _Gate:
         return Gated(outcome, tuple(dict.fromkeys(lines)), said, str(self._report) if self.folder else "")
 
     def _ran(self, data: Sequence[str]) -> dict[str, Any] | None:
-        """The `gate` of results.json; None where the old model has too few vectors for a baseline."""
-        from encheck.gating.baseline import SUMMARY
-        from encheck.running.labels import labels
-
-        kept = self.scratch / "baseline" / "old"
-        (new, _), (old, _) = labels([self.asked.new, self.asked.old]).items()
-        how: dict[str, Any] = {"data": data, "checks": self._checks}
-        run(**self.asked.of_one(self.asked.old, old), **how, save_baseline=kept, report_dir=self.scratch / "old")
-        if not (kept / SUMMARY).is_file():
+        """The `gate` of results.json; None where the old model has too few vectors to be compared."""
+        asked = self.asked
+        log = {"queries": asked.queries} if asked.queries else {}
+        try:
+            decided = decide(
+                asked.new, asked.old, data=data, checks=self._checks, report_dir=self._report,
+                options={**asked.options, **log},
+            )  # fmt: skip
+        except NothingToCompare:
             return None
-        found = run(**self.asked.of_one(self.asked.new, new), **how, baseline=kept, report_dir=self._report)
-        gate: dict[str, Any] = found.raw["gate"]
-        return gate
+        decided.write(self._report)
+        found = decided.result.results.raw["gate"]
+        assert isinstance(found, dict)
+        return found
 
     @property
     def _report(self) -> Path:
         return (self.folder or self.scratch) / "gate"
 
     @property
-    def _checks(self) -> str:
-        return f"({self.checks}) or {SEARCH}" if self.checks else ""
+    def _checks(self) -> str | None:
+        return f"({self.checks}) or {SEARCH}" if self.checks else None
 
 
 def _is_strange_to_the_probes(side: Side) -> bool:

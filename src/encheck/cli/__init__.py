@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -34,6 +35,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+BROKEN = 3  # exit code of a fault in encheck itself
+
+
 def _print_version(asked: bool) -> None:
     if asked:
         from encheck import __version__
@@ -52,7 +56,10 @@ def _app(
 
 
 def main(argv: Sequence[str] | None = None) -> Any:
-    """Run the command; a closed pipe (`encheck data | head`) is no error, and no text steers the terminal."""
+    """Run the command; a closed pipe (`encheck data | head`) is no error, and no text steers the terminal.
+
+    A fault of encheck's own ends with exit code 3.
+    """
     guard_log()
     for name, own in (("stdout", "__stdout__"), ("stderr", "__stderr__")):
         given = getattr(sys, name)
@@ -61,7 +68,11 @@ def main(argv: Sequence[str] | None = None) -> Any:
             guarded = stream(_Drain(given.fileno(), "w", closefd=False), given.encoding)
             setattr(sys, name, guarded)
             setattr(sys, own, guarded)
-    app(args=list(argv) if argv is not None else None)
+    try:
+        app(args=list(argv) if argv is not None else None)
+    except Exception:  # 1 says that a check failed, or that a gate blocks
+        traceback.print_exc()
+        sys.exit(BROKEN)
 
 
 class _Drain(io.FileIO):

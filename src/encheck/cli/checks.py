@@ -21,9 +21,6 @@ CACHED = (
 )  # fmt: skip
 
 
-BASELINE = ("--baseline", "--encheck-baseline")
-
-
 @app.command(cls=HandsOn, options_metavar="[OPTIONS] [OPTIONS OF PYTEST]")
 @shows_options
 def run(context: typer.Context, **_shown: object) -> None:
@@ -31,13 +28,11 @@ def run(context: typer.Context, **_shown: object) -> None:
 
     A run first shows a profile from at most 2,500 texts (the first look), then goes on. It stops after the first look
     with --quick. It also stops by itself if the rest would take over 5 minutes, or if models.yaml gives the model a
-    price; --full, --baseline, --save-baseline and --junitxml prevent that.
+    price; --full, --save-baseline and --junitxml prevent that.
 
     Options that are not listed here go to pytest: -m MARKER, -k NAME, -n 2, -x, --junitxml=FILE, --collect-only.
-    With --baseline, a part of the checks can block and never passes.
 
-    Exit code: 0 passed, 1 a check failed or the gate blocks, 4 wrong usage or bad input, 5 nothing was measured,
-    10 the gate could not decide.
+    Exit code: 0 passed, 1 a check failed, 4 wrong usage or bad input, 5 nothing was measured.
 
     Examples:
 
@@ -48,8 +43,6 @@ def run(context: typer.Context, **_shown: object) -> None:
         encheck run -m "paraphrase or jumble" --data mrpc:path/to/MRPC -n 2
 
         encheck run --model sbert --save-baseline=reports/baselines/sbert
-
-        encheck run --model=./candidate --baseline=reports/baselines/sbert
 
     With --predictions FILE, score a file of predictions instead of a model. This supports the options --data,
     --cutoff, --split, --median-scope, --seed, --json FILE and --skip-bad-rows:
@@ -68,53 +61,17 @@ def _score(context: typer.Context) -> None:
         command.invoke(scoring)
 
 
-class _Watch:
-    """Keeps the configuration of pytest, which knows what the run decided."""
-
-    config: Any = None
-
-    def pytest_configure(self, config: Any) -> None:
-        """Keep it; without it there is no decision."""
-        self.config = config
-
-    @property
-    def is_gate(self) -> bool:
-        """Whether pytest was given a baseline, be it by PYTEST_ADDOPTS."""
-        return bool(self.config and getattr(self.config.option, "encheck_baseline", None))
-
-    @property
-    def passes(self) -> bool:
-        """Whether the gate of this very run ended with exit code 0."""
-        from encheck.plugin.process import PROCESS
-
-        process = self.config.stash.get(PROCESS, None) if self.config else None
-        decided = getattr(process, "gate", None)
-        return decided is not None and decided["exit_code"] == 0
-
-
-def run_checks(args: Sequence[str], *, is_gate: bool = False) -> int:
-    """Run encheck's own checks with these arguments of pytest; the exit code.
-
-    A gate ends with 0 only if it decided so: options such as --collect-only or --help end pytest with 0, too.
-    """
+def run_checks(args: Sequence[str]) -> int:
+    """Run encheck's own checks with these arguments of pytest; the exit code."""
     import pytest
 
     with told():
         _refuse_cached(args)
-    arguments, watch = packaged(args, plugins=["encheck.plugin", "encheck.short_options"]), _Watch()
     try:
-        code = int(pytest.main(arguments, plugins=[watch]))
+        return int(pytest.main(packaged(args, plugins=["encheck.plugin", "encheck.short_options"])))
     except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
         tell("encheck: interrupted. The report is missing or incomplete; run again", err=True)
         return int(pytest.ExitCode.INTERRUPTED)
-    options, _ = split_at_end_of_options(args)
-    is_gate = is_gate or watch.is_gate or any(arg.partition("=")[0] in BASELINE for arg in options)
-    if code == 0 and is_gate and not watch.passes:
-        from encheck.plugin.process import UNDECIDED
-
-        tell(f"encheck: {UNDECIDED}", err=True)
-        return int(pytest.ExitCode.NO_TESTS_COLLECTED)
-    return code
 
 
 def _refuse_cached(args: Sequence[str]) -> None:

@@ -2,37 +2,95 @@
 
 from __future__ import annotations
 
-import argparse
-import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+import shlex
+import sys
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from encheck.cli.checks import run_checks
-from encheck.cli.handing_on import END, HandsOn, split_at_end_of_options
-from encheck.cli.shared import app, tell, told
-from encheck.cli.table import shows_options
-from encheck.errors import UsageError
-from encheck.options import OPTIONS
-from encheck.running.labels import labels
+from encheck.cli.shared import app, say, tell, told
+from encheck.cli.table import as_option, shows_options
+from encheck.errors import EncheckError, UsageError
 
-USAGE, USAGE_DASH = "encheck gate NEW --baseline OLD", "encheck gate --baseline OLD -- -NEW"
-# A gate needs all items, so it stops after no first look, and it has no aims.
-_NOT_OF_A_GATE = ("quick", "full", "strict")
-# What the run of OLD is not asked for.
-FOR_NEW = ("save_baseline", "anchor", "seed_replicates", "primary", "inconclusive", "report_dir")
+# A gate measures all items of two models, so it stops after no first look; and it has no aims.
+_NOT_OF_A_GATE = (
+    "models", "quick", "full", "strict", "looks_first", "engine", "address", "shards_dir", "save_baseline",
+    "seed_replicates", "data", "report_dir",
+)  # fmt: skip
+_GATE = "Gate"
+INTERRUPTED, UNWRITTEN = 2, 3  # exit codes
+
+New = Annotated[str, typer.Argument(metavar="NEW", help="New model: a name, a directory or a hub id.")]
+Old = Annotated[
+    str,
+    typer.Argument(metavar="OLD", help="Model in use, the directory of a baseline or of a run, or vectors:FILE."),
+]
+Checks = Annotated[
+    str | None, typer.Option("-m", metavar="PROPERTIES", help="Weigh only these properties: 'antonym or number'.")
+]
+Names = Annotated[str | None, typer.Option("-k", metavar="NAMES", help="Weigh only checks with these words in a name.")]
+OwnChecks = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Python file with checks of your own, which are weighed too. Repeatable."),
+]
+Anchor = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR", rich_help_panel=_GATE,
+        help="A second baseline, kept for many releases, so that many small losses cannot add up unnoticed.",
+    ),
+]  # fmt: skip
+Twins = Annotated[list[str] | None, as_option("seed_replicates", rich_help_panel=_GATE)]
+Primary = Annotated[
+    str | None,
+    typer.Option(
+        metavar="METRIC", rich_help_panel=_GATE,
+        help="Rank metric that decides for a search with labels: ndcg@10, recall@1, recall@10, recall@100, mrr@10 or "
+        "map. (default: recall@1 if each query has one right document, else ndcg@10)",
+    ),
+]  # fmt: skip
+Inconclusive = Annotated[
+    str | None,
+    typer.Option(
+        metavar="pass|block", rich_help_panel=_GATE,
+        help="Count an inconclusive gate as a pass or as a block. (default: neither: exit code 10)",
+    ),
+]  # fmt: skip
+Save = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", rich_help_panel=_GATE, help="If NEW passes, save its baseline in this directory."),
+]
+JUnit = Annotated[str | None, typer.Option("--junitxml", metavar="FILE", help="Write the gate as JUnit XML.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print the verdict alone.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Show every gate row and every figure.")]
 
 
-@app.command(cls=HandsOn, options_metavar="NEW --baseline OLD [OPTIONS]")
-@partial(shows_options, but=["models", *_NOT_OF_A_GATE])
-def gate(context: typer.Context, **_shown: object) -> None:
+@app.command()
+@partial(shows_options, but=_NOT_OF_A_GATE)
+def gate(
+    new: New,
+    old: Old,
+    data: Annotated[list[str] | None, as_option("data")] = None,
+    m: Checks = None,
+    k: Names = None,
+    own_checks: OwnChecks = None,
+    report_dir: Annotated[str | None, as_option("report_dir")] = None,
+    junitxml: JUnit = None,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
+    anchor: Anchor = None,
+    twin: Twins = None,
+    primary: Primary = None,
+    inconclusive: Inconclusive = None,
+    save_baseline: Save = None,
+    **options: Any,
+) -> None:
     """Decide whether the model NEW may replace the model OLD, on the same items.
 
-    OLD is the directory of a baseline, or a model, which is then run first. It may also be vectors:FILE, stored vectors
-    of the old model: checks whose texts are in the file are compared. Options that are not listed here go to pytest.
+    OLD is a model, or the directory of a baseline that `encheck run --save-baseline` wrote. It may also be
+    vectors:FILE, stored vectors of the old model: checks whose texts are in the file are compared.
 
     The gate weighs every check that the data allow. With a part of them (-m, -k) it is partial: it can block, and never
     passes.
@@ -41,107 +99,68 @@ def gate(context: typer.Context, **_shown: object) -> None:
 
     Examples:
 
-        encheck gate ./candidate --baseline reports/baselines/sbert
+        encheck gate ./candidate sbert
 
-        encheck gate ./candidate --baseline sbert
+        encheck gate ./candidate reports/baselines/sbert
 
-        encheck gate ./candidate --baseline vectors:old.parquet --data ./help-center --queries log.txt
+        encheck gate ./candidate vectors:old.parquet --data ./help-center --queries log.txt
 
-        encheck gate --baseline sbert -- -name-with-a-dash
+        encheck gate -- -name-with-a-dash sbert
     """
+    from encheck.engine.gate import decide
+
+    how = {name.replace("-", "_"): value for name, value in options.items() if value is not None}
     with told():
-        code = _weigh(_asked(context.args))
-    raise typer.Exit(code)
+        _refuse_empty(
+            ("NEW", new), ("OLD", old), ("-m", m), ("-k", k), ("--anchor", anchor), ("--junitxml", junitxml),
+            ("--save-baseline", save_baseline), ("--report-dir", report_dir), *(("--twin", one) for one in twin or ()),
+        )  # fmt: skip
+        try:
+            decided = decide(
+                new, old, data=data or ["probes"], checks=m, names=k, own_checks=own_checks or (), primary=primary,
+                anchor=anchor, twins=twin or (), inconclusive=inconclusive, save_baseline=save_baseline,
+                report_dir=report_dir, options=how, command=shlex.join(["encheck", *sys.argv[1:]]), quiet=quiet,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            tell("encheck: interrupted. There is no report; run again: what was encoded is kept", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+    raise typer.Exit(_tell(decided, junitxml, verbose=verbose, quiet=quiet))
 
 
-@dataclass(frozen=True)
-class _GateRequest:
-    """Two models, the options for pytest, and names of tests, which stand behind `--`."""
-
-    new: str
-    old: str
-    options: tuple[str, ...]
-    tests: tuple[str, ...] = ()
-
-    def arguments(self, *more: str, options: Sequence[str] | None = None) -> list[str]:
-        """What pytest is given: `more`, the options, or others in their place, and the tests."""
-        tests = [END, *self.tests] if self.tests else []
-        return [*more, *(self.options if options is None else options), *tests]
-
-
-def _asked(args: Sequence[str]) -> _GateRequest:
-    """What is asked for; UsageError where a model is missing."""
-    options, named = split_at_end_of_options(args)
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--baseline")
-    parser.add_argument("--model")
-    try:
-        known, others = parser.parse_known_args(options)
-    except argparse.ArgumentError as error:
-        raise UsageError(f"{error}. Write: {USAGE}") from error
-    if known.model is not None:
-        raise UsageError(f"--model is not an option of the gate. Write: {USAGE}")
-    if others and not others[0].startswith("-"):
-        named, others = [others[0], *named], others[1:]
-    elif others and not named:
-        raise UsageError(f"name the new model first. Write: {USAGE}, or where its name begins with -: {USAGE_DASH}")
-    if not named or not named[0].strip():
-        raise UsageError(f"name the new model first. Write: {USAGE}")
-    if not (known.baseline or "").strip():
-        raise UsageError(f"name the model to replace with --baseline. Write: {USAGE}")
-    return _GateRequest(named[0], known.baseline, (*others, *_only_weighed(others)), tuple(named[1:]))
-
-
-def _only_weighed(args: Sequence[str]) -> list[str]:
-    """What leaves out the checks that the gate only reports, unless somebody said which checks to run."""
-    chosen = any(arg.startswith(("-m", "-k", "--markexpr", "--keyword")) for arg in args)
-    return [] if chosen else ["--weighed-only"]
-
-
-def _weigh(asked: _GateRequest) -> int:
-    """The exit code of the gate; OLD is run first where it is a model."""
-    new, old, options = f"--model={asked.new}", asked.old, asked.options
-    if _is_baseline(Path(old)):
-        return run_checks(asked.arguments(new, f"--baseline={old}"), is_gate=True)
-    if (Path(old) / "results.json").exists():
-        raise UsageError(
-            f"--baseline={old} is the directory of a run, not of a baseline. Remedy: encheck run --save-baseline=DIR"
-        )
-    with tempfile.TemporaryDirectory(prefix="encheck-") as folder:
-        kept = Path(folder, "baselines", *labels([old]))
-        tell(f"encheck gate: first {old}, then {asked.new}", err=True)
-        mine, theirs = _for_model(asked.new, old, options), _for_model(old, asked.new, _for_old(options))
-        first = (f"--model={old}", f"--save-baseline={kept}", f"--report-dir={folder}/report")
-        code = run_checks(asked.arguments(*first, options=theirs))
-        if not _is_baseline(kept):
-            tell(
-                f"encheck: {old} could not be measured, so there is nothing to compare with {asked.new} against",
-                err=True,
+def _refuse_empty(*given: tuple[str, str | None]) -> None:
+    """UsageError for an argument without a text: an unset variable must not switch off what it asks for."""
+    for name, value in given:
+        if value is not None and not value.strip():
+            raise UsageError(
+                f"the value of {name} is empty (a variable that is not set?): give a value, or leave it out"
             )
-            return code or 1
-        return run_checks(asked.arguments(new, f"--baseline={kept}", options=mine), is_gate=True)
 
 
-def _is_baseline(folder: Path) -> bool:
-    from encheck.gating.baseline import SUMMARY
+def _tell(decided: Any, junitxml: str | None, *, verbose: bool, quiet: bool) -> int:
+    """Write the report, show what was decided, its verdict last; the exit code."""
+    from encheck.engine.folder import GATE
+    from encheck.reporting.gate.words import headline
+    from encheck.reporting.terminal import lines
 
-    return (folder / SUMMARY).exists()
+    code: int = decided.end.status
+    say(lines(decided.raw, decided.items, verbose=verbose))
+    for problem in decided.end.problems:
+        tell(problem)
+    try:
+        decided.write(decided.place)
+        if not quiet:
+            tell(f"report: {decided.place / 'report.html'}")
+        if not quiet and decided.end.gate:
+            tell(f"gate: {decided.place / GATE}")
+        if junitxml:
+            from encheck.reporting.junit import write_junit
 
-
-def _for_old(args: Sequence[str]) -> list[str]:
-    """The arguments without those that are about the new model alone."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for option in (OPTIONS[name] for name in FOR_NEW):
-        parser.add_argument(f"--{option.name}", action="append")
-    return parser.parse_known_args(list(args))[1]
-
-
-def _for_model(model: str, other: str, args: Sequence[str]) -> list[str]:
-    """The arguments without each --model-arg=MODEL:KEY=VALUE that is about the other model."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--model-arg", action="append", default=[])
-    known, rest = parser.parse_known_args(list(args))
-    given = {text: text.partition("=")[0].rpartition(":")[0] for text in known.model_arg}
-    (mine,), (theirs,) = labels([model]), labels([other])
-    kept = [text for text, named in given.items() if named != theirs or named == mine]
-    return [*(f"--model-arg={text}" for text in kept), *rest]
+            write_junit(Path(junitxml), decided.raw)
+    except EncheckError as error:
+        tell(f"encheck: {error}", err=True)
+        code = code or UNWRITTEN
+    if decided.end.gate:
+        say(headline(decided.end.gate))
+    else:
+        tell(f"GATE: NO VERDICT (exit code {code or 5})")
+    return code if decided.end.gate else code or 5

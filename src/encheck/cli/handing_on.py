@@ -13,8 +13,8 @@ END = "--"
 def split_at_end_of_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
     """The arguments before the first `--`, and those after it, which are no options whatever they begin with.
 
-    >>> split_at_end_of_options(["--baseline=old", "--", "-new"])
-    (['--baseline=old'], ['-new'])
+    >>> split_at_end_of_options(["--model=old", "--", "-new"])
+    (['--model=old'], ['-new'])
     """
     at = list(args).index(END) if END in args else len(args)
     return list(args[:at]), list(args[at + 1 :])

@@ -19,27 +19,26 @@ def as_option(setting: str, **attributes: Any) -> Any:
 
 
 def shows_options(command: Command, *, but: Collection[str] = ()) -> Command:
-    """Have typer show the options of a run, except for these settings, in the help of a command of `context` alone."""
+    """Have typer take the options of a run, except for these settings, as keywords of a command beside its own."""
     listed = [option for name, option in OPTIONS.items() if not option.hidden and name not in but]
     options = sorted(listed, key=lambda option: list(GROUPS).index(option.group))
-    shown = {
-        option.dest: Annotated[_type(option), _typer_option(option, rich_help_panel=GROUPS[option.group])]
+    named, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.kind is named]
+    shown = [
+        inspect.Parameter(
+            option.name.replace("-", "_"), keyword, default=None,
+            annotation=Annotated[_type(option), _typer_option(option, rich_help_panel=GROUPS[option.group])],
+        )
         for option in options
-    }
-    annotations: dict[str, Any] = {"context": typer.Context} | shown
-    empty, kind = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
-    parameters = [
-        inspect.Parameter(name, kind, annotation=annotation, default=empty if name == "context" else None)
-        for name, annotation in annotations.items()
-    ]
-    command.__annotations__ = annotations
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    ]  # fmt: skip
+    command.__annotations__ = {one.name: one.annotation for one in (*own, *shown)}
+    command.__signature__ = inspect.Signature([*own, *shown])  # type: ignore[attr-defined]
     return command
 
 
 def _type(option: Option) -> Any:
     if option.is_flag:
-        return bool
+        return bool | None
     return list[str] | None if option.repeatable else str | None
 
 

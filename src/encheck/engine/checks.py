@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
-from encheck.claims import Claim
+from encheck.claims import Claim, claim_of
 from encheck.errors import UsageError, unknown
 from encheck.options import Settings
 from encheck.running.case import Case
@@ -14,6 +17,7 @@ from encheck.running.labels import data_labels, labels
 from encheck.running.shipped import shipped_checks
 
 CheckFunction = Callable[..., object]
+PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,9 @@ class Check:
 
     @property
     def property(self) -> str:
-        """What it tests."""
-        return self.claim.property
+        """What it tests: the property that it declares, else its first marker that is not pytest's."""
+        marks = (mark.name for mark in getattr(self.function, "pytestmark", ()))
+        return self.claim.property or next((name for name in marks if name not in PYTEST_MARKERS), "unmarked")
 
     def cases(self, settings: Settings) -> Iterator[Case]:
         """Every model x data x level of it."""
@@ -46,29 +51,70 @@ def packaged_checks() -> tuple[Check, ...]:
     return tuple(Check(function, claim) for function, claim in shipped_checks())
 
 
-def select_checks(checks: Sequence[Check], selection: str | Iterable[str] | None) -> tuple[Check, ...]:
+def checks_in(file: str | Path) -> tuple[Check, ...]:
+    """The checks in a Python file of the user's, which is run.
+
+    UsageError where the file cannot be imported or has no check, or one with the name of a packaged check.
+    """
+    path = Path(file).expanduser()
+    if not path.is_file():
+        raise UsageError(f"{path} does not exist, or is no file: name a Python file with checks")
+    spec = spec_from_file_location(f"encheck_own_checks.{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is no Python file: name one with checks, such as my_checks.py")
+    module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    found = [Check(function, claim) for function in vars(module).values() if (claim := claim_of(function))]
+    packaged = {check.name: check for check in packaged_checks()}
+    own = tuple(check for check in found if check.function is not getattr(packaged.get(check.name), "function", None))
+    if not own:
+        raise UsageError(f"{path} has no check: a check is a function test_... under @encheck.claim")
+    for name, count in Counter([*packaged, *(check.name for check in own)]).items():
+        if count > 1:
+            raise UsageError(f"{path}: two checks are named test_{name}. Remedy: give each its own name")
+    return own
+
+
+def select_checks(
+    checks: Sequence[Check], selection: str | Iterable[str] | None, names: str | None = None
+) -> tuple[Check, ...]:
     """The checks whose property is selected: an expression such as "antonym or jumble", or names; None selects all.
 
-    UsageError for an expression that cannot be read, for a property that no check has, and where nothing is selected.
+    `names` selects further, as pytest's -k does: each word of it has to be part of the name of a check, or of its
+    property. UsageError for an expression that cannot be read, for a property that no check has, and where nothing is
+    selected.
 
     >>> names = {check.property for check in select_checks(packaged_checks(), "(antonym or jumble) and not jumble")}
     >>> names
     {'antonym'}
     """
-    if selection is None or selection == "":
-        return tuple(checks)
-    properties = sorted({check.property for check in checks})
-    text = selection if isinstance(selection, str) else " or ".join(selection)
-    tree = _parsed(text)
-    for name in (node.id for node in ast.walk(tree) if isinstance(node, ast.Name)):
-        if name not in properties:
-            raise UsageError(f"checks={text!r}: {unknown('property', name, properties)}")
-    chosen = tuple(check for check in checks if _holds(tree.body, check.property))
-    if not chosen:
-        raise UsageError(
-            f"checks={text!r} selects no check. Remedy: name a property that has checks: antonym or jumble"
-        )
+    chosen = tuple(checks)
+    if selection is not None and selection != "":
+        text = selection if isinstance(selection, str) else " or ".join(selection)
+        tree = _parsed(text)
+        properties = sorted({check.property for check in checks})
+        for name in (node.id for node in ast.walk(tree) if isinstance(node, ast.Name)):
+            if name not in properties:
+                raise UsageError(f"checks={text!r}: {unknown('property', name, properties)}")
+        chosen = tuple(check for check in chosen if _holds(tree.body, lambda name, check=check: name == check.property))
+        if not chosen:
+            raise UsageError(
+                f"checks={text!r} selects no check. Remedy: name a property that has checks: antonym or jumble"
+            )
+    if names is not None:
+        tree = _parsed(names)
+        chosen = tuple(check for check in chosen if _holds(tree.body, lambda word, check=check: _is_in(word, check)))
+        if not chosen:
+            raise UsageError(f"-k {names!r} selects no check. Remedy: a part of a check's name, such as antonym")
     return chosen
+
+
+def _is_in(word: str, check: Check) -> bool:
+    """Whether a word is part of the name of a check or of what it tests."""
+    return any(word.lower() in name.lower() for name in (f"test_{check.name}", check.property))
 
 
 def _parsed(text: str) -> ast.Expression:
@@ -86,12 +132,12 @@ def _parsed(text: str) -> ast.Expression:
     return tree
 
 
-def _holds(node: ast.expr, name: str) -> bool:
-    """Whether a check of this property is selected."""
+def _holds(node: ast.expr, is_named: Callable[[str], bool]) -> bool:
+    """Whether an expression holds of a check, of which `is_named` tells whether a name is its own."""
     if isinstance(node, ast.BoolOp):
         every = all if isinstance(node.op, ast.And) else any
-        return every(_holds(value, name) for value in node.values)
+        return every(_holds(value, is_named) for value in node.values)
     if isinstance(node, ast.UnaryOp):
-        return not _holds(node.operand, name)
+        return not _holds(node.operand, is_named)
     assert isinstance(node, ast.Name)
-    return node.id == name
+    return is_named(node.id)

@@ -1,9 +1,10 @@
-"""The end of a run with --baseline or --save-baseline: read the baseline, decide, save a new one."""
+"""The end of a gate, and of a run that saves a baseline: what is refused before it, the decision, the new baseline."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from encheck.engine.contamination import contamination_of
@@ -12,7 +13,7 @@ from encheck.engine.recorder import Conclusion, Recorder
 from encheck.engine.references import references_of
 from encheck.errors import BaselineError
 from encheck.gating import judgements
-from encheck.gating.baseline import Baseline, case_of, read, refuse_place, save
+from encheck.gating.baseline import Baseline, case_of, refuse_place, save
 from encheck.gating.replicates import (
     WHAT_IT_IS,
     checked,
@@ -27,7 +28,6 @@ from encheck.gating.weighing import (
     Side,
     Weighed,
     refuse_other_kind,
-    refuse_other_search,
     side_of,
     side_of_baseline,
     weigh,
@@ -44,28 +44,22 @@ NOTHING = 5  # nothing was measured
 INTERRUPTED = 2
 
 
-def read_baselines(settings: Settings) -> list[Baseline]:
-    """The baseline of a run, then its anchor; BaselineError where one is broken, or another could not be saved.
+def refuse_beforehand(queries: Path | None, replicates: int, save: Path | None, baselines: Sequence[Path] = ()) -> None:
+    """What would only be seen at the end: BaselineError for a place where none can be saved, and too few replicates.
 
-    Before anything is encoded; also where too few seed replicates are named, or where the baseline's documents were
-    searched with another index. UsageError where the judgements of its queries cannot be read.
+    `baselines` are the folders that are weighed against. UsageError where the judgements of the queries cannot be read.
     """
-    if settings.queries:
-        judgements.read(judgements.place_of(settings.queries))
-    if settings.seed_replicates:
-        refuse_few(len(settings.seed_replicates))
-    folders = [folder for folder in (settings.baseline, settings.anchor) if folder]
-    if settings.save_baseline and settings.save_baseline.resolve() in [folder.resolve() for folder in folders]:
+    if queries:
+        judgements.read(judgements.place_of(queries))
+    if replicates:
+        refuse_few(replicates)
+    if save and save.resolve() in [folder.resolve() for folder in baselines]:
         raise BaselineError(
-            f"--save-baseline={settings.save_baseline} would overwrite the baseline that the candidate is compared "
-            f"with: name another folder, and replace the old one after the gate has passed"
+            f"--save-baseline={save} would overwrite the baseline that the candidate is compared with: name another "
+            f"folder, and replace the old one after the gate has passed"
         )
-    if settings.save_baseline:
-        refuse_place(settings.save_baseline)
-    baselines = [read(folder) for folder in folders]
-    for baseline in baselines:
-        refuse_other_search(baseline, settings.search_index)
-    return baselines
+    if save:
+        refuse_place(save)
 
 
 def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]) -> None:
@@ -80,24 +74,33 @@ def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]
             raise BaselineError(f"--twin={label} is {same} again (the same weights). {WHAT_IT_IS}")
 
 
-def conclude(
-    recorder: Recorder,
-    settings: Settings,
-    status: int,
-    *,
-    baselines: Sequence[Baseline] = (),
-    folder: str = "",
-) -> Conclusion:
+@dataclass(frozen=True, kw_only=True)
+class GateOptions:
+    """What is asked of the end: the baselines to weigh against, where to save a new one, and how a gate decides.
+
+    `primary` is the rank metric that decides for a search with labels, None for the one that its labels ask for.
+    `inconclusive` is what an inconclusive gate counts as, pass or block. `folder` is where the report is written.
+    """
+
+    baselines: tuple[Baseline, ...] = ()
+    save: Path | None = None
+    primary: str | None = None
+    inconclusive: str | None = None
+    folder: str = ""
+
+
+def conclude(recorder: Recorder, settings: Settings, status: int, options: GateOptions) -> Conclusion:
     """Weigh the run against its baselines, or keep it as one.
 
     What was interrupted, or could not be used, keeps its own status. Where both are asked for, only a candidate that
     passes is kept. UsageError where the run and a baseline cannot be compared.
     """
+    baselines = options.baselines
     weighs = bool(baselines) and status in (*FINISHED, NOTHING)
     is_done = status in FINISHED or (status == NOTHING and not recorder.measured_nothing)
-    saves = settings.save_baseline is not None and is_done
+    saves = options.save is not None and is_done
     if not weighs and not saves:
-        return Conclusion(status, problems=tuple(_left_undone(settings, status, bool(baselines))))
+        return Conclusion(status, problems=tuple(_left_undone(options, status)))
     results = recorder.results(settings=described(settings), end=Conclusion(status))
     model, *replicates = labels(settings.models)
     side, *others = [side_of(results, recorder.items, label) for label in (model, *replicates)]
@@ -105,28 +108,33 @@ def conclude(
     end, weighed = Conclusion(status), []
     if weighs:
         _refuse_copies(own, model, side)
-        weighed = _weigh_all(recorder, results, model, own, settings=settings, baselines=baselines)
-        shown = record.Shown(recorder.items, recorder.documents, folder, qrels_of(settings))
-        end = _decided(weighed, settings, status, _beside(recorder.rows, baselines[0]), shown)
-        end = replace(end, searched=weighed[0].searched)
-    if settings.save_baseline and end.gate and (end.gate["outcome"] != "pass" or end.status):
+        weighed = _weigh_all(recorder, results, model, own, settings=settings, options=options)
+        shown = record.Shown(recorder.items, recorder.documents, options.folder, qrels_of(settings))
+        end = _decided(weighed, options.inconclusive, status, _beside(recorder.rows, baselines[0]), shown)
+        end = replace(end, searched=weighed[0].searched, weighed=weighed)
+    if options.save and end.gate and (end.gate["outcome"] != "pass" or end.status):
         why = f"the gate's outcome is {end.gate['outcome']}, and the run's exit code {end.status}"
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
-    if settings.save_baseline and saves:
+    if options.save and saves:
         noise = _noise_to_keep(weighed, side, own, _dimensions(results), model)
         vectors = recorder.vectors(model)
-        save(settings.save_baseline, results, side.tables, model=model, seed_noise=noise, vectors=vectors)
+        save(options.save, results, side.tables, model=model, seed_noise=noise, vectors=vectors)
     return end
 
 
-def with_references(
-    end: Conclusion, recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
-) -> Conclusion:
-    """The conclusion with contamination rows and references, of a run that came to its end."""
+def with_references(end: Conclusion, recorder: Recorder, settings: Settings) -> Conclusion:
+    """The conclusion of a run that came to its end, with contamination rows and the models that it is compared with."""
     if end.status not in ENDED:
         return end
-    contamination = [] if recorder.first_look else contamination_of(recorder, settings, baselines)
-    return replace(end, contamination=contamination, references=references_of(recorder, settings))
+    end = end if recorder.first_look else with_contamination(end, recorder, settings)
+    return replace(end, references=references_of(recorder, settings))
+
+
+def with_contamination(
+    end: Conclusion, recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
+) -> Conclusion:
+    """The conclusion with contamination rows."""
+    return replace(end, contamination=contamination_of(recorder, settings, baselines))
 
 
 def _refuse_copies(replicates: Mapping[str, Side], model: str, candidate: Side) -> None:
@@ -139,9 +147,9 @@ def _refuse_copies(replicates: Mapping[str, Side], model: str, candidate: Side) 
             )
 
 
-def _left_undone(settings: Settings, status: int, has_baselines: bool) -> Iterator[str]:
+def _left_undone(options: GateOptions, status: int) -> Iterator[str]:
     """What a run that was stopped, or measured nothing, did not come to."""
-    left = ["the gate did not decide"] * has_baselines + ["no baseline was saved"] * bool(settings.save_baseline)
+    left = ["the gate did not decide"] * bool(options.baselines) + ["no baseline was saved"] * bool(options.save)
     if status not in (*FINISHED, NOTHING):
         how = "the run was interrupted" if status == INTERRUPTED else f"the run stopped early (exit code {status})"
         yield f"{how}: {' and '.join(left or ['the results are incomplete'])}"
@@ -156,13 +164,13 @@ def _weigh_all(
     replicates: Mapping[str, Side],
     *,
     settings: Settings,
-    baselines: Sequence[Baseline],
+    options: GateOptions,
 ) -> list[Weighed]:
     """The decision against each baseline; BaselineError where one cannot be compared."""
     by_people = people(recorder.items, recorder.documents, settings)
     try:
         weighed = [_weigh(b, results, recorder, model, replicates, by_people=by_people,
-                          primary=settings.primary, cutoff=settings.cutoff) for b in baselines]  # fmt: skip
+                          primary=options.primary, cutoff=settings.cutoff) for b in options.baselines]  # fmt: skip
     except BaselineError as error:
         raise BaselineError(f"the gate could not be used: {error}") from error
     if len({w.baseline for w in weighed}) < len(weighed):
@@ -170,11 +178,19 @@ def _weigh_all(
     return weighed
 
 
+def concluded(
+    weighed: Sequence[Weighed], inconclusive: str | None, items: Mapping[str, Mapping[str, Sequence[Any]]]
+) -> Conclusion:
+    """The conclusion of a gate on a run that is over."""
+    decided = record.as_dict(weighed, inconclusive, record.Shown(items))
+    return Conclusion(decided["exit_code"], decided, weighed=weighed)
+
+
 def _decided(
-    weighed: Sequence[Weighed], settings: Settings, status: int, beside: Mapping[str, Any], shown: record.Shown
+    weighed: Sequence[Weighed], inconclusive: str | None, status: int, beside: Mapping[str, Any], shown: record.Shown
 ) -> Conclusion:
     """The conclusion of a gate; a check that failed fails the run, and so do data of which nothing was measured."""
-    decided = record.as_dict(weighed, settings.inconclusive, shown)
+    decided = record.as_dict(weighed, inconclusive, shown)
     if status != 1 or decided["outcome"] == "block":
         code = status if status == 1 else decided["exit_code"] or status
         return Conclusion(code, {**decided, "exit_code": code}, baseline=beside)

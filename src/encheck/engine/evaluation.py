@@ -1,15 +1,13 @@
-"""One run, as the plugin sees it: what its selected cases share."""
+"""One evaluation: what its cases share, whoever calls them."""
 
 from __future__ import annotations
 
-import copy
 import logging
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import cached_property
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Self
 
 from encheck.claims import CONTRACT
 from encheck.datasets.columns import ColumnPairs, Columns, in_memory
@@ -20,7 +18,7 @@ from encheck.engine.first_look import Decision, Mode, Shared, decide, look_of
 from encheck.engine.locks import Locks
 from encheck.engine.shards import large_of, shown
 from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
-from encheck.gating.baseline import Baseline, read, scored_table
+from encheck.gating.baseline import Baseline, scored_table
 from encheck.gating.declared import is_weighed
 from encheck.gating.kept import Part
 from encheck.gating.reference import has_shipped
@@ -28,6 +26,7 @@ from encheck.generators.phenomenon import MADE
 from encheck.generators.validity import READ, validity_of
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
+from encheck.language.english import English
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
 from encheck.running.bench import Bench, Request
@@ -62,7 +61,7 @@ from encheck.types import (
     Validity,
     Verdict,
 )
-from encheck.verdict import judge, known_failure, lines, with_meaning
+from encheck.verdict import Terms, known_failure, rule
 
 PROBES = "probes"
 PAUSE = 0.1  # seconds between two looks whether another worker has decided
@@ -75,59 +74,94 @@ def no_show(_evaluation: Evaluation) -> None:
     """Show nothing."""
 
 
-class Evaluation:
-    """The bench of a run, the cases that are measured on it, and the rows that come of them.
+@dataclass(frozen=True)
+class Against:
+    """What a gate weighs the models of an evaluation against: saved baselines, or its model `old`, by its label."""
 
-    `run` is the lock that the workers of a run share, where it has several. `loaded` has the models that are in memory,
-    by what the settings call them. A `quiet` evaluation shows neither progress nor what is logged.
+    baselines: tuple[Baseline, ...] = ()
+    old: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """The cases of a run, and the bench of models, data and store that they are measured on; `open` makes one.
+
+    Its parts are evaluations of their own, which `on` gives: `bench` has the data of the part and `whole` all data, and
+    `seen` has the ids of the cases that the part measures. `existing` has all cases that there are, selected or not, by
+    their names. `against` is what a gate asks for, None where there is none.
     """
 
-    def __init__(
-        self,
+    settings: Settings
+    cases: tuple[Case, ...]
+    bench: Bench
+    whole: Bench
+    english: English
+    notes: Notes
+    locks: Locks
+    existing: Mapping[str, Case] = field(default_factory=dict)
+    against: Against | None = None
+    mode: Mode = ""
+    quiet: bool = False
+    decision: Decision = field(default_factory=Decision)
+    seen: frozenset[str] | None = None
+    parents: Mapping[str, Parent] = field(default_factory=dict)
+    _shared: Shared
+    _last: dict[str, Scores] = field(default_factory=dict)
+
+    @classmethod
+    def open(
+        cls,
         settings: Settings,
         cases: Sequence[Case],
         *,
-        quiet: bool = False,
+        existing: Mapping[str, Case] = MappingProxyType({}),
+        against: Against | None = None,
+        loaded: Mapping[str, Model] | None = None,
         run: str | None = None,
         mode: Mode = "",
-        loaded: Mapping[str, Model] | None = None,
-    ) -> None:
-        self.settings, self.cases, self.quiet, self.mode = settings, list(cases), quiet, mode
-        self.decision, self._shared = Decision(), Shared(run)
-        self._in_look: frozenset[str] | None = None
-        self.existing: Mapping[str, Case] = {}  # by name: of all checks that there are, selected or not
-        self.parents: dict[str, Parent] = {}
-        self._scored: tuple[Case, Scores] | None = None
-        self.notes = Notes(silent=quiet)
-        log.addHandler(self.notes)
-        self.store = open_store(settings)
-        self.clock = WorkClock()
-        self.locks = Locks(self.store.path, self.clock, run=run)
-        subjects = resolve_models(settings, self.store, loaded)
-        self.english = resolve_english(settings, self.store, lock=self.locks.parsing)
-        writers = resolve_writers(settings, self.store, locks=self.locks.encoding)
-        maker = Maker(settings.seed, self.english, writers)
-        large = large_of(settings, quiet=quiet)
-        data = resolve_data(settings, shared=run, in_shards=large.load)
-        index = resolve_index(settings, subjects.values(), data.values())
-        self.bench = self.whole = Bench(
-            subjects, data, self.store, maker=maker, clock=self.clock, score_shards=large.score, index=index
-        )
+        quiet: bool = False,
+    ) -> Self:
+        """Find the models, load the data and open the store; UsageError where one of them is wrong.
 
-    def prepare(self, show: Show = no_show) -> None:
-        """Encode everything that the cases need, or what a first look needs that the run stops after.
+        `run` is the lock that the workers of a run share, where it has several. `loaded` has the models that are in
+        memory, by what the settings call them. A `quiet` evaluation shows neither progress nor what is logged.
+        """
+        notes, clock = Notes(silent=quiet), WorkClock()
+        log.addHandler(notes)
+        try:
+            store = open_store(settings)
+            locks = Locks(store.path, clock, run=run)
+            subjects = resolve_models(settings, store, loaded)
+            english = resolve_english(settings, store, lock=locks.parsing)
+            writers = resolve_writers(settings, store, locks=locks.encoding)
+            large = large_of(settings, quiet=quiet, is_gated=against is not None)
+            data = resolve_data(settings, shared=run, in_shards=large.load)
+            index = resolve_index(settings, subjects.values(), data.values())
+            maker = Maker(settings.seed, english, writers)
+            bench = Bench(subjects, data, store, maker=maker, clock=clock, score_shards=large.score, index=index)
+        except BaseException:
+            log.removeHandler(notes)
+            raise
+        return cls(
+            settings=settings, cases=tuple(cases), bench=bench, whole=bench, english=english, notes=notes, locks=locks,
+            existing=existing, against=against, mode=mode, quiet=quiet, _shared=Shared(run),
+        )  # fmt: skip
+
+    def prepare(self, show: Show = no_show) -> Self:
+        """Encode what the cases need; the evaluation to go on with, which is a part of this one where a run stops.
 
         The worker that tries the models out keeps the run's lock until it has encoded: another would load them again.
         A model whose device another run has is not tried out: there is enough to do before it is waited for.
-        `show` shows the first look of a run that goes on, from a evaluation that stands there.
+        `show` shows the first look of a run that goes on, from an evaluation of that part.
         """
         progress = Progress(quiet=self.quiet)
-        while not self._prepared(show, progress):
-            with self.clock.standing(for_others=False):
+        while (prepared := self._prepared(show, progress)) is None:
+            with self.bench.clock.standing(for_others=False):
                 time.sleep(PAUSE)
+        return prepared
 
-    def _prepared(self, show: Show, progress: Progress) -> bool:
-        """Prepare the run; False where another of its workers has yet to decide whether it stops."""
+    def _prepared(self, show: Show, progress: Progress) -> Self | None:
+        """The evaluation to go on with; None where another worker of the run has yet to decide whether it stops."""
         with self.locks.run_if_free() as is_ours:
             decision, look = self._shared.read() if self.mode else Decision(), None
             if is_ours and (decision is None or not self.mode):
@@ -135,12 +169,8 @@ class Evaluation:
             if is_ours and decision is None:
                 look, decision = self._look(show, progress)
             if decision is None:
-                return False
-            if decision.stops:
-                self._stop(look, decision, progress)
-            else:
-                self._prepare_all(progress)
-        return True
+                return None
+            return self._stopped(look, decision, progress) if decision.stops else self._all_prepared(progress)
 
     @property
     def _requests(self) -> list[Request]:
@@ -153,50 +183,41 @@ class Evaluation:
         if found and not decision.stops:
             self.bench.count_time_of(found.drawn)
             self.bench.count_time_of(found.bench)
-            show(self._at(found, decision))
+            show(self.on(found, decision))
         return found, decision
 
-    def _at(self, look: Look | None, decision: Decision) -> Evaluation:
-        """This evaluation on the part of the data that a first look is at."""
-        other = copy.copy(self)
-        other.decision, other._scored = decision, None
-        seen = look.requests if look else ()
-        other._in_look = frozenset(
-            str(case.id) for case, request in zip(self.cases, self._requests, strict=True) if request in seen
-        )
-        other.bench = look.bench if look else self.bench
-        return other
+    def on(self, part: Look | None, decision: Decision) -> Self:
+        """The evaluation of a part of the data: what a first look is at, or nothing where there is no part."""
+        requests = part.requests if part else ()
+        both = zip(self.cases, self._requests, strict=True)
+        seen = frozenset(str(case.id) for case, request in both if request in requests)
+        return replace(self, bench=part.bench if part else self.bench, decision=decision, seen=seen, _last={})
 
-    def on(self, bench: Bench) -> Evaluation:
-        """This evaluation on another bench, with all of its cases."""
-        other = copy.copy(self)
-        other.decision, other._scored, other._in_look, other.parents = Decision(), None, None, {}
-        other.bench = other.whole = bench
-        return other
-
-    def _stop(self, look: Look | None, decision: Decision, progress: Progress) -> None:
-        """Leave this evaluation at the first look, whose texts this process or another worker has encoded."""
+    def _stopped(self, look: Look | None, decision: Decision, progress: Progress) -> Self:
+        """The evaluation of the first look, whose texts this process or another worker has encoded."""
         look = look or look_of(self.bench, self._requests, self.mode)
         if look:
             plan = look.plan
             look.bench.encode(plan.pairs, roles=plan.roles, locks=self.locks.encoding, progress=progress)
-        vars(self).update(vars(self._at(look, decision)))
+        return self.on(look, decision)
 
-    def _prepare_all(self, progress: Progress) -> None:
+    def _all_prepared(self, progress: Progress) -> Self:
         self.bench.prepare(self._requests, locks=self.locks.encoding, progress=progress)
-        if self.settings.baseline or self.settings.save_baseline:
-            samples = [baseline.sample for baseline in self._baselines if baseline.sample]
-            self.bench.compare(samples, locks=self.locks.encoding, progress=progress)
-        if PROBES in self.bench.data and not self.settings.baseline:
-            self.parents = dict(self._known_parents())
+        if self.against or self.settings.save_baseline:
+            against = self.against or Against()
+            samples = [baseline.sample for baseline in against.baselines if baseline.sample]
+            self.bench.compare(samples, old=against.old, locks=self.locks.encoding, progress=progress)
+        if PROBES in self.bench.data and not self.against:
+            return replace(self, parents=dict(self._known_parents()))
+        return self
 
     def sees(self, case: Case) -> bool:
         """Whether the case is measured: all are, but where the run stops after a first look."""
-        return self._in_look is None or str(case.id) in self._in_look
+        return self.seen is None or str(case.id) in self.seen
 
     def _known_parents(self) -> Iterator[tuple[str, Parent]]:
         for label, subject in self.bench.subjects.items():
-            if parent := known_parent(subject, self.settings, self.store, self.bench.scorer):
+            if parent := known_parent(subject, self.settings, self.bench.store, self.bench.scorer):
                 yield label, parent
 
     def items(self, case: Case) -> Items:
@@ -209,13 +230,14 @@ class Evaluation:
 
         Those of the last case are kept: its check, its rows and its message ask for the same ones.
         """
-        if self._scored is None or self._scored[0] is not case:
-            self._scored = None
+        name = str(case.id)
+        if name not in self._last:
+            self._last.clear()
             self.bench.refuse_failed(case.model)
             if not self.sees(case):
                 raise NothingToMeasure(UNSEEN)
-            self._scored = case, self.bench.scores(case.model, case.data, self.items(case))
-        return self._scored[1]
+            self._last[name] = self.bench.scores(case.model, case.data, self.items(case))
+        return self._last[name]
 
     def row(
         self, case: Case, estimate: Estimate | None, verdict: Verdict | None, held: Lines | None, reason: str
@@ -254,33 +276,22 @@ class Evaluation:
         return validity_of(parts.relation)
 
     def judged(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
-        """The row of a figure that decides, with its verdict; `declared` are the check's floor and aim.
-
-        Without them, and without a threshold of the user's, the figure is shown and decides nothing.
-        """
-        own = self._threshold(case)
-        floor, aim = (own, own) if own is not None else declared or (None, None)
-        if aim is None:
-            return self.row(case, estimate, None, None, case.claim.declared.unjudged)
-        held, unfit = lines(estimate, floor=floor, aim=aim), ""
-        if own is None:
-            held, unfit = _under_the_ceiling(held, self._validity(case))
-        estimate = self._with_limit(case, estimate)
-        verdict, reason = self._verdict(case, estimate, held)
-        if unfit and verdict != "error":
-            verdict, reason = "inconclusive", unfit
-        if self.settings.baseline and own is None and verdict != "error" and case.claim.family != CONTRACT:
-            return self.row(case, estimate, None, held, "")  # shown; what decides is the gate
-        return self.row(case, estimate, verdict, held, reason)
-
-    def _verdict(self, case: Case, estimate: Estimate, held: Lines) -> tuple[Verdict, str]:
-        """What the figure decides, with what is known of the model."""
-        known = known_failure(case.check, case.data, str(case.level), self._known_failures(case.model))
-        verdict, reason = judge(estimate, held, known_failure=known, strict=self.settings.strict)
-        seen = self._seen(case.data, self.bench.subjects[case.model].config.trained_on)
-        if verdict in ("pass", "stale_known_failure") and seen:
-            reason = f"{reason}; trained on {case.data}".removeprefix("; ")
-        return verdict, with_meaning(reason, estimate)
+        """The row of a figure that decides, with its verdict; `declared` are the check's floor and aim."""
+        config = self.bench.subjects[case.model].config
+        terms = Terms(
+            declared=declared,
+            own=self._threshold(case),
+            unjudged=case.claim.declared.unjudged,
+            validity=self._validity(case),
+            known_failure=known_failure(case.check, case.data, str(case.level), self._known_failures(case.model)),
+            trained_on=case.data if case.data in config.trained_on else "",
+            strict=self.settings.strict,
+            only_shown=self.against is not None and case.claim.family != CONTRACT,
+        )
+        if terms.decides:
+            estimate = self._with_limit(case, estimate)
+        ruling = rule(estimate, terms)
+        return self.row(case, estimate, ruling.verdict, ruling.lines, ruling.reason)
 
     def _with_limit(self, case: Case, estimate: Estimate) -> Estimate:
         """The figure of a broken contract, with the length that the model cuts texts at, where it cuts some."""
@@ -290,10 +301,6 @@ class Evaluation:
             return estimate
         cut = limit([text for item in self.items(case).kept for text, _ in item.pairs])
         return replace(estimate, params={**estimate.params, "cause": f"{cut}; {cause}"}) if cut else estimate
-
-    @staticmethod
-    def _seen(data: str, trained_on: Sequence[str]) -> bool:
-        return data in trained_on
 
     def _threshold(self, case: Case) -> float | None:
         """The model's own threshold, else the project's, else None. Whoever sets one asks for both: less fails.
@@ -333,7 +340,7 @@ class Evaluation:
 
         Nothing of a run on all items.
         """
-        if self._in_look is None or not has_shipped(case.data, self.whole.data[case.data].fingerprint):
+        if self.seen is None or not has_shipped(case.data, self.whole.data[case.data].fingerprint):
             return {}
         row = {"check": case.check, "model": case.model, "data": case.data, "level": str(case.level)}
         row["property"] = case.property
@@ -355,20 +362,16 @@ class Evaluation:
     def documents(self, case: Case) -> list[tuple[int, str, str]]:
         """(row, id, text) of what the queries of a case found first, under this model or the baselines; sorted.
 
-        Only where a gate shows them: nothing without a baseline, nor of items that search no documents.
+        Only where a gate shows them: nothing without one, nor of items that search no documents.
         """
         items, scores = self.items(case).kept, self.scores(case)
-        if not self._baselines or not isinstance(scores, RankedScores | LoggedScores):
+        if self.against is None or not isinstance(scores, RankedScores | LoggedScores):
             return []
-        cases = [b.cases[name] for b in self._baselines if (name := case.id.of_any_model) in b.cases]
+        cases = [b.cases[name] for b in self.against.baselines if (name := case.id.of_any_model) in b.cases]
         known = (Answers.of(text) for kept in cases for text in kept.answers)
         searched: Documents = items[0].documents  # type: ignore[union-attr, assignment]
         rows = {row for found in (*scores.answers, *known) for row in found.first if row < len(searched.ids)}
         return [(row, searched.ids[row], searched.texts[row]) for row in sorted(rows)]
-
-    @cached_property
-    def _baselines(self) -> list[Baseline]:
-        return [read(folder) for folder in (self.settings.baseline, self.settings.anchor) if folder]
 
     def describe(self) -> dict[str, Any]:
         """Models, data, notes and times of this run, for results.json."""
@@ -379,7 +382,7 @@ class Evaluation:
             "notes": self.notes.lines,
             "selection": self._selection(),
             "parents": {model: parent.described(self.bench.data) for model, parent in self.parents.items()},
-            "seconds": {**self.bench.seconds, "wait": self.clock.for_others},
+            "seconds": {**self.bench.seconds, "wait": self.bench.clock.for_others},
             "first_look": {"look": self.decision.look, "rest": self.decision.rest} if self.decision.look else None,
             "texts": self._texts(),
             "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
@@ -390,14 +393,15 @@ class Evaluation:
     def _selection(self) -> dict[str, list[str]]:
         """The cases that there are and that were not selected, and the properties of those that a gate weighs.
 
-        Where this run is a gate, only of those that have items in its data: of one, if the baseline lacks them all.
+        In a gate, only of those that have items in its data: of one, if the baseline lacks them all.
         """
         selected = {case.id.of_any_model for case in self.cases}
         unselected = {name: case for name, case in self.existing.items() if name not in selected}
         weighed = {name: case for name, case in unselected.items() if is_weighed(case.claim.declared)}
         left_out = list(weighed.values())
-        if self._baselines:
-            known = [case for name, case in weighed.items() if any(name in one.cases for one in self._baselines)]
+        if self.against:
+            baselines = self.against.baselines
+            known = [case for name, case in weighed.items() if any(name in one.cases for one in baselines)]
             left_out = known or next(([case] for case in left_out if self._has_items(case)), [])
         return {"unselected": sorted(unselected), "left_out": sorted({case.property for case in left_out})}
 
@@ -453,8 +457,8 @@ class Evaluation:
         if subject.error:
             return found
         hashes = {
-            "weights": weights_of(subject.model, self.store.file_hash),
-            "architecture": architecture_of(subject.model, self.store.file_hash),
+            "weights": weights_of(subject.model, self.bench.store.file_hash),
+            "architecture": architecture_of(subject.model, self.bench.store.file_hash),
         }
         return found | {name: one for name, one in hashes.items() if one}
 
@@ -478,13 +482,13 @@ class Evaluation:
         """Keep the store within its limit, without the vectors of models that have no identity, and let go of it."""
         for subject in self.bench.subjects.values():
             if subject.fingerprint.startswith(THROWN_AWAY):
-                self.store.remove(subject.fingerprint)
-        if self.store.size() > self.store.limit:
+                self.bench.store.remove(subject.fingerprint)
+        if self.bench.store.size() > self.bench.store.limit:
             used = [s.fingerprint for s in self.bench.subjects.values()]
             used += [self.english.pipeline.fingerprint] * self.english.is_used
-            for gone in self.store.prune(keep=used):
+            for gone in self.bench.store.prune(keep=used):
                 log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
-        self.store.close()
+        self.bench.store.close()
         log.removeHandler(self.notes)
 
 
@@ -497,20 +501,6 @@ def _describe_whole(columns: Columns) -> dict[str, Any]:
         "shards": columns.counts["shards"],
         "engine": dict(columns.about),
     }
-
-
-def _under_the_ceiling(held: Lines, validity: Validity | None) -> tuple[Lines, str]:
-    """The lines of generated items, no aim above the share of them that is right; or why they cannot be judged.
-
-    That is so where the share lies below the floor: what tells meaning and noise apart could not pass.
-    """
-    if validity is None or validity.rate is None:
-        return held, ""
-    if held.floor is not None and validity.rate < held.floor:
-        right = f"{validity.rate:.1%} of {validity.read} such items"
-        return held, f"not judged: blind readers found {right} right, below the floor of {held.floor:.2g}"
-    ceiling = max(math.floor(1_000 * validity.rate) / 1_000, held.floor or 0.0)
-    return replace(held, aim=min(held.aim, ceiling)), ""
 
 
 def _metric_key(estimate: Estimate | None) -> str:

@@ -39,7 +39,7 @@ class Decision:
 
 def mode_of(settings: Settings, *, is_junit: bool) -> Mode:
     """Whether a run looks first: never one that needs all items; one for JUnit or with --full goes on."""
-    if settings.baseline or settings.save_baseline or settings.engine:
+    if settings.save_baseline or settings.engine:
         return ""
     if settings.quick:
         return "stop"

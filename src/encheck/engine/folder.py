@@ -49,6 +49,11 @@ def place_of(settings: Settings, folder: str | None, *, started: datetime) -> Pa
     return Path(folder) if folder else _new_folder(settings, started)
 
 
+def from_here(place: Path) -> str:
+    """The path as one would type it."""
+    return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
+
+
 def write(
     place: Path,
     results: Mapping[str, Any],

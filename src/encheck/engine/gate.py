@@ -2,20 +2,69 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from encheck.engine.checks import Check, checks_in, packaged_checks, select_checks
 from encheck.engine.results import Results, read
-from encheck.engine.run import evaluate, named_models
-from encheck.errors import UsageError
+from encheck.engine.run import measure, named_models, scratch_store
+from encheck.errors import BaselineError, NothingToCompare, UsageError, unknown
 from encheck.options.keywords import Given
 
 if TYPE_CHECKING:
-    from encheck.gating.types import Decision
+    from encheck.encoders.protocol import Model
+    from encheck.engine.conclusion import GateOptions
+    from encheck.engine.recorder import Conclusion, Recorder
+    from encheck.gating.baseline import Baseline
+    from encheck.gating.reindex import Reindex
+    from encheck.gating.types import Decision, GateRow, Outcome, PartialGate
+    from encheck.options import Settings
+    from encheck.running.subject import Subject
 
-OF_A_RUN = ("baseline", "save_baseline", "anchor", "twin", "primary", "inconclusive")
+OF_A_RUN = ("save_baseline", "quick", "full", "strict", "look_first", "engine", "address", "model", "data")
+COUNTS_AS = ("pass", "block")
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """Whether the new model may replace the old one.
+
+    `outcome` is pass, block or inconclusive, the worst one where there is an anchor. `exit_code` is that of `encheck
+    gate`: 0 pass, 1 block (or a check fails a threshold of yours), 10 inconclusive or partial. `decision` has what was
+    decided against the old model, row by row; `reindex` whether stored vectors stay, None of models that score pairs.
+    `results` is the run of the new model; `problems` are what else went wrong.
+    """
+
+    outcome: Outcome
+    exit_code: int
+    decision: Decision
+    reindex: Reindex | None
+    results: Results
+    problems: tuple[str, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why, in words, the weightiest first."""
+        return self.decision.reasons
+
+    @property
+    def rows(self) -> tuple[GateRow, ...]:
+        """A row for each property x data x level."""
+        return self.decision.rows
+
+    @property
+    def partial(self) -> PartialGate | None:
+        """What was left out, where not every check was weighed that the data allow; such a gate never passes."""
+        return self.decision.partial
+
+    def __str__(self) -> str:
+        from encheck.reporting.gate.words import headline
+
+        return "\n".join(headline(self.results.raw["gate"]))
 
 
 def gate(
@@ -24,73 +73,312 @@ def gate(
     *,
     data: str | Sequence[str] = "probes",
     checks: str | Iterable[str] | None = None,
+    own_checks: Sequence[str | Path] = (),
     primary: str | None = None,
+    anchor: str | Path | None = None,
+    twins: Sequence[object] = (),
+    inconclusive: str | None = None,
+    save_baseline: str | Path | None = None,
+    report_dir: str | Path | None = None,
     **options: Given,
-) -> Decision:
+) -> GateResult:
     """Decide whether one model may replace another (docs/gate.md has the rule).
 
-    Models are evaluated together, on the same items, in memory.
+    Both are evaluated together, on the same items, in this process and in silence.
 
     Args:
         new: a model, as in `run`, or the folder of a run.
         old: a model, the folder of a run, or a folder that `--save-baseline` wrote.
         data: the data to run models on.
-        checks: which checks to run on models. A gate of a part of them is partial: it can block, and never passes.
+        checks: which checks to run, as in `run`. A gate of a part of them is partial: it can block, and never passes.
+        own_checks: Python files with checks of yours, which are weighed beside those that ship.
         primary: the rank metric that decides for a search with labels: recall@1, ndcg@10, recall@10, recall@100, mrr@10
             or map (default: recall@1 if each query has one right document, else ndcg@10).
-        options: as in `run`, including `report_dir`, but without those of a gate (baseline, twin, ...).
+        anchor: a second baseline, kept for many releases, so that many small losses cannot add up unnoticed.
+        twins: other training seeds of the old model, three or more, which say how much of a change is luck.
+        inconclusive: what an inconclusive gate counts as in the exit code, "pass" or "block".
+        save_baseline: a folder to save the new model's baseline in, if it passes.
+        report_dir: a folder for the report, as in `run`, and gate.html. Default: no report.
+        options: as in `run`, but for those of a run alone (quick, strict, ...).
 
     Returns:
-        The outcome (pass, block or inconclusive), its reasons, a row for each property x data x level, and in
-        `partial` what was left out, or None.
+        The outcome, its reasons and rows, what was left out, whether to re-index, and the run of the new model.
 
     Raises:
         BaselineError: the two cannot be compared: they have different items, or are different kinds of models.
+        TypeError: a model is none.
         UsageError: as in `run`; or a folder has several models, or the folder of `new` is a baseline.
+        EncheckError: the report could not be written.
     """
-    from encheck.gating.baseline import SUMMARY, Baseline
+    decided = decide(
+        new, old, data=data, checks=checks, own_checks=own_checks, primary=primary, anchor=anchor, twins=twins,
+        inconclusive=inconclusive, save_baseline=save_baseline, report_dir=report_dir, options=options,
+    )  # fmt: skip
+    if decided.place:
+        decided.write(decided.place)
+    return decided.result
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A gate at its end: results.json, the items, and what was concluded; `place` is the folder of the report."""
+
+    raw: dict[str, Any]
+    items: Mapping[str, Mapping[str, Sequence[Any]]]
+    documents: Mapping[str, Any]
+    end: Conclusion
+    place: Path | None
+    refusal: UsageError | None = None
+
+    def write(self, place: Path) -> None:
+        """Write the report; EncheckError where the disk does not take it."""
+        from encheck.engine.folder import write
+
+        write(place, self.raw, self.items, searched=self.end.searched, documents=self.documents)
+
+    @property
+    def result(self) -> GateResult:
+        """What was decided; UsageError where the two cannot be compared, or nothing was measured."""
+        if self.refusal:
+            raise self.refusal
+        if not self.end.weighed or not self.end.gate:
+            raise BaselineError("; ".join(self.end.problems) or "nothing was measured: the gate did not decide")
+        first = self.end.weighed[0]
+        return GateResult(
+            self.end.gate["outcome"], self.end.status, first.decision, first.reindex,
+            Results.of(json.loads(json.dumps(self.raw)), self.items), self.end.problems,
+        )  # fmt: skip
+
+
+def decide(
+    new: object,
+    old: object,
+    *,
+    data: str | Sequence[str],
+    checks: str | Iterable[str] | None,
+    names: str | None = None,
+    own_checks: Sequence[str | Path] = (),
+    primary: str | None = None,
+    anchor: str | Path | None = None,
+    twins: Sequence[object] = (),
+    inconclusive: str | None = None,
+    save_baseline: str | Path | None = None,
+    report_dir: str | Path | None = None,
+    options: Mapping[str, Given],
+    command: str | None = None,
+    quiet: bool = True,
+) -> Decided:
+    """As `gate`, and nothing is written yet. `names` selects checks as pytest's -k does.
+
+    `command` is what was typed: then the report has a folder of its own below reports/ unless one is named.
+    """
+    from encheck.engine.conclusion import GateOptions, refuse_beforehand
     from encheck.gating.baseline import read as read_baseline
-    from encheck.gating.weighing import side_of, weigh
+
+    _refuse_wrong(options, primary, inconclusive)
+    _refuse_twins(new, old, twins)
+    every = (*packaged_checks(), *(check for file in own_checks for check in checks_in(file)))
+    chosen = None if checks is None and names is None else select_checks(every, checks, names)
+    anchors = (read_baseline(_as_path(anchor)),) if anchor else ()
+    save = _as_path(save_baseline) if save_baseline else None
+    folders = [path for path in (_folder(old), _as_path(anchor) if anchor else None) if path]
+    queries = options.get("queries")
+    refuse_beforehand(Path(str(queries)) if queries else None, len(twins), save, folders)
+    how = GateOptions(baselines=anchors, save=save, primary=primary, inconclusive=inconclusive)
+
+    first, known = _saved(old), _run_in(new)
+    if known and first:
+        return _of_run(*known, replace(how, baselines=(first, *anchors)), _as_path(report_dir) if report_dir else None)
+    if known:
+        raise UsageError(f"{new} is the folder of a run, so OLD has to be one too, or a baseline, but it is {old!r}")
+    is_same = isinstance(old, str | Path) and str(old) == str(new) and not _has_labels(options)
+    specs, loaded = named_models([new, *twins, *([] if first or is_same else [old])], is_each_once=False)
+    with scratch_store(options) as store:
+        datasets = [data] if isinstance(data, str) else list(data)
+        settings = _settings(specs, datasets, {**options, **store, "report_dir": report_dir})
+        return _measured(settings, loaded, every, chosen, len(twins), first, how, command=command, quiet=quiet)
+
+
+def _refuse_wrong(options: Mapping[str, Given], primary: str | None, inconclusive: str | None) -> None:
+    """UsageError for an option of a run alone, and for a value that an option does not take."""
+    from encheck.gating.endpoints import ENDPOINTS
+
+    if refused := [name for name in OF_A_RUN if options.get(name)]:
+        raise UsageError(f"{refused[0]} is an option of a run: a gate measures all items of a new and an old model")
+    for name, value, known in (("primary", primary, ENDPOINTS), ("inconclusive", inconclusive, COUNTS_AS)):
+        if value is not None and value not in known:
+            raise UsageError(unknown(name, value, known))
+
+
+def _refuse_twins(new: object, old: object, twins: Sequence[object]) -> None:
+    """UsageError for a twin that is named twice, or that is the new model or the old one."""
+    for n, twin in enumerate(twins):
+        if any(twin is one or (isinstance(twin, str) and twin == one) for one in (new, old, *twins[:n])):
+            raise UsageError(
+                f"--twin={twin} is named twice, or is one of the two models: a seed replicate is a separate "
+                f"checkpoint, trained with another seed"
+            )
+
+
+def _has_labels(options: Mapping[str, Given]) -> bool:
+    """Whether a model argument is for one of the models alone, so that one name may stand for two."""
+    given = options.get("model_arg") or ()
+    texts = [given] if isinstance(given, str) else list(given)  # type: ignore[arg-type]
+    return any(":" in str(text).partition("=")[0] for text in texts)
+
+
+def _settings(specs: Sequence[str], data: Sequence[str], options: Mapping[str, Given]) -> Settings:
+    from encheck.options import refuse_place
+    from encheck.options.keywords import from_keywords
+
+    settings = from_keywords(specs, data, options)
+    if settings.report_dir:
+        refuse_place(str(settings.report_dir))
+    return settings
+
+
+def _measured(
+    settings: Settings,
+    loaded: Mapping[str, Model],
+    every: Sequence[Check],
+    chosen: Sequence[Check] | None,
+    twins: int,
+    first: Baseline | None,
+    how: GateOptions,
+    *,
+    command: str | None,
+    quiet: bool,
+) -> Decided:
+    """Evaluate the new model, its twins, and the old one where no baseline is saved; then decide."""
+    from encheck.engine.conclusion import conclude, with_contamination
+    from encheck.engine.evaluation import Against
+    from encheck.engine.folder import from_here, place_of
+    from encheck.engine.recorder import Conclusion
+    from encheck.gating.weighing import refuse_other_search
+    from encheck.options import described
+    from encheck.reporting.cut_offs import unanswered
     from encheck.running.labels import labels
 
-    if refused := [name for name in OF_A_RUN if name in options]:
-        raise UsageError(f"{refused[0]} is an option of run(); gate() takes a new and an old model")
-    specs, loaded = named_models([one for one in (new, old) if _folder(one) is None])
-    report_dir = options.pop("report_dir", None)
-    assert report_dir is None or isinstance(report_dir, str | Path)
-    how: dict[str, Any] = {"data": data, "checks": checks, "report_dir": report_dir, "options": options}
-    ran = evaluate(specs, loaded, **how) if specs else None
-    named = list(labels(specs))
+    names = list(labels(settings.models))
+    mine = names[: 1 + twins]
+    old = "" if first else names[-1] if len(names) > len(mine) else names[0]  # the same model is measured once
+    saved = (*((first,) if first else ()), *how.baselines)
+    for baseline in saved:
+        refuse_other_search(baseline, settings.search_index)
+    recorder = measure(
+        settings, _weighed(every, chosen, settings), every=every, loaded=loaded, against=Against(saved, old),
+        refuse=lambda subjects: _refuse_models(saved, subjects, mine, old), quiet=quiet,
+    )  # fmt: skip
+    first = first or _baseline_of(recorder.of([old]), settings, old)
+    settings, recorder = replace(settings, models=settings.models[: len(mine)]), recorder.of(mine)
+    place = settings.report_dir
+    if command is not None:
+        place = place_of(settings, str(place) if place else None, started=recorder.started)
+    how = replace(how, baselines=(first, *how.baselines), folder=from_here(place) if place else "")
+    refusal = None
+    try:
+        end = conclude(recorder, settings, recorder.status, how)
+        end = with_contamination(end, recorder, settings, how.baselines)
+    except UsageError as error:
+        refusal, end = error, Conclusion(4, problems=(str(error),))
+    raw = recorder.results(
+        settings=described(settings), end=end, folder=place.name if place else "", command=command or "",
+        notes=unanswered(settings.cutoff, recorder.rows.values()),
+    )  # fmt: skip
+    return Decided(raw, recorder.items, recorder.documents, end, place, refusal)
 
-    results, label = _of_folder(new) or (ran, named[0])
-    assert results is not None
+
+def _weighed(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
+    """The checks that are measured: what a gate weighs, unless some are `chosen`; the contracts always."""
+    from encheck.claims import CONTRACT
+    from encheck.gating.declared import is_weighed
+    from encheck.running.resources import checks_with_thresholds
+
+    if chosen is not None:
+        return list(dict.fromkeys([*chosen, *(check for check in every if check.claim.family == CONTRACT)]))
+    own = checks_with_thresholds(settings)
+    return [check for check in every if is_weighed(check.claim.declared) or check.name in own]
+
+
+def _refuse_models(saved: Sequence[Baseline], subjects: Mapping[str, Subject], mine: Sequence[str], old: str) -> None:
+    """BaselineError before anything is encoded, for models of two kinds, and a twin that is the new model."""
+    from encheck.engine.conclusion import refuse_models
+    from encheck.gating.weighing import refuse_kinds
+
+    new = subjects[mine[0]]
+    refuse_models(saved, {label: subjects[label] for label in mine})
+    if old:
+        refuse_kinds(repr(old), subjects[old].kind, new.label, new.kind)
+
+
+def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline:
+    """The baseline of the old model; NothingToCompare where nothing was measured for it."""
+    from encheck.engine.recorder import Conclusion
+    from encheck.gating.baseline import Baseline
+    from encheck.gating.weighing import side_of
+    from encheck.options import described
+
+    raw = recorder.results(settings=described(settings), end=Conclusion(0))
+    tables = side_of(raw, recorder.items, label).tables
+    if not tables:
+        why = raw["models"][0]["error"] or next((row["reason"] for row in raw["checks"] if row["reason"]), "")
+        raise NothingToCompare(f"{label} could not be measured, so there is nothing to compare with: {why}")
+    return Baseline.of(raw, tables, model=label, vectors=recorder.vectors(label))
+
+
+def _of_run(results: Results, label: str, how: GateOptions, place: Path | None) -> Decided:
+    """The decision on the folder of a run, in which nobody compared vectors."""
+    from encheck.engine.conclusion import concluded
+    from encheck.gating.weighing import weigh
+
+    weighed = [weigh(b, results.raw, results.items, model=label, primary=how.primary) for b in how.baselines]
+    end = concluded(weighed, how.inconclusive, items=results.items)
+    raw = {**results.raw, "gate": end.gate, "run": {**results.raw["run"], "exit_status": end.status}}
+    return Decided(raw, results.items, {}, end, place)
+
+
+def _saved(old: object) -> Baseline | None:
+    """The baseline in this folder, or of the one model of the run there; None for a model."""
+    from encheck.gating.baseline import SUMMARY, Baseline
+    from encheck.gating.baseline import read as read_baseline
+    from encheck.gating.weighing import side_of
+    from encheck.reporting.results import RESULTS
+
     folder = _folder(old)
-    if folder and (folder / SUMMARY).is_file():
-        baseline = read_baseline(folder)
-    else:
-        old_results, old_label = _of_folder(old) or (ran, named[-1])
-        assert old_results is not None
-        tables = side_of(old_results.raw, old_results.items, old_label).tables
-        baseline = Baseline.of(old_results.raw, tables, model=old_label)
-    return weigh(baseline, results.raw, results.items, model=label, primary=primary).decision
+    if folder is None:
+        return None
+    if (folder / SUMMARY).is_file() or not (folder / RESULTS).is_file():
+        return read_baseline(folder)
+    results, label = _run_in(folder)  # type: ignore[misc]
+    return Baseline.of(results.raw, side_of(results.raw, results.items, label).tables, model=label)
+
+
+def _as_path(given: str | Path) -> Path:
+    return Path(given).expanduser()
 
 
 def _folder(given: object) -> Path | None:
-    """The folder of a run or of a baseline; None for a model, and for a text without a slash, which is a name."""
+    """The folder of a run or of a baseline, whole or not; None for a model, and for the name of a known one."""
+    from encheck.encoders.models_file import known_models
     from encheck.gating.baseline import SUMMARY
-    from encheck.reporting.results import RESULTS
+    from encheck.options import Settings
+    from encheck.reporting.results import ITEMS, RESULTS
 
-    if not isinstance(given, str | Path):
+    if not isinstance(given, str | Path) or not str(given).strip():
         return None
     path = Path(given).expanduser()
-    is_path = isinstance(given, Path) or re.search(r"[/\\]", given)
-    return path if is_path and any((path / name).is_file() for name in (SUMMARY, RESULTS)) else None
+    if not any((path / name).is_file() for name in (SUMMARY, RESULTS, ITEMS)):
+        return None
+    is_name = isinstance(given, str) and not re.search(r"[/\\]", given)
+    return None if is_name and given in known_models(Settings().models_file) else path
 
 
-def _of_folder(given: object) -> tuple[Results, str] | None:
+def _run_in(given: object) -> tuple[Results, str] | None:
     """The run in this folder and its one model; None for a model. UsageError where it has several."""
+    from encheck.reporting.results import RESULTS
+
     folder = _folder(given)
-    if folder is None:
+    if folder is None or not (folder / RESULTS).is_file():
         return None
     results = read(folder)
     names = [model["label"] for model in results.raw["models"]]

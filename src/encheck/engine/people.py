@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from encheck.engine.folder import from_here
 from encheck.gating.judged import Pool, judge
 from encheck.gating.judgements import place_of, read
 from encheck.gating.types import Judged
@@ -18,8 +18,7 @@ def qrels_of(settings: Settings) -> str:
     """The file of judgements of the run's log of queries, as one would type it; empty if there is no log."""
     if settings.queries is None:
         return ""
-    place = place_of(settings.queries)
-    return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
+    return from_here(place_of(settings.queries))
 
 
 def people(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
     from encheck.gating.kept import Part
     from encheck.gating.reindex import DocumentLengths, VectorSample
-    from encheck.gating.weighing import Searched
+    from encheck.gating.weighing import Searched, Weighed
     from encheck.running.case import Case
 
 Row = dict[str, Any]
@@ -30,7 +31,7 @@ class Conclusion:
 
     `baseline` has the baseline's figure (value, low, high, n) beside each row that it has one for, by the row's id.
     `searched` has the answers of both models to queries that nobody judged, `contamination` its rows, `references` the
-    models that the run's are compared with.
+    models that the run's are compared with. `weighed` has what the gate decided against each baseline.
     """
 
     status: int
@@ -38,6 +39,7 @@ class Conclusion:
     problems: tuple[str, ...] = ()
     baseline: Mapping[str, Any] = field(default_factory=dict)
     searched: Sequence[Searched] = ()
+    weighed: Sequence[Weighed] = ()
     contamination: Sequence[Mapping[str, Any]] = ()
     references: Sequence[Mapping[str, Any]] = ()
 
@@ -158,6 +160,16 @@ class Recorder:
     def select(self, ids: Iterable[str]) -> None:
         """Note the checks that were selected, by their ids: what a crash cuts short has no report."""
         self.selected |= set(map(_check_named, ids))
+
+    def of(self, models: Collection[str]) -> Recorder:
+        """What was found of these models alone, by their labels, as a run of them would have found it."""
+        found = copy.copy(self)
+        found.rows = {name: row for name, row in self.rows.items() if row["model"] in models}
+        mine = {str(CaseId.of(row)) for row in found.rows.values()}
+        found.items = {case: columns for case, columns in self.items.items() if case in mine}
+        found.claims = {row["check"]: self.claims[row["check"]] for row in found.rows.values()}
+        found.described = [_described_of(one, models) for one in self.described]
+        return found
 
     @property
     def verdicts(self) -> list[str]:
@@ -336,3 +348,18 @@ class Recorder:
             if data in merged:
                 merged[data]["measured"][model] = one
         return [merged[name] for name in sorted(merged)]
+
+
+def _described_of(described: Mapping[str, Any], models: Collection[str]) -> dict[str, Any]:
+    """What an evaluation says of itself, of these models alone."""
+    by_model = ("encoded", "parents", "vectors", "documents")
+    return {
+        **described,
+        "models": [one for one in described["models"] if one["label"] in models],
+        "data": [{**one, "calibration": _only(one["calibration"], models)} for one in described["data"]],
+        **{name: _only(described[name], models) for name in by_model},
+    }
+
+
+def _only(found: Mapping[str, Any], models: Collection[str]) -> dict[str, Any]:
+    return {label: one for label, one in found.items() if label in models}

@@ -1,4 +1,4 @@
-"""How the models of a run without a gate compare with those whose item scores ship."""
+"""How the models of a run compare with those whose item scores ship."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ Results = Mapping[str, Any]
 
 
 def references_of(recorder: Recorder, settings: Settings) -> list[dict[str, Any]]:
-    """The `references` of results.json; none where a baseline was named, or on data that none was measured on."""
-    if settings.baseline:
-        return []
+    """The `references` of results.json; none on data that none of them was measured on."""
     results = recorder.results(settings=described(settings), end=Conclusion(0))
     baselines = list(shipped(results))
     if not baselines:

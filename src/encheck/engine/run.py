@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,10 @@ from encheck.options.keywords import Given
 
 if TYPE_CHECKING:
     from encheck.encoders.protocol import Model
+    from encheck.engine.evaluation import Against
+    from encheck.engine.recorder import Recorder
     from encheck.options import Settings
+    from encheck.running.subject import Subject
 
 
 def run(
@@ -49,34 +53,27 @@ def run(
         UsageError: `checks` or an option is wrong. Subclasses such as ModelError and DataError say what is wrong.
         EncheckError: the run could not be finished.
     """
-    specs, loaded = named_models(model)
-    return evaluate(specs, loaded, data=data, checks=checks, report_dir=report_dir, options=options)
-
-
-def evaluate(
-    specs: Sequence[str],
-    loaded: Mapping[str, Model],
-    *,
-    data: str | Sequence[str],
-    checks: str | Iterable[str] | None,
-    report_dir: str | Path | None,
-    options: Mapping[str, Given],
-) -> Results:
-    """As `run`, of models as `named_models` gives them."""
     from encheck.options import refuse_place
     from encheck.options.keywords import from_keywords
 
+    specs, loaded = named_models(model)
     datasets = [data] if isinstance(data, str) else list(data)
     chosen = select_checks(packaged_checks(), checks)
-    with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
-        store = {"store": str(Path(scratch, "store.sqlite"))} if options.get("no_store") else {}
-        settings = from_keywords(specs, datasets, {**options, **store, "report_dir": report_dir})
+    with scratch_store(options) as kept:
+        settings = from_keywords(specs, datasets, {**options, **kept, "report_dir": report_dir})
         if settings.report_dir:
             refuse_place(str(settings.report_dir))
         return _evaluated(settings, chosen, loaded)
 
 
-def named_models(given: object) -> tuple[list[str], dict[str, Model]]:
+@contextmanager
+def scratch_store(options: Mapping[str, Given]) -> Iterator[dict[str, str]]:
+    """The option `store` of a run with `no_store`: a file that is gone after the block."""
+    with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
+        yield {"store": str(Path(scratch, "store.sqlite"))} if options.get("no_store") else {}
+
+
+def named_models(given: object, *, is_each_once: bool = True) -> tuple[list[str], dict[str, Model]]:
     """What settings call these models, and those in memory by that name; TypeError for what is no model."""
     from encheck.running.labels import OBJECT
 
@@ -94,7 +91,7 @@ def named_models(given: object) -> tuple[list[str], dict[str, Model]]:
             taken = sum(known == f"{OBJECT}{name}" or known.startswith(f"{OBJECT}{name} ") for known in specs)
             spec = f"{OBJECT}{name}" + (f" {taken + 1}" if taken else "")
             loaded[spec] = as_model(one, spec.removeprefix(OBJECT))
-        if spec not in specs:
+        if spec not in specs or not is_each_once:
             specs.append(spec)
     return specs, loaded
 
@@ -104,42 +101,52 @@ def _is_tuple_of_models(given: object) -> bool:
     return isinstance(given, tuple) and not (len(given) == 2 and hasattr(given[0], "state_dict"))
 
 
-def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str, Model]) -> Results:
-    """Plan, encode, measure, decide and record."""
-    from encheck.claims import CONTRACT
-    from encheck.engine.conclusion import conclude, read_baselines, refuse_models, with_references
+def measure(
+    settings: Settings,
+    checks: Sequence[Check],
+    *,
+    every: Sequence[Check],
+    loaded: Mapping[str, Model],
+    against: Against | None = None,
+    refuse: Callable[[Mapping[str, Subject]], None] | None = None,
+    quiet: bool = True,
+) -> Recorder:
+    """Plan, encode and measure these checks, of `every` one that there is; the rows, items and descriptions.
+
+    `refuse` says what is wrong with the models, before anything is encoded.
+    """
     from encheck.engine.evaluation import Evaluation
     from encheck.engine.first_look import mode_of
-    from encheck.engine.folder import clear, write
+    from encheck.engine.folder import clear
     from encheck.engine.measure import measure_case
     from encheck.engine.recorder import Recorder
     from encheck.items.reading import refuse_unread
-    from encheck.options import described, refuse_unknown_thresholds
-    from encheck.reporting.cut_offs import unanswered
+    from encheck.options import refuse_unknown_thresholds
 
-    gates = bool(settings.baseline or settings.save_baseline)
-    baselines = read_baselines(settings) if gates else []
-    if settings.baseline:  # a gate runs its contracts whatever is selected
-        checks = [*checks, *(c for c in packaged_checks() if c.claim.family == CONTRACT and c not in checks)]
     functions = {case: check.function for check in checks for case in check.cases(settings)}
     recorder = Recorder()
     recorder.select(check.name for check in checks)
-    evaluation = Evaluation(
-        settings, list(functions), quiet=True, mode=mode_of(settings, is_junit=False), loaded=loaded
+    evaluation = Evaluation.open(
+        settings,
+        list(functions),
+        existing={case.id.of_any_model: case for check in every for case in check.cases(settings)},
+        against=against,
+        loaded=loaded,
+        mode="" if against else mode_of(settings, is_junit=False),
+        quiet=quiet,
     )
-    every = (case for check in packaged_checks() for case in check.cases(settings))
-    evaluation.existing = {case.id.of_any_model: case for case in every}
     try:
-        if gates:
-            refuse_models(baselines, evaluation.bench.subjects)
-        offered = {check.name: set(map(str, check.claim.levels)) for check in packaged_checks()}
-        configs = {label: subject.config for label, subject in evaluation.bench.subjects.items()}
+        subjects = evaluation.bench.subjects
+        if refuse:
+            refuse(subjects)
+        offered = {check.name: set(map(str, check.claim.levels)) for check in every}
+        configs = {label: subject.config for label, subject in subjects.items()}
         refuse_unknown_thresholds(settings, configs, offered)
         for dataset in evaluation.bench.data.values():
-            refuse_unread(dataset, [check.claim for check in packaged_checks()], lambda: ())
+            refuse_unread(dataset, [check.claim for check in every], lambda: ())
         if settings.report_dir:
             clear(settings.report_dir)
-        evaluation.prepare()
+        evaluation = evaluation.prepare()
         for case, function in functions.items():
             start = time.perf_counter()
             judgement = measure_case(case, evaluation, function)
@@ -147,14 +154,35 @@ def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str,
         recorder.described.append(evaluation.describe())
     finally:
         evaluation.close()
+    return recorder
 
-    folder = str(settings.report_dir or "")
-    end = conclude(recorder, settings, recorder.status, baselines=baselines, folder=folder)
-    end = with_references(end, recorder, settings, baselines)
+
+def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str, Model]) -> Results:
+    """Measure, judge and record; the report is written where a folder is named."""
+    from encheck.engine.conclusion import (
+        GateOptions,
+        conclude,
+        refuse_beforehand,
+        refuse_models,
+        with_references,
+    )
+    from encheck.engine.folder import write
+    from encheck.options import described
+    from encheck.reporting.cut_offs import unanswered
+
+    save = settings.save_baseline
+    if save:
+        refuse_beforehand(settings.queries, len(settings.seed_replicates), save)
+    recorder = measure(
+        settings, checks, every=packaged_checks(), loaded=loaded,
+        refuse=(lambda subjects: refuse_models((), subjects)) if save else None,
+    )  # fmt: skip
+    end = conclude(recorder, settings, recorder.status, GateOptions(save=save))
+    end = with_references(end, recorder, settings)
     results = recorder.results(
         settings=described(settings), end=end, folder=settings.report_dir.name if settings.report_dir else "",
         notes=unanswered(settings.cutoff, recorder.rows.values()),
     )  # fmt: skip
     if settings.report_dir:
-        write(settings.report_dir, results, recorder.items, searched=end.searched, documents=recorder.documents)
+        write(settings.report_dir, results, recorder.items, documents=recorder.documents)
     return Results.of(json.loads(json.dumps(results)), recorder.items)  # as plain as the file has it

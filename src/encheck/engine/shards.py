@@ -22,19 +22,14 @@ from encheck.store import default_path
 SHOWN = 4_000  # random pairs of a case that items.parquet holds, besides the worst
 
 
-def large_of(settings: Settings, *, quiet: bool = False) -> Large:
-    """Who measures data in shards, as the settings say."""
+def large_of(settings: Settings, *, quiet: bool = False, is_gated: bool = False) -> Large:
+    """Who measures data in shards, as the settings say; nobody unasked where a gate weighs the score of every item."""
     folder = storage.absolute(settings.shards_dir or f"{settings.store or default_path()}.shards")
     return Large(
         engine_of(settings, folder), folder, settings.engine is not None,
         sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
-        device=Device(settings.device, settings.dtype), quiet=quiet, is_gated=is_gated(settings),
+        device=Device(settings.device, settings.dtype), quiet=quiet, is_gated=is_gated or bool(settings.save_baseline),
     )  # fmt: skip
-
-
-def is_gated(settings: Settings) -> bool:
-    """Whether the run keeps or weighs the score of every item."""
-    return bool(settings.baseline or settings.save_baseline)
 
 
 def engine_of(settings: Settings, folder: str) -> Engine:

@@ -40,7 +40,7 @@ def partial_gate(
     """What a gate left out; None where it weighed all that its data allow.
 
     `weighed` and `uncompared` are properties: those that both sides have, and those of the candidate that its baseline
-    was not asked for. `missing` are the cases that only one side has, be it that pytest ran none of their checks. What
+    was not asked for. `missing` are the cases that only one side has. What
     no gate weighs, and checks without an item in the data, are not left out.
     """
     about = next(one for one in results["models"] if one["label"] == model)
@@ -53,7 +53,7 @@ def partial_gate(
     if selected_out:
         more = len(selected_out) - MOST_NAMED
         named = ", ".join(selected_out[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-        why.append(f"-m, -k, PYTEST_ADDOPTS or named tests left out checks that these data allow, such as {named}")
+        why.append(f"the selection left out checks that these data allow, such as {named}")
     if unselected(baseline, results) & _elsewhere(baseline, results):
         why.append("the baseline has other data, of which no check was run")
     if uncompared:

@@ -364,11 +364,16 @@ def compare_all(before: Side, after: Side, *, primary: str | None = None) -> tup
 
 def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
     """BaselineError where the candidate gives vectors and the baseline's model scores of pairs, or the reverse."""
-    if kind != baseline.model["kind"]:
+    refuse_kinds(f"{baseline.folder} is of {baseline.model['label']!r}, which", baseline.model["kind"], model, kind)
+
+
+def refuse_kinds(old: str, old_kind: str, new: str, new_kind: str) -> None:
+    """BaselineError where one of two models gives vectors and the other scores of pairs; `old` begins the message."""
+    if new_kind != old_kind:
         gives = {"vector": "vectors", "pair": "scores of pairs"}
         raise BaselineError(
-            f"{baseline.folder} is of {baseline.model['label']!r}, which gives {gives[baseline.model['kind']]}, but "
-            f"{model!r} gives {gives[kind]}: make a baseline from a model of the same kind"
+            f"{old} gives {gives[old_kind]}, but {new!r} gives {gives[new_kind]}: make a baseline from a model of the "
+            f"same kind"
         )
 
 

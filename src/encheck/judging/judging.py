@@ -28,7 +28,7 @@ from encheck.system.terminal import visible
 KEYS = "[1] [2] is better  [=] equally good  [0] neither  [u]ndo  [q]uit"
 SIDES = {"1": "1", "2": "2", "=": "equal", "e": "equal", "0": "neither", "n": "neither"}
 VERSION = 1
-MAKE = "Make one with: encheck gate NEW --baseline OLD --data FOLDER --queries FILE"
+MAKE = "Make one with: encheck gate NEW OLD --data FOLDER --queries FILE"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from encheck.options.arguments import (
     PREFIX,
     add_options,
     given_after_a_blank,
+    refuse_baseline,
     refuse_misspelt,
     without_quick,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "models_of",
     "project_table",
     "reference",
+    "refuse_baseline",
     "refuse_misspelt",
     "refuse_place",
     "refuse_unknown_thresholds",

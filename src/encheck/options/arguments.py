@@ -64,6 +64,21 @@ def refuse_misspelt(args: Iterable[str], *, prefix: str = "") -> None:
             raise UsageError(unknown("option", name, known))
 
 
+def refuse_baseline(args: Sequence[str], *, prefix: str = "") -> None:
+    """UsageError for --baseline, which belongs to a gate: it says what to type."""
+
+    def value(option: str) -> str:
+        for arg, following in pairwise([*args, ""]):
+            name, equals, text = arg.partition("=")
+            if name == f"--{prefix}{option}":
+                return shlex.quote(text if equals else following)
+        return ""
+
+    if any(arg.partition("=")[0] == f"--{prefix}baseline" for arg in args):
+        new, old = value("model") or "NEW", value("baseline") or "OLD"
+        raise UsageError(f"a run is compared with no baseline: that is a gate. Type: encheck gate {new} {old}")
+
+
 def without_quick(argv: Sequence[str]) -> str:
     """The command that goes on after a first look; empty where nobody typed one.
 

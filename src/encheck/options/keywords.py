@@ -27,6 +27,8 @@ def from_keywords(
     >>> from_keywords(["sbert"], ["probes"], {"epsilon": 0.1, "sample": 500}).sample
     500
     """
+    if "baseline" in options:
+        raise UsageError("a run is compared with no baseline: that is a gate. Call encheck.gate(new, old)")
     known = {one.name.replace("-", "_"): one for one in OPTIONS.values()}
     for name in options:
         if name not in known:

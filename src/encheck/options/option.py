@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Group = Literal["what", "gate", "machine", "output", "research"]
+Group = Literal["what", "baseline", "machine", "output", "research"]
 GROUPS: dict[Group, str] = {
     "what": "What to test",
-    "gate": "Gate",
+    "baseline": "Baseline",
     "machine": "Machine",
     "output": "Output",
     "research": "Research",

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from encheck.errors import UsageError
 from encheck.options.settings import OPTIONS
-
-WHOLE_RUNS = {
-    "baseline": "weighs all items",
-    "save_baseline": "keeps all items: a first look is no baseline",
-}  # by option: why a run with it never stops after a first look
 
 
 def refuse_wrong(option: Any) -> None:
@@ -34,53 +30,35 @@ def _refuse_empty(option: Any) -> None:
 
 
 def _refuse_contradictions(option: Any) -> None:
-    """UsageError where a gate has several models, one is its own seed replicate, or an option of it stands alone."""
+    """UsageError for a baseline of several models or of less than all items, and for an option that stands alone."""
     models = OPTIONS["models"].parse(option.encheck_model)
-    _refuse_named_twice(models, option.encheck_twin or ())
-    for name in ("baseline", "save_baseline"):
-        if getattr(option, f"encheck_{name}") and len(models) > 1:
-            option_name, listed = f"--{name.replace('_', '-')}", ", ".join(models)
-            raise UsageError(f"{option_name} is for one model, but there are {len(models)}: {listed}")
-    if option.encheck_anchor and not option.encheck_baseline:
-        raise UsageError("--anchor requires --baseline=DIR: it is a second baseline")
-    if option.encheck_strict and option.encheck_baseline:
-        raise UsageError("--strict is for a run without --baseline: with a baseline, the gate decides, and aims do not")
-    if option.encheck_inconclusive and not option.encheck_baseline:
-        raise UsageError("--inconclusive requires --baseline=DIR: it says what an inconclusive gate counts as")
-    if option.encheck_primary and not option.encheck_baseline:
-        raise UsageError("--primary requires --baseline=DIR: it is the metric by which a gate weighs a search")
-    _refuse_with_quick(option)
-    _refuse_with_engine(option)
-    if option.encheck_twin and not (option.encheck_baseline or option.encheck_save_baseline):
-        raise UsageError("--twin requires --baseline=DIR or --save-baseline=DIR")
-
-
-def _refuse_with_quick(option: Any) -> None:
-    """UsageError for --quick beside what needs all items."""
-    if not option.encheck_quick:
-        return
-    if option.encheck_full:
+    replicates = option.encheck_twin or ()
+    saves = bool(option.encheck_save_baseline)
+    _refuse_named_twice(models, replicates)
+    if saves and len(models) > 1:
+        raise UsageError(f"--save-baseline is for one model, but there are {len(models)}: {', '.join(models)}")
+    if replicates and not saves:
+        raise UsageError("--twin requires --save-baseline=DIR, or encheck gate NEW OLD --twin=MODEL")
+    if option.encheck_quick and option.encheck_full:
         raise UsageError("--quick stops after the first look and --full does not: give one of them")
-    for name, why in WHOLE_RUNS.items():
-        if getattr(option, f"encheck_{name}"):
-            raise UsageError(f"--quick stops after a first look, and --{name.replace('_', '-')} {why}: leave one out")
-
-
-def _refuse_with_engine(option: Any) -> None:
-    """UsageError for a gate beside --engine, and for an option of it that stands alone."""
-    for name in ("baseline", "save_baseline"):
-        if option.encheck_engine and getattr(option, f"encheck_{name}"):
-            raise UsageError(
-                f"--engine keeps no score of every item, and --{name.replace('_', '-')} is for a gate, which pairs two "
-                f"models item by item: leave out --engine, and gate on --sample=N"
-            )
+    if option.encheck_quick and saves:
+        raise UsageError(
+            "--quick stops after a first look, and --save-baseline keeps all items: a first look is no baseline. Leave "
+            "one out"
+        )
+    if option.encheck_engine and saves:
+        raise UsageError(
+            "--engine keeps no score of every item, and --save-baseline is for a gate, which pairs two models item by "
+            "item: leave out --engine, and gate on --sample=N"
+        )
     if option.encheck_address and not (option.encheck_engine or "").startswith("ray"):
         raise UsageError("--address is where a Ray cluster is: it needs --engine=ray")
     if option.encheck_quick and option.encheck_engine:
         raise UsageError("--quick stops after a first look, and --engine measures all pairs: leave one out")
 
 
-def _refuse_named_twice(models: tuple[str, ...], replicates: list[str] | tuple[()]) -> None:
+def _refuse_named_twice(models: Sequence[str], replicates: Sequence[str]) -> None:
+    """UsageError for a seed replicate that is one of the models, or is named twice."""
     named = [*models]
     for replicate in replicates:
         if replicate in named:

@@ -100,37 +100,15 @@ class Settings:
         help="Skip malformed data rows and report how many were skipped.",
     )
 
-    baseline: Path | None = option(
-        "baseline", group="gate", metavar="DIR", takes_path=True, parse=path_of,
-        help="Decide whether the model may replace the one in this baseline: exit code 0 (pass), 1 (block) or 10 "
-            "(inconclusive).",
-    )
     save_baseline: Path | None = option(
-        "save-baseline", group="gate", metavar="DIR", takes_path=True, parse=path_of,
-        help="Save the model's item scores as a baseline in this directory.",
-    )
-    anchor: Path | None = option(
-        "anchor", group="gate", metavar="DIR", takes_path=True, parse=path_of,
-        help="A second baseline, kept for many releases, so that many small losses cannot add up unnoticed.",
+        "save-baseline", group="baseline", metavar="DIR", takes_path=True, parse=path_of,
+        help="Save the model's item scores as a baseline in this directory, for `encheck gate NEW DIR`.",
     )
     seed_replicates: tuple[str, ...] = option(
-        "twin", group="gate", metavar="MODEL", repeatable=True, takes_path=True,
+        "twin", group="baseline", metavar="MODEL", repeatable=True, takes_path=True,
         parse=all_given,
         help="Another training seed of the baseline, used to estimate seed-to-seed variance. Repeat it for three or "
             "more models.",
-    )
-    primary: str | None = option(
-        "primary", group="gate", choices=("ndcg@10", "recall@1", "recall@10", "recall@100", "mrr@10", "map"),
-        usual="recall@1 if each query has one right document, else ndcg@10",
-        help="Rank metric that decides for a search with labels; the others are only reported.",
-    )
-    weighed_only: bool = option(
-        "weighed-only", group="gate", is_flag=True, default=False, hidden=True,
-        help="Skip the checks that a gate only reports.",
-    )
-    inconclusive: str | None = option(
-        "inconclusive", group="gate", choices=("pass", "block"), usual="neither: exit code 10",
-        help="Count an inconclusive gate as a pass or as a block.",
     )
 
     device: str = option(

@@ -134,7 +134,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the results, after the gate has decided; a worker sends its part to the controller."""
+    """Write the results; a worker sends its part to the controller."""
     here = session.config.stash.get(EVALUATION, None)
     described = here.describe() if here else None
     if here:
@@ -149,9 +149,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """The gate's verdict, below pytest's own last line."""
+    """What a first look has left, below pytest's own last line."""
     if process := config.stash.get(PROCESS, None):
-        process.tell_verdict(config.pluginmanager.get_plugin("terminalreporter"))
+        process.tell_last(config.pluginmanager.get_plugin("terminalreporter"))
 
 
 @pytest.fixture

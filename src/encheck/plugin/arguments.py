@@ -26,6 +26,9 @@ def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str
     """UsageError for an option that nobody knows and that looks like one of ours."""
     if config.known_args_namespace.help:
         return
+    options.refuse_baseline(args, prefix=options.PREFIX)
+    if config.pluginmanager.has_plugin(SHORT):
+        options.refuse_baseline(args)
     unknown = parser.parse_known_and_unknown_args(list(args), copy(config.option))[1]
     options.refuse_misspelt(unknown, prefix=options.PREFIX)
     if config.pluginmanager.has_plugin(SHORT):

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator
-from importlib import import_module
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from encheck.claims import CONTRACT, Claim, claim_of, properties_in, sentence_of
+from encheck.claims import Claim, claim_of, properties_in, sentence_of
 
 if TYPE_CHECKING:
     from encheck.running.case import Case
-
-PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
 
 
 def claim_at(item: pytest.Item) -> Claim | None:
@@ -29,52 +26,17 @@ def checks_among(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     return [item for item in items if claim_at(item)]
 
 
-def take_contracts(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Remove the checks of contracts, which a gate runs whatever -m and -k select, and return them."""
-    found = [item for item in items if (claim := claim_at(item)) and claim.family == CONTRACT]
-    items[:] = [item for item in items if item not in found]
-    return found
-
-
-def give_back_contracts(config: pytest.Config, items: list[pytest.Item], contracts: list[pytest.Item]) -> None:
-    """Run the contracts of each model and data set of which a check was selected; the others are deselected."""
-    measured = {(case.model, case.data) for case in map(case_of, checks_among(items))}
-    kept = [item for item in contracts if (case_of(item).model, case_of(item).data) in measured]
-    items += kept
-    if left := [item for item in contracts if item not in kept]:
-        config.hook.pytest_deselected(items=left)
-
-
-def leave_out_reported(config: pytest.Config, items: list[pytest.Item], with_lines: Collection[str]) -> None:
-    """Deselect the checks that a gate only reports, unless nothing else is selected.
-
-    Contracts stay, and so do checks `with_lines` of the user's own, and searches, whose answers are weighed.
-    """
-    from encheck.gating.declared import is_weighed
-
-    checks = checks_among(items)
-    cases = {item: case_of(item) for item in checks}
-    reported = [i for i, case in cases.items() if not is_weighed(case.claim.declared) and case.check not in with_lines]
-    if reported and len(reported) < len(checks):
-        items[:] = [item for item in items if item not in reported]
-        config.hook.pytest_deselected(items=reported)
-
-
 def existing_cases(option: Any, collected: Iterable[pytest.Item]) -> dict[str, Case]:
     """Every case of the checks that ship and of those that pytest `collected`, by name (check/data/level)."""
-    found = [*_shipped_cases(option), *map(case_of, collected)]
-    return {case.id.of_any_model: case for case in found}
-
-
-def _shipped_cases(option: Any) -> Iterator[Case]:
-    """The cases of the checks that ship, also of files that pytest was not asked to collect."""
     from encheck.engine.cases import cases
+    from encheck.engine.checks import packaged_checks
 
-    for path in _shipped_files():
-        for name, function in vars(import_module(f"encheck.checks.{path.stem}")).items():
-            if name.startswith("test_") and (claim := claim_of(function)):
-                marks = (mark.name for mark in getattr(function, "pytestmark", ()))
-                yield from cases(option, name, claim, claim.property or _tested(marks))
+    shipped = (
+        case
+        for check in packaged_checks()
+        for case in cases(option, check.function.__name__, check.claim, check.property)
+    )
+    return {case.id.of_any_model: case for case in (*shipped, *map(case_of, collected))}
 
 
 def case_of(item: pytest.Item) -> Case:
@@ -136,6 +98,8 @@ def _marker(definition: pytest.Item) -> str:
 
 
 def _tested(markers: Iterable[str]) -> str:
+    from encheck.engine.checks import PYTEST_MARKERS
+
     return next((name for name in markers if name not in PYTEST_MARKERS), "unmarked")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,14 +21,9 @@ from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
-    from encheck.gating.baseline import Baseline
 
 DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # what xdist carries
 STORE, RUN = "encheck_store", "encheck_run"
-UNDECIDED = (
-    "the gate did not decide: pytest ended without measuring, as with --collect-only, --setup-plan or --help. "
-    "Remedy: leave such options out, also in PYTEST_ADDOPTS"
-)
 
 
 class Worker:
@@ -47,7 +42,7 @@ class Worker:
         """The controller learns from xdist which checks were selected."""
 
     def refuse_models(self, evaluation: Evaluation) -> None:
-        """The controller refuses what a gate cannot weigh."""
+        """The controller refuses what cannot be a baseline."""
 
     @contextmanager
     def refusing(self, items: list[pytest.Item]) -> Iterator[None]:
@@ -71,23 +66,21 @@ class Worker:
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         """The controller tells."""
 
-    def tell_verdict(self, terminal: pytest.TerminalReporter | None) -> None:
+    def tell_last(self, terminal: pytest.TerminalReporter | None) -> None:
         """The controller tells."""
 
 
 class Controller:
-    """The process that reports: it gathers what was measured, has the gate decide, writes and tells."""
+    """The process that reports: it gathers what was measured, writes and tells."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config, self.recorder = config, Recorder()
-        self.baselines: list[Baseline] = []
         self.notes: list[str] = []
         self.problems: list[str] = []
         self.refusal = ""
         self.results: dict[str, Any] = {}
-        self.gate: Mapping[str, Any] | None = None  # what the gate of this run decided
         self.page: Path | None = None
-        self.verdict: list[str] = []
+        self.last: list[str] = []  # lines that stand below pytest's own last one
         self.store = self._temporary("store.sqlite") if config.option.encheck_no_store else None
         self.run: str | None = None
         self.is_junit = bool(getattr(config.option, "xmlpath", None))
@@ -99,21 +92,18 @@ class Controller:
         return str(Path(folder.name) / name)
 
     def start(self) -> None:
-        """Read the baselines, and find what is wrong before any worker starts."""
+        """Find what is wrong before any worker starts."""
         option = self.config.option
         with usage_errors():
             if option.encheck_report_dir:
                 options.refuse_place(option.encheck_report_dir)
-            if self._gates:
-                from encheck.engine.conclusion import read_baselines
+            if option.encheck_save_baseline:
+                from encheck.engine.conclusion import refuse_beforehand
 
-                self.baselines = read_baselines(settings_of(self.config, self.store))
+                settings = settings_of(self.config, self.store)
+                refuse_beforehand(settings.queries, len(settings.seed_replicates), settings.save_baseline)
             if getattr(option, "dist", "no") != "no":
                 self._find_faults()
-
-    @property
-    def _gates(self) -> bool:
-        return bool(self.config.option.encheck_baseline or self.config.option.encheck_save_baseline)
 
     def _find_faults(self) -> None:
         """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
@@ -137,14 +127,14 @@ class Controller:
         self.recorder.select(ids)
 
     def refuse_models(self, evaluation: Evaluation) -> None:
-        """Refuse what a gate cannot weigh, before anything is encoded."""
+        """Refuse what cannot be a baseline, before anything is encoded."""
         self._refuse_models(evaluation.bench.subjects)
 
     def _refuse_models(self, subjects: Any) -> None:
-        if self._gates:
+        if self.config.option.encheck_save_baseline:
             from encheck.engine.conclusion import refuse_models
 
-            refuse_models(self.baselines, subjects)
+            refuse_models((), subjects)
 
     @contextmanager
     def refusing(self, _items: list[pytest.Item]) -> Iterator[None]:
@@ -173,7 +163,7 @@ class Controller:
         self.refusal = self.refusal or sent.get(REFUSED, "")
 
     def finish(self, session: pytest.Session, described: dict[str, Any] | None) -> None:
-        """Have the gate decide, then write the results."""
+        """Write the results."""
         self.recorder.described += [described] if described else []
         if self.refusal:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -182,11 +172,6 @@ class Controller:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
         if self.recorder.rows:
             self._conclude(session)
-        decided = self.gate is not None and not self.gate["exit_code"]
-        if session.exitstatus == 0 and self.config.option.encheck_baseline and not decided:
-            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
-            self.problems.append(UNDECIDED)
-            self.verdict = [f"GATE: NO VERDICT (exit code {int(session.exitstatus)})"]
 
     @uncollected()
     def _conclude(self, session: pytest.Session) -> None:
@@ -196,10 +181,9 @@ class Controller:
 
             settings = settings_of(self.config, self.store)
             place = place_of(settings, self.config.option.encheck_report_dir, started=self.recorder.started)
-            end = self._decide(settings, int(session.exitstatus), place)
-            end = with_references(end, self.recorder, settings, self.baselines)
-            session.exitstatus, self.problems, self.gate = end.status, [*end.problems], end.gate
-            self._note_properties(end)
+            end = self._ended(settings, int(session.exitstatus))
+            end = with_references(end, self.recorder, settings)
+            session.exitstatus, self.problems = end.status, [*end.problems]
             self._write(settings, end, place)
         except EncheckError as error:
             self.problems.append(str(error))
@@ -221,33 +205,22 @@ class Controller:
         )  # fmt: skip
         self.page = place / "report.html"
         self._tell_rest()
-        write(place, self.results, recorder.items, searched=end.searched, documents=recorder.documents)
+        write(place, self.results, recorder.items, documents=recorder.documents)
 
     def _tell_rest(self) -> None:
         """Keep what is left after a first look for the last lines."""
         from encheck.reporting.first_look import rest_lines
 
-        self.verdict += rest_lines(self.results)
+        self.last += rest_lines(self.results)
 
-    def _decide(self, settings: Settings, status: int, place: Path) -> Conclusion:
-        """What the gate concludes; wrong use where the run and a baseline cannot be compared."""
-        from encheck.engine.conclusion import conclude
+    def _ended(self, settings: Settings, status: int) -> Conclusion:
+        """The end of the run, which may save a baseline; wrong use where it cannot."""
+        from encheck.engine.conclusion import GateOptions, conclude
 
         try:
-            return conclude(self.recorder, settings, status, baselines=self.baselines, folder=_from_here(place))
+            return conclude(self.recorder, settings, status, GateOptions(save=settings.save_baseline))
         except UsageError as error:
             return Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
-
-    def _note_properties(self, end: Conclusion) -> None:
-        """Hand the gate to --junitxml, where it is asked for, and keep its verdict for the last line."""
-        if end.gate:
-            from encheck.plugin.junit import note_gate
-            from encheck.reporting.gate.words import headline
-
-            self.verdict = [*headline(end.gate)]
-            note_gate(self.config.pluginmanager.get_plugins(), end.gate)
-        elif self.config.option.encheck_baseline:
-            self.verdict = [f"GATE: NO VERDICT (exit code {end.status})"]
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         """The table of verdicts, and where the report is."""
@@ -264,27 +237,18 @@ class Controller:
             _tell(terminal, problem)
         if self.page and self.page.exists():
             _tell(terminal, f"report: {self.page}")
-            if self.results.get("gate"):
-                from encheck.engine.folder import GATE
 
-                _tell(terminal, f"gate: {self.page.with_name(GATE)}")
-
-    def tell_verdict(self, terminal: pytest.TerminalReporter | None) -> None:
-        """The verdict of the gate, as the last line of the output."""
-        for line in self.verdict:
+    def tell_last(self, terminal: pytest.TerminalReporter | None) -> None:
+        """What is left after a first look, as the last lines of the output."""
+        for line in self.last:
             _tell(terminal, line)
-        self.verdict = []
+        self.last = []
 
 
 def _tell(terminal: pytest.TerminalReporter | None, message: str, **markup: bool) -> None:
     """All that encheck itself writes to pytest's terminal."""
     if terminal:
         terminal.write_line(visible(message, keep=LINES), **markup)
-
-
-def _from_here(place: Path) -> str:
-    """The path as one would type it."""
-    return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
 
 class _Reports:

@@ -1,4 +1,4 @@
-"""Select the checks that run: refuse unknown names, leave out what cannot decide, open a session for the rest."""
+"""Select the checks that run: refuse unknown names, leave out what cannot decide, open an evaluation for the rest."""
 
 from __future__ import annotations
 
@@ -16,37 +16,22 @@ if TYPE_CHECKING:
     from encheck.claims import Claim
     from encheck.engine.checks import CheckFunction
     from encheck.engine.evaluation import Evaluation
+    from encheck.running.case import Case
 
 EVALUATION: pytest.StashKey[Evaluation] = pytest.StashKey()
 CLASH: pytest.StashKey[str] = pytest.StashKey()  # of a check that has the name of another one: what is wrong
 
 
 def selecting(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:
-    """Around pytest's own selection by -m and -k: `items` is changed in place, and the stash gets the session.
-
-    A gate runs its contracts whatever is selected.
-    """
+    """Around pytest's own selection by -m and -k: `items` is changed in place, and the stash gets the evaluation."""
     checks = collection.checks_among(items)
     with process.refusing(items):
         if checks:
             unknown_names.refuse_unknown_markers(config, checks)
     offered = collection.claims_offered(checks)
-    contracts = collection.take_contracts(items) if config.option.encheck_baseline else []
     yield
-    collection.give_back_contracts(config, items, contracts)
-    if config.option.encheck_weighed_only:
-        _leave_out_reported(config, process, items)
     process.selected(item.nodeid for item in collection.checks_among(items))
     _open_session(config, process, items, checks, offered)
-
-
-def _leave_out_reported(config: pytest.Config, process: Process, items: list[pytest.Item]) -> None:
-    """Deselect what a gate only reports, but for checks with a threshold of the user's."""
-    from encheck.running.resources import checks_with_thresholds
-
-    with usage_errors():
-        settings = settings_of(config, process.store)
-        collection.leave_out_reported(config, items, checks_with_thresholds(settings))
 
 
 def _open_session(
@@ -61,15 +46,17 @@ def _open_session(
     if not checks or config.option.collectonly:
         return
     with process.refusing(items):
-        evaluation = config.stash[EVALUATION] = _evaluation_of(config, process, checks)
-        evaluation.existing = collection.existing_cases(config.option, collected)
+        existing = collection.existing_cases(config.option, collected)
+        evaluation = config.stash[EVALUATION] = _evaluation_of(config, process, checks, existing)
         process.refuse_models(evaluation)
         levels = {check: set(map(str, claim.levels)) for check, claim in offered.items()}
         unknown_names.refuse_unknown_checks(config, evaluation.settings, evaluation.bench.subjects, levels)
         unknown_names.refuse_unread_variants(evaluation.bench.data.values(), offered.values())
 
 
-def _evaluation_of(config: pytest.Config, process: Process, checks: list[pytest.Item]) -> Evaluation:
+def _evaluation_of(
+    config: pytest.Config, process: Process, checks: list[pytest.Item], existing: Mapping[str, Case]
+) -> Evaluation:
     """The evaluation of these checks; those that have the name of another one are marked."""
     from encheck.engine.cases import clashes
     from encheck.engine.evaluation import Evaluation
@@ -79,7 +66,8 @@ def _evaluation_of(config: pytest.Config, process: Process, checks: list[pytest.
         item.stash[CLASH] = problem
     settings = settings_of(config, process.store)
     mode = mode_of(settings, is_junit=process.is_junit)
-    return Evaluation(settings, list(map(collection.case_of, checks)), run=process.run, mode=mode)
+    cases = list(map(collection.case_of, checks))
+    return Evaluation.open(settings, cases, existing=existing, run=process.run, mode=mode)
 
 
 def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
@@ -103,7 +91,8 @@ def prepare(session: pytest.Session, process: Process) -> None:
     if EVALUATION in config.stash and not session.testsfailed:
         with process.preparing():
             _clear_report(config)
-            config.stash[EVALUATION].prepare(lambda looked: _show(looked, collection.checks_among(session.items)))
+            checks = collection.checks_among(session.items)
+            config.stash[EVALUATION] = config.stash[EVALUATION].prepare(lambda looked: _show(looked, checks))
 
 
 def _show(evaluation: Evaluation, checks: list[pytest.Item]) -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from encheck import options
+from encheck.engine.checks import PYTEST_MARKERS
 from encheck.errors import UsageError, unknown
 from encheck.options import Settings
-from encheck.plugin.collection import PYTEST_MARKERS
 
 if TYPE_CHECKING:
     from encheck.claims import Claim

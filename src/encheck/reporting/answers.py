@@ -150,7 +150,7 @@ def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
     if not path.exists():
         raise UsageError(
             f"{path.parent} has no {path.name}: it is not the folder of a gate on documents without labels. Make one "
-            "with: encheck gate NEW --baseline OLD --data FOLDER --queries FILE"
+            "with: encheck gate NEW OLD --data FOLDER --queries FILE"
         )
     try:
         found: list[dict[str, Any]] = table_of(path, columns=columns).to_pylist()

@@ -63,7 +63,7 @@ def gate_command(results: Mapping[str, Any]) -> str:
     models, data = settings.get("models", ()), [one for one in settings.get("data", ()) if one != "probes"]
     new, old = (models[0], "sbert") if models and models[0] not in SHIPPED else (NEW, models[0] if models else "sbert")
     sample = ["--sample=2000"] if any(one.get("whole") for one in results.get("data", ())) else []
-    return f"encheck gate {shlex.join([new, '--baseline', old, *(f'--data={one}' for one in data), *sample])}"
+    return f"encheck gate {shlex.join([new, old, *(f'--data={one}' for one in data), *sample])}"
 
 
 def _reindex(results: Mapping[str, Any]) -> Iterator[Decision]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
+from xml.etree.ElementTree import Element, SubElement, tostring
 
+from encheck.errors import EncheckError
 from encheck.reporting import lost
 from encheck.reporting.gate.rows import cells
 from encheck.reporting.gate.words import headline, part
+from encheck.system.files import write_text
+from encheck.system.terminal import LINES, visible
 
 Result = Literal["passed", "failure", "error", "skipped"]
 CLASS = "encheck.gate"
@@ -79,3 +85,63 @@ def as_properties(gate: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
             found.append((f"gate.{against['baseline']}.{name}", f"{outcome}: {before} to {after}, {change}"))
         found += [(f"gate.{against['baseline']}.{one['row']}", one["says"]) for one in against.get("searches", ())]
     return found
+
+
+def write_junit(path: Path, results: Mapping[str, Any]) -> None:
+    """Write a gate as JUnit XML: its properties, its cases, and one for each check; EncheckError on a full disk."""
+    gate = results.get("gate")
+    cases = [*(cases_of(gate) if gate else ()), *map(_of_check, _deciding(results))]
+    counted = Counter(case.result for case in cases)
+    suite = Element(
+        "testsuite", name="encheck gate", tests=str(len(cases)), failures=str(counted["failure"]),
+        errors=str(counted["error"]), skipped=str(counted["skipped"]), time=f"{results['run']['seconds']:.3f}",
+        timestamp=results["run"]["started"],
+    )  # fmt: skip
+    _add_properties(suite, as_properties(gate) if gate else ())
+    for case in cases:
+        _add(suite, case)
+    root = Element("testsuites", name="encheck")
+    root.append(suite)
+    try:
+        write_text(path, '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n")
+    except OSError as error:
+        raise EncheckError(f"cannot write --junitxml={path}: {error.strerror or error}") from error
+
+
+def _deciding(results: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """One row of each case, the one with the verdict where there is one."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for row in results["checks"]:
+        case = "/".join(row[name] for name in ("check", "model", "data", "level"))
+        if case not in found or row["verdict"]:
+            found[case] = row
+    yield from found.values()
+
+
+def _of_check(row: Mapping[str, Any]) -> GateCase:
+    """A check of the new model; what the gate weighs has passed here, and is decided by the rows of the gate."""
+    results: dict[str | None, Result] = {"fail": "failure", "error": "error", "skipped": "skipped"}
+    name = f"{row['check']}[{row['model']}-{row['data']}-{row['level']}]"
+    shown = () if row["value"] is None else ((row["metric"], f"{row['value']:.4g}"),)
+    result = results.get(row["verdict"], "passed")
+    return GateCase(f"encheck.{row['property']}", name, result, row["reason"] or row["verdict"] or "", (), shown)
+
+
+def _add(suite: Element, case: GateCase) -> None:
+    found = SubElement(suite, "testcase", classname=_safe(case.classname), name=_safe(case.name))
+    _add_properties(found, case.properties)
+    if case.result != "passed":
+        message, *details = map(_safe, (case.message, *case.details))
+        SubElement(found, case.result, message=message).text = "\n".join([message, *details])
+
+
+def _add_properties(place: Element, properties: Sequence[tuple[str, str]]) -> None:
+    if properties:
+        listed = SubElement(place, "properties")
+        for name, value in properties:
+            SubElement(listed, "property", name=_safe(name), value=_safe(value))
+
+
+def _safe(text: str) -> str:
+    """The text without what XML cannot hold or a terminal would obey."""
+    return visible(text, keep=LINES)

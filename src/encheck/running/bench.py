@@ -145,10 +145,13 @@ class Bench:
                 wanted += [(text, text) for text in self.scorer.identical(data)]
         return plan
 
-    def compare(self, others: Sequence[VectorSample], *, locks: Locks, progress: Progress) -> None:
-        """Encode the texts by which each model's vectors are compared with those of others."""
-        for subject in self.subjects.values():
-            self.encoding.compare(subject, others, documents_of(subject, self.data.values()), locks, progress)
+    def compare(self, others: Sequence[VectorSample], *, old: str = "", locks: Locks, progress: Progress) -> None:
+        """Encode the texts by which each model's vectors are compared with those of others, and of the model `old`."""
+        known = list(others)
+        for label in sorted(self.subjects, key=lambda label: label != old):
+            subject = self.subjects[label]
+            self.encoding.compare(subject, known, documents_of(subject, self.data.values()), locks, progress)
+            known += [subject.state.sample] if label == old and subject.state.sample else []
 
     def _search(self, model: str, kept: Sequence[Item], texts: Texts, pairs: list[Pair], roles: Texts) -> None:
         """Note what a search needs: texts in their roles, and of a model that scores pairs the candidates."""
