@@ -190,7 +190,7 @@ def test_options_of_pytest_in_the_environment_do_not_reach_a_run(numbers, monkey
 def test_a_gate_over_all_checks_misses_what_the_candidate_did_not_run(runs, some_probes, store):
     encheck.run("oracle", report_dir=runs / "other", data=some_probes, checks="entity", store=store)
     decision = encheck.gate(runs / "other", runs / "kept")
-    assert (decision.outcome, len(decision.missing)) == ("inconclusive", 3)
+    assert (decision.outcome, len(decision.decision.missing)) == ("inconclusive", 3)
     assert "number" in decision.partial.left_out
 
 

@@ -207,6 +207,47 @@ def test_a_gate_takes_objects_and_evaluates_both_together(folder, how):
     assert any(row.change < 0 for row in worse.rows)
 
 
+OWN_CHECK = '''
+"""Loud text means what quiet text means."""
+
+from encheck import claim
+from encheck.generators.antonym import antonym
+from encheck.generators.casing import casing
+from encheck.items import contrast
+from encheck.metrics import margin_rate
+
+
+@claim(contrast(casing, antonym), property="loudness", family="invariance", metric=margin_rate.calibrated, aim=0.9)
+def test_loud_is_nearer_than_antonym(scores, judge):
+    """Loud text is nearer than the opposite."""
+    judge(margin_rate(scores.calibrated))
+'''
+
+
+def test_a_gate_imports_no_pytest_and_weighs_checks_of_ones_own(how, tmp_path):
+    (tmp_path / "own.py").write_text(OWN_CHECK, "utf-8")
+    options = {**how, "store": str(how["store"]), "checks": "loudness or quantifier", "own_checks": ["own.py"]}
+    code = (
+        f"import encheck, sys; found = encheck.gate('bag-of-words', 'oracle', **{options!r}); "
+        "print(found.outcome, *sorted({row.property for row in found.results.rows}), 'pytest' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert (out.stdout, out.stderr) == ("inconclusive contract loudness quantifier False\n", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["own.py"]
+
+
+def test_one_name_with_other_arguments_is_another_model(folder, how):
+    """And both are found by their labels; without arguments of its own, the same model is measured once."""
+    spec = str(folder)
+    args = [f"{folder.name}-2:max_length=8"]
+    found = encheck.gate(spec, spec, model_arg=args, **how)
+    assert [model["label"] for model in found.results.raw["models"]] == [folder.name]
+    assert found.reindex.up_to == 8  # tokens
+    same = encheck.gate(spec, spec, **how)
+    assert not same.reindex.needed
+    assert {row.change for row in same.rows} == {0}
+
+
 def test_a_model_in_memory_has_a_baseline(folder, how, tmp_path):
     from sentence_transformers import SentenceTransformer
 

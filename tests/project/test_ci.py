@@ -131,7 +131,7 @@ def job(wheel, contrasts_alone, tmp_path):
     fixed |= {
         "PATH": f"{tools}:{tmp_path / 'clean/bin'}:{os.environ['PATH']}", "HOME": str(tmp_path),
         "ENCHECK_STORE": str(tmp_path / "store.sqlite"), "GIT_CONFIG_GLOBAL": "/dev/null",
-        "PYTEST_ADDOPTS": "-p no:hypothesispytest -p no:anyio --data=contrast:own.jsonl -q",
+        "OPTIONS": "--data=contrast:own.jsonl",
         "MODEL": "bag-of-words", "BASELINE": "reports/baselines/model", "REPORT": "gate",
         "PACKAGE": f"encheck @ {wheel.as_uri()}", "TORCH": "torch", "TORCH_INDEX": "", "PIP_NO_INDEX": "1",
     }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from encheck.options import Settings
     from encheck.running.subject import Subject
 
-OF_A_RUN = ("save_baseline", "quick", "full", "strict", "look_first", "engine", "address", "model", "data")
+OF_A_RUN = ("twin", "quick", "full", "strict", "look_first", "engine", "address", "model", "data")
 COUNTS_AS = ("pass", "block")
 
 
@@ -41,9 +41,9 @@ class GateResult:
 
     outcome: Outcome
     exit_code: int
-    decision: Decision
+    decision: Decision = field(repr=False)
     reindex: Reindex | None
-    results: Results
+    results: Results = field(repr=False)
     problems: tuple[str, ...] = ()
 
     @property
@@ -375,10 +375,8 @@ def _folder(given: object) -> Path | None:
 
 def _run_in(given: object) -> tuple[Results, str] | None:
     """The run in this folder and its one model; None for a model. UsageError where it has several."""
-    from encheck.reporting.results import RESULTS
-
     folder = _folder(given)
-    if folder is None or not (folder / RESULTS).is_file():
+    if folder is None:
         return None
     results = read(folder)
     names = [model["label"] for model in results.raw["models"]]
