@@ -14,10 +14,10 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import PROBE
 from encheck.errors import EncoderError
 from encheck.items.variants import Maker
-from encheck.running import encoding
+from encheck.running import service
 from encheck.running.bench import Bench
-from encheck.running.encoding import Saver
 from encheck.running.repeating import again
+from encheck.running.service import Saver
 from encheck.running.subject import Subject
 from encheck.store import Store, text_key
 from encheck.system.lock import no_locks
@@ -64,7 +64,7 @@ def clock(monkeypatch):
     """A clock that stands still until it is set."""
     now = SimpleNamespace(time=0.0)
     parts = SimpleNamespace(monotonic=lambda: now.time, perf_counter=lambda: now.time)
-    monkeypatch.setattr(encoding, "time", parts)
+    monkeypatch.setattr(service, "time", parts)
     return now
 
 

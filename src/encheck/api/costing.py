@@ -82,7 +82,7 @@ def _costs(settings: Settings, *, is_labelled: bool) -> tuple[Dataset, Mapping[s
 def _cost(subject: Any, data: Dataset, store: Store) -> Cost:
     from encheck.comparing.costs import Cost
     from encheck.encoders.protocol import Partial
-    from encheck.running.encoding import Encoding
+    from encheck.running.service import Encoding
     from encheck.running.speed import measured
     from encheck.system.progress import Progress
 

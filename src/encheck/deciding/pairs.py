@@ -18,8 +18,8 @@ from encheck.datasets.pairs import FORMATS, production
 from encheck.datasets.parts import TEST
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
-from encheck.running.encoding import Encoding
 from encheck.running.scorer import similarity_of
+from encheck.running.service import Encoding
 from encheck.running.subject import Subject
 from encheck.store import Store
 from encheck.surface import SURFACE, WEIGHTED, Frequencies

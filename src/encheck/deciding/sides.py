@@ -15,9 +15,9 @@ from encheck.encoders.settings import EncodingSettings
 from encheck.errors import EncoderError, UsageError
 from encheck.gating.reindex import RoleVectors, VectorSample
 from encheck.running.comparable import lengths_of, stable_fingerprint
-from encheck.running.encoding import Encoding
 from encheck.running.repeating import again
 from encheck.running.roles import Role
+from encheck.running.service import Encoding
 from encheck.running.subject import Subject
 from encheck.scoring.nearest import nearest, wider, without_own
 from encheck.statistics.figures import Log

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from encheck.encoders.protocol import Fitted, Partial
 from encheck.errors import UsageError
-from encheck.running.encoding import Encoding
 from encheck.running.scorer import similarity_of
+from encheck.running.service import Encoding
 from encheck.running.subject import Pair, Subject
 from encheck.store import Store
 from encheck.system.lock import no_locks

@@ -17,10 +17,10 @@ from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeas
 from encheck.gating.reindex import VectorSample
 from encheck.items.variants import Maker
 from encheck.running.comparable import documents_of
-from encheck.running.encoding import Encoding
 from encheck.running.plan import Plan
 from encheck.running.roles import Texts, texts_of
 from encheck.running.scorer import Scorer
+from encheck.running.service import Encoding
 from encheck.running.shards import ShardScorer, no_shards, refuse_whole
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.inverted import IndexSize

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from encheck.encoders.protocol import Encoder, Fitted, Model
 from encheck.errors import UsageError
-from encheck.running.encoding import Encoding
 from encheck.running.roles import Role
 from encheck.running.scorer import similarity_of
+from encheck.running.service import Encoding
 from encheck.running.subject import Encoded, Subject
 from encheck.store import Store
 from encheck.system.progress import Progress

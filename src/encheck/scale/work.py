@@ -22,8 +22,8 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Encoder, HeadedEncoder, Model, PairScorer, Verified, batches_of, check_scores
 from encheck.errors import EncoderError
 from encheck.language.divergence import jsd_once
-from encheck.running.encoding import PAIRS_PER_BATCH
 from encheck.running.scorer import comparing
+from encheck.running.service import PAIRS_PER_BATCH
 from encheck.scale.partitions import Folder
 from encheck.scale.rows import rows_of
 from encheck.scale.shards import Done, Shard
