@@ -20,11 +20,11 @@ import numpy as np
 from scipy.stats import norm
 
 from encheck.deciding.matching import matched
-from encheck.deciding.pairs import NEGATIVE, UNKNOWN, Pairs, load_pairs, model_scores
+from encheck.deciding.pairs import NEGATIVE, UNKNOWN, Pairs, load_pairs
 from encheck.deciding.promise import BOUNDS, Negatives, lowest_cutoff, naive_cutoff
 from encheck.deciding.rates import Population
 from encheck.options import Settings
-from encheck.running.resources import open_store, resolve_models
+from encheck.running.service import EncoderService
 from encheck.system.progress import Progress
 
 SAMPLES, CLUSTERS = 1_000, 500
@@ -106,9 +106,7 @@ def scored(spec: str, folder: Path, sample: int) -> Truth:
         pairs = load_pairs(spec, sample=sample)
         pairs = pairs.only(pairs.of(NEGATIVE))
         settings = Settings(models=("sbert",), store=folder / "store.sqlite")
-        store = open_store(settings)
-        (subject,) = resolve_models(settings, store).values()
-        (scores,) = model_scores(subject, [pairs.texts], store=store, progress=Progress())
+        scores = EncoderService.open(settings, progress=Progress()).similarities(pairs.first, pairs.second)
         np.savez(kept, scores=scores, codes=pairs.codes)
     with np.load(kept, allow_pickle=False) as file:
         return real(spec.partition(":")[0], file["scores"], file["codes"])

@@ -49,6 +49,11 @@ def moved(first: Vectors, second: Vectors) -> Values:
     return np.asarray((np.linalg.norm(a - b, axis=1) / np.maximum(size, 1e-12)) ** 2 / 2, np.float64)
 
 
+def same(first: Vectors, second: Vectors) -> Values:
+    """1 for each row that is the same in both to within rounding, else 0; shape [n]."""
+    return (moved(first, second) <= ROUNDING).astype(np.float64)
+
+
 def dot(first: Vectors, second: Vectors) -> Values:
     """Inner product, row by row, in fp64, where that of any two vectors in fp32 is finite; shape [n]."""
     return np.asarray(np.einsum("ij,ij->i", first, second, dtype=np.float64), np.float64)

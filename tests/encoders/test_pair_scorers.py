@@ -22,7 +22,7 @@ from encheck.items.variants import Maker
 from encheck.language.pipeline.load import Pipeline
 from encheck.relations import pairs_drift, swap_drift
 from encheck.running.bench import Bench
-from encheck.running.scorer import similarity_of
+from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.similarity import jaccard
 from encheck.store import Store
@@ -453,11 +453,7 @@ def test_the_entries_of_the_papers_tables_score_pairs_with_checkpoints_of_their_
     config = with_args(read_models(packaged_models())[name], {"name": str(build(tmp_path / "model"))})
     subject = Subject("m", config, load(config, device=CPU))
     pairs = [*PAIRS, ("the dog sings " * 40, "a cat"), ("the dog sings", "the dog sings")]
-    Bench({"m": subject}, {}, Store(tmp_path / "s.sqlite"), maker=Maker()).encode(
-        {"m": pairs}, progress=Progress(quiet=True)
-    )
-    assert subject.error is None
-    found = similarity_of(subject)(*zip(*pairs, strict=True))
+    found = EncoderService(subject, Store(tmp_path / "s.sqlite")).similarities(*zip(*pairs, strict=True))
     assert np.isfinite(found).all()
     assert len(set(found.round(6))) > 2
     if config.adapter != "cross-encoder":

@@ -16,11 +16,9 @@ from encheck.errors import EncoderError
 from encheck.items.variants import Maker
 from encheck.running import service
 from encheck.running.bench import Bench
-from encheck.running.repeating import again
-from encheck.running.service import Saver
+from encheck.running.service import EncoderService, Saver
 from encheck.running.subject import Subject
 from encheck.store import Store, text_key
-from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -249,9 +247,8 @@ def test_what_is_encoded_again_is_not_kept_where_the_model_has_changed(server, s
     model = opened(server, batch=1)
     print_of = model.fingerprint()
     server.state.encode = second
-    how = {"store": store, "kind": "vector", "name": "served", "locks": no_locks}
     with pytest.raises(EncoderError, match=CHANGED):
-        again(model, TEXTS[:4], fingerprint=f"{print_of}/again", **how)
+        EncoderService(Subject("served", ModelConfig("served"), model), store).again(TEXTS[:4])
     assert not store.get("vector", f"{print_of}/again", [text_key(t) for t in TEXTS[:4]])[1].any()
 
 

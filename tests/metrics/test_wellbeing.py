@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords, direction
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
 from encheck.generators.casing import casing
 from encheck.generators.contraction import contraction
@@ -20,10 +21,11 @@ from encheck.items.variants import Maker
 from encheck.language.edits.contractions import contractions, expanded
 from encheck.language.english import English
 from encheck.metrics.health import contract_kept, ends_seen, evenness, hubness, room, steadiness, unseen
-from encheck.running.repeating import again, same
+from encheck.running.service import EncoderService
+from encheck.running.subject import Subject
 from encheck.scoring.scores import PairScores, Scale
 from encheck.scoring.search import overlap_grid, search, vector_grid
-from encheck.similarity import SIMILARITIES, jaccard
+from encheck.similarity import SIMILARITIES, jaccard, same
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.types import Group, Query, Variant, apply_edits
@@ -192,17 +194,8 @@ def test_what_was_encoded_again_is_kept(tmp_path):
             Counting.calls += 1
             return super().encode(texts)
 
-    from contextlib import nullcontext
-
-    store = Store(tmp_path / "s.sqlite")
-    how = {
-        "fingerprint": "f/again",
-        "store": store,
-        "kind": "vector",
-        "name": "m",
-        "locks": lambda _model: [nullcontext()],
-    }
-    found = [again(Counting(), ["a b", "c"], **how) for _ in range(2)]
+    service = EncoderService(Subject("m", ModelConfig("m"), Counting()), Store(tmp_path / "s.sqlite"))
+    found = [service.again(["a b", "c"]) for _ in range(2)]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_allclose(found[0], BagOfWords().encode(["a b", "c"]))
     assert Counting.calls == 1

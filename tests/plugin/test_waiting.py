@@ -82,8 +82,7 @@ def encoded(path, model, *, run=None):
     store = Store(path)
     try:
         locks = Locks(path, WorkClock(), run=run)
-        bench = bench_of(store, model)
-        bench.encoding._clock = bench._clock = locks._clock
+        bench = bench_of(store, model, clock=locks._clock)
         bench.prepare(REQUESTS, locks=locks.encoding, **QUIET)
     finally:
         store.close()

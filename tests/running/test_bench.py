@@ -105,10 +105,10 @@ def elsewhere(tmp_path):
     opened.close()
 
 
-def bench_of(store, *models, data=(DATA,)):
+def bench_of(store, *models, data=(DATA,), clock=None):
     names = ["tiny", *(f"tiny-{n}" for n in range(2, len(models) + 1))]
     subjects = {name: Subject(name, ModelConfig(name), model) for name, model in zip(names, models, strict=True)}
-    return Bench(subjects, {d.name: d for d in data}, store, maker=Maker())
+    return Bench(subjects, {d.name: d for d in data}, store, maker=Maker(), clock=clock)
 
 
 def prepared(store, *models, requests=REQUESTS, data=(DATA,), locks=no_locks):

@@ -16,7 +16,7 @@ from encheck import relations
 from encheck.encoders import fake
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, UsageError
-from encheck.running.live import Live
+from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.store import Store
 from encheck.strategies import hostile_texts, minimal_pair, paraphrases, patient, properties, sentences
@@ -160,7 +160,8 @@ class Counting(fake.BagOfWords):
 
 
 def live(model, tmp_path):
-    return Live(Subject("mine", ModelConfig("mine"), model), Store(tmp_path / "store.sqlite"))
+    subject = Subject("mine", ModelConfig("mine"), model)
+    return EncoderService(subject, Store(tmp_path / "store.sqlite")).as_fixture()
 
 
 def test_nothing_is_encoded_twice_even_by_another_session(tmp_path):

@@ -82,9 +82,8 @@ def _costs(settings: Settings, *, is_labelled: bool) -> tuple[Dataset, Mapping[s
 def _cost(subject: Any, data: Dataset, store: Store) -> Cost:
     from encheck.comparing.costs import Cost
     from encheck.encoders.protocol import Partial
-    from encheck.running.service import Encoding
+    from encheck.running.service import EncoderService
     from encheck.running.speed import measured
-    from encheck.system.progress import Progress
 
     if subject.kind != "vector":
         raise UsageError(f"{subject.label} scores pairs and has no index: --cost compares encoders")
@@ -93,9 +92,6 @@ def _cost(subject: Any, data: Dataset, store: Store) -> Cost:
         raise UsageError(f"{subject.label} is a file of vectors: --cost compares it on a search, --data=retrieval:PATH")
     documents = list(found.documents.values()) if found else [pair.first for pair in data.pairs]
     queries = [q.text for q in found.queries] if found else documents
-    encoding = Encoding({subject.label: subject}, store)
-    encoding.encode({subject.label: []}, roles={subject.label: {"query": queries[:1]}}, progress=Progress(quiet=True))
-    if subject.error:
-        raise EncoderError(f"{subject.label}: {subject.error}") from subject.error
+    EncoderService(subject, store).in_roles({"query": queries[:1]})
     speed = measured(subject, documents, queries)
     return Cost(subject.dimension, speed, subject.config.price, is_stored)

@@ -121,9 +121,10 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: P
     from encheck.exploring.explore import explore as searched
     from encheck.exploring.material import gathered, refuse_unknown
     from encheck.exploring.shrunk import shortest
-    from encheck.running.asking import asker
-    from encheck.running.resources import open_store, resolve_english, resolve_models
+    from encheck.running.resources import open_store, resolve_english
+    from encheck.running.service import EncoderService
     from encheck.system.files import write_text
+    from encheck.system.progress import Progress
 
     refuse_unknown(names)
     own = _own(settings)
@@ -132,8 +133,8 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: P
     tell(f"encheck explore: making pairs of {', '.join(names)}", err=True)
     materials = [gathered(name, own=own, english=english, seed=settings.seed) for name in names]
     _tell_barren(materials, own)
-    (subject,) = resolve_models(settings, store).values()
-    ask = asker(subject, store)
+    service = EncoderService.open(settings, store, progress=Progress()).taking_any_text()
+    subject, ask = service.subject, service.of_pairs
     found = searched(materials, ask, seed=settings.seed, budget=budget, tell=lambda said: tell(said, err=True))
     encoded = subject.encoded
     is_cheap = not found.stopped and (budget.seconds is None or found.speed >= CHEAP)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from encheck.options import Settings
@@ -64,26 +62,12 @@ def _pair(row: Row, side: str) -> tuple[str, str]:
 
 def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
     """A function that scores pairs of these rows' texts with the settings' one model."""
-    from encheck.items.variants import Maker
-    from encheck.running.bench import Bench
-    from encheck.running.resources import open_store, resolve_models
-    from encheck.running.scorer import similarity_of
-    from encheck.store import Store
+    from encheck.running.service import EncoderService
     from encheck.system.progress import Progress
 
-    pairs = [_pair(row, side) for row in rows for side in _sides(row)]
-    known = open_store(settings)
-    (subject,) = resolve_models(settings, known).values()
-    before = subject.model.fingerprint()
-    with tempfile.TemporaryDirectory() as folder:
-        fresh = Store(Path(folder) / "store.sqlite")
-        Bench({subject.label: subject}, {}, fresh, maker=Maker(settings.seed)).encode(
-            {subject.label: pairs}, progress=Progress()
-        )
-        fresh.close()
-    if subject.error:
-        raise subject.error
-    if subject.model.fingerprint() != before:
-        log.warning("%s learns from a run's texts, and here from this item's alone: other scores", subject.label)
-    score = similarity_of(subject)
+    service = EncoderService.open(settings, progress=Progress())
+    before = service.model.fingerprint()
+    score = service.scorer_anew(_pair(row, side) for row in rows for side in _sides(row))
+    if service.model.fingerprint() != before:
+        log.warning("%s learns from a run's texts, and here from this item's alone: other scores", service.label)
     return lambda first, second: float(score([first], [second])[0])

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 def shrinker(settings: Settings, run: Mapping[str, Any] | None = None) -> Shrink:
     """What shrinks a row of items.parquet for the settings' one model; `run` has the settings that made the row."""
     from encheck.running import shrinking
-    from encheck.running.resources import open_store, resolve_english, resolve_models
+    from encheck.running.resources import resolve_english
+    from encheck.running.service import EncoderService
+    from encheck.system.progress import Progress
 
     settings = _as_run(settings, run or {})
-    store = open_store(settings)
-    (subject,) = resolve_models(settings, store).values()
-    return shrinking.shrinker(subject, store, english=resolve_english(settings, store), seed=settings.seed)
+    service = EncoderService.open(settings, progress=Progress())
+    english = resolve_english(settings, service.store)
+    return shrinking.shrinker(service, english=english, seed=settings.seed)
 
 
 def _as_run(settings: Settings, run: Mapping[str, Any]) -> Settings:

@@ -24,7 +24,7 @@ from encheck.encoders.protocol import Encoder, Model, PairScorer
 from encheck.encoders.stored import StoredVectors
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.options import Settings
-from encheck.running.resources import open_store, resolve_models
+from encheck.running.service import EncoderService
 
 ROLES = ("query", "document")
 LOUD = 0.2  # as a share of their length: calls that differ by so much have no model in common
@@ -48,7 +48,7 @@ class Source:
 
 def named(settings: Settings) -> Source:
     """The one model that these settings name; ModelError if it cannot be had."""
-    (subject,) = resolve_models(settings, open_store(settings)).values()
+    subject = EncoderService.open(settings).subject
     return _source(subject.model, subject.label, subject.fingerprint)
 
 

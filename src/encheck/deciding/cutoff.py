@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from encheck.deciding.behaviours import Behaviour, by_kind, probes
 from encheck.deciding.matching import NAMED, Match, matched
-from encheck.deciding.pairs import NEGATIVE, POSITIVE, RIVALS, UNKNOWN, Pairs, load_pairs, model_scores, rival_scores
+from encheck.deciding.pairs import NEGATIVE, POSITIVE, RIVALS, UNKNOWN, Pairs, load_pairs, rival_scores
 from encheck.deciding.promise import BOUNDS, MIN_ACCEPTED, OF_USE, Bound, Promise, naive_cutoff, promise, step_of
 from encheck.deciding.rates import BASES, Base, Point, Population
 from encheck.encoders.stored import StoredVectors
 from encheck.errors import DataError, EncoderError, UsageError
 from encheck.options import Settings
 from encheck.running.resources import open_store, resolve_models
+from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.statistics.bootstrap import Resampler, auc_of, interval
 from encheck.statistics.figures import Figure
@@ -246,10 +247,11 @@ def _report(
 
 def _scored(subject: Subject, pairs: Pairs, texts: list[tuple[str, str]], store: Store, progress: Progress) -> _Scored:
     """A model's scores; vectors that were kept elsewhere are of the pairs alone."""
+    service = EncoderService(subject, store, progress=progress)
     if isinstance(subject.model, StoredVectors):
-        return _Scored(subject, model_scores(subject, [pairs.texts], store=store, progress=progress)[0], None)
-    mine, theirs = model_scores(subject, [pairs.texts, texts], store=store, progress=progress)
-    return _Scored(subject, mine, theirs)
+        return _Scored(subject, service.similarities(pairs.first, pairs.second), None)
+    score = service.scorer([*pairs.texts, *texts])
+    return _Scored(subject, score(pairs.first, pairs.second), score([a for a, _ in texts], [b for _, b in texts]))
 
 
 def _promise(

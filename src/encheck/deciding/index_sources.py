@@ -17,7 +17,7 @@ from encheck.encoders.stored_index import StoredIndex
 from encheck.errors import UsageError
 from encheck.options import Settings
 from encheck.running.labels import labels
-from encheck.running.resources import open_store, resolve_models
+from encheck.running.service import EncoderService
 from encheck.similarity import SIMILARITIES
 from encheck.system.progress import Progress
 
@@ -99,8 +99,8 @@ def named(settings: Settings, *, role: str) -> Fresh:
     if spec.startswith(STORED):
         (label,) = labels([spec])
         return Fresh(label, index_of(spec), _checked(role))
-    ((label, subject),) = resolve_models(settings, open_store(settings)).items()
-    return _encoder(label, subject.model, role)
+    found = EncoderService.open(settings)
+    return _encoder(found.label, found.model, role)
 
 
 def given(model: object, *, role: str) -> Fresh:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,13 +18,8 @@ from encheck.datasets.pairs import FORMATS, production
 from encheck.datasets.parts import TEST
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
-from encheck.running.scorer import similarity_of
-from encheck.running.service import Encoding
-from encheck.running.subject import Subject
-from encheck.store import Store
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
 from encheck.system.paths import typed
-from encheck.system.progress import Progress
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
@@ -138,19 +133,6 @@ def _public(spec: str, sample: int | None, seed: int) -> Pairs:
         data.name, tuple(p.first for p in kept), tuple(p.second for p in kept), labels, tuple(p.cluster for p in kept),
         hard=getattr(module, "NEGATIVES", ""), skipped=data.skipped,
     )  # fmt: skip
-
-
-def model_scores(
-    subject: Subject, pairs: Iterable[Sequence[tuple[str, str]]], *, store: Store, progress: Progress
-) -> list[Floats]:
-    """The score of each pair of each list, from the store where it is there; EncoderError if the model fails."""
-    lists = [list(some) for some in pairs]
-    every = [pair for some in lists for pair in some]
-    Encoding({subject.label: subject}, store).encode({subject.label: every}, progress=progress)
-    if subject.error:
-        raise subject.error
-    score = similarity_of(subject)
-    return [score([a for a, _ in some], [b for _, b in some]) for some in lists]
 
 
 def rival_scores(pairs: Pairs) -> dict[str, Floats]:

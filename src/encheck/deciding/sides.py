@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,14 +16,12 @@ from encheck.encoders.settings import EncodingSettings
 from encheck.errors import EncoderError, UsageError
 from encheck.gating.reindex import RoleVectors, VectorSample
 from encheck.running.comparable import lengths_of, stable_fingerprint
-from encheck.running.repeating import again
-from encheck.running.roles import Role
-from encheck.running.service import Encoding
+from encheck.running.roles import Role, Texts
+from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.scoring.nearest import nearest, wider, without_own
 from encheck.statistics.figures import Log
 from encheck.store import Store
-from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 from encheck.types import content_hash
 
@@ -136,26 +135,21 @@ def sampled(side: Side, asked: Asked) -> VectorSample:
     return VectorSample(settings, side.similarity, side.dimension, lengths, roles, fingerprint)
 
 
-def encoded(subjects: Mapping[str, Subject], asked: Asked, store: Store, *, progress: Progress) -> list[Side]:
-    """Each model with its vectors, from the store or computed; EncoderError if a model fails.
+def encoded(subject: Subject, asked: Asked, store: Store, *, progress: Progress) -> Side:
+    """The model with its vectors, from the store or computed; EncoderError if it fails.
 
     A file of vectors may lack those of queries: then it has none. UsageError for a model that has no vectors.
     """
-    for name, subject in subjects.items():
-        if not isinstance(subject.model, Encoder):
-            raise UsageError(f"{name} scores pairs and has no vectors, but an upgrade needs encoders")
-    encoding = Encoding(subjects, store)
-    return [_side(encoding, subject, asked, progress) for subject in subjects.values()]
-
-
-def _side(encoding: Encoding, subject: Subject, asked: Asked, progress: Progress) -> Side:
-    texts: dict[Role, list[str]] = {"document": list(asked.documents), "query": list(asked.texts)}
-    is_stored = subject.config.adapter == STORED
-    for roles in [{role: some} for role, some in texts.items()] if is_stored else [texts]:
-        encoding.encode({subject.label: []}, roles={subject.label: roles}, progress=progress)
-        if subject.error and not (is_stored and "query" in roles):
-            raise EncoderError(f"{subject.label}: {subject.error}") from subject.error
-    found = subject.roles
+    if not isinstance(subject.model, Encoder):
+        raise UsageError(f"{subject.label} scores pairs and has no vectors, but an upgrade needs encoders")
+    service = EncoderService(subject, store, progress=progress)
+    texts: Texts = {"document": list(asked.documents), "query": list(asked.texts)}
+    if subject.config.adapter == STORED:
+        found = service.in_roles({"document": texts.pop("document")})
+        with suppress(EncoderError):
+            found |= service.in_roles(texts)
+    else:
+        found = service.in_roles(texts)
     queries = found["query"].of(asked.texts) if "query" in found else None
     prompts = tuple(found[role].prompt if role in found else None for role in ("query", "document"))
     return Side(subject, queries, found["document"].of(asked.documents), prompts)  # type: ignore[arg-type]
@@ -171,14 +165,11 @@ def encoded_again(side: Side, asked: Asked, store: Store) -> Side:
     """The same with up to 1,000 queries and 1,000 documents encoded once more, from the last to the first."""
     assert side.queries is not None
     queries, documents = side.queries.copy(), side.documents.copy()
-    subject = side.subject
+    service = EncoderService(side.subject, store)
     texts: dict[Role, tuple[Sequence[str], Vectors]] = {
         "query": (asked.texts, queries), "document": (asked.documents, documents)
     }  # fmt: skip
     for role, (some, vectors) in texts.items():
         places = sorted(sorted(range(len(some)), key=lambda i: content_hash(some[i]))[:AGAIN])
-        vectors[places] = again(
-            subject.model, [some[i] for i in places], fingerprint=f"{subject.fingerprint}/again", store=store,
-            kind="vector", name=subject.label, locks=no_locks, role=role,
-        )  # fmt: skip
-    return Side(subject, queries, documents, side.prompts)
+        vectors[places] = service.again([some[i] for i in places], role=role)
+    return Side(side.subject, queries, documents, side.prompts)

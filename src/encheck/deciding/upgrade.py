@@ -76,15 +76,12 @@ def measure(settings: Settings, wanted: Wanted, *, gate: Weigher, folder: Path |
     subjects = resolve_models(settings, store)
     (data,) = resolve_data(settings).values()
     asked = Asked.of(data, seed=settings.seed)
-    (new_label, candidate), (old_label, in_use) = subjects.items()
-    (new,) = encoded({new_label: candidate}, asked, store, progress=progress)
+    candidate, in_use = subjects.values()
+    new = encoded(candidate, asked, store, progress=progress)
     if new.queries is None:
         raise UsageError(f"{new.subject.label} has no vectors of the queries: {new.subject.error}")
     faults = _index_faults(in_use, new, asked)
-    if faults:
-        old = stored_as_it_is(in_use, asked)
-    else:
-        (old,) = encoded({old_label: in_use}, asked, store, progress=progress)
+    old = stored_as_it_is(in_use, asked) if faults else encoded(in_use, asked, store, progress=progress)
     found = _Found.of(old, new, asked, settings, wanted, store, faults)
     gated = Gated(None, (f"not run: {faults.says}",)) if faults else gate(found.space, (found.old, found.new))
     return _weighed(found, gated, wanted, folder)

@@ -21,7 +21,7 @@ from encheck.system.terminal import guard_log
 
 if TYPE_CHECKING:
     from encheck.running.case import Case
-    from encheck.running.live import Live
+    from encheck.running.service import EncoderService
     from encheck.scoring.scores import Scores
     from encheck.types import Estimate
 
@@ -170,7 +170,7 @@ def encheck_model(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def encoder(request: pytest.FixtureRequest, encheck_model: str) -> Iterator[Live]:
+def encoder(request: pytest.FixtureRequest, encheck_model: str) -> Iterator[EncoderService]:
     """The model under test: similarity(a, b), similarities([...], [...]), encode([...]), through the store."""
     found = live.opened(request.config, request.config.stash[PROCESS], encheck_model)
     yield found

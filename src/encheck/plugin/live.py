@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from encheck.errors import EncheckError
-from encheck.options import Settings, models_of
+from encheck.options import models_of
 from encheck.plugin.process import Process, settings_of
 
 if TYPE_CHECKING:
-    from encheck.running.live import Live
+    from encheck.running.service import EncoderService
 
 FIXTURE, MODEL = "encoder", "encheck_model"
 WARM = "The harbour lay quiet."  # encoded before the first test, so that none has to wait for the weights
@@ -37,23 +37,20 @@ def name_of(request: pytest.FixtureRequest) -> str:
     return given or models_of(request.config.option)[0]
 
 
-def opened(config: pytest.Config, process: Process, name: str) -> Live:
+def opened(config: pytest.Config, process: Process, name: str) -> EncoderService:
     """The model of this name, loaded; the test fails with one message where it is not there or does not compute."""
-    try:
-        return _opened(settings_of(config, process.store), name)
-    except EncheckError as error:
-        pytest.fail(f"encheck: {error}", pytrace=False)
-
-
-def _opened(settings: Settings, name: str) -> Live:
     from encheck.encoders.protocol import Partial
     from encheck.running.labels import labels
-    from encheck.running.live import Live
     from encheck.running.resources import open_store, resolve_models
+    from encheck.running.service import EncoderService
 
-    store = open_store(settings)
-    label = next(label for label, spec in labels(settings.models).items() if spec == name)
-    live = Live(resolve_models(settings, store)[label], store)
-    if not isinstance(live.model, Partial):
-        live.similarities([WARM], [WARM])
-    return live
+    try:
+        settings = settings_of(config, process.store)
+        store = open_store(settings)
+        label = next(label for label, spec in labels(settings.models).items() if spec == name)
+        service = EncoderService(resolve_models(settings, store)[label], store).as_fixture()
+        if not isinstance(service.model, Partial):
+            service.similarity(WARM, WARM)
+    except EncheckError as error:
+        pytest.fail(f"encheck: {error}", pytrace=False)
+    return service

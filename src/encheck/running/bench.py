@@ -20,7 +20,7 @@ from encheck.running.comparable import documents_of
 from encheck.running.plan import Plan
 from encheck.running.roles import Texts, texts_of
 from encheck.running.scorer import Scorer
-from encheck.running.service import Encoding
+from encheck.running.service import EncoderService
 from encheck.running.shards import ShardScorer, no_shards, refuse_whole
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.inverted import IndexSize
@@ -58,8 +58,8 @@ class Bench:
         self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
         self.scorer = Scorer(subjects, data, seed=maker.seed, index=index)
         self.clock = clock or WorkClock()
-        self.encoding = Encoding(subjects, store, clock=self.clock)
-        self._generating = 0.0
+        self.services = {label: EncoderService(one, store, clock=self.clock) for label, one in subjects.items()}
+        self._generating = self._encoding = 0.0
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
         """What a claim measures on; made once. NothingToMeasure where there is none, CheckError where it breaks."""
@@ -115,7 +115,7 @@ class Bench:
             subject.state.error = error
         seconds = self.clock.now() - start
         subject.state.seconds += seconds
-        self.encoding.seconds += seconds
+        self._encoding += seconds
 
     def _asked_of_shards(self, requests: Iterable[Request]) -> dict[tuple[str, str], set[str]]:
         """The kinds of items in shards that the requests measure, by model and data."""
@@ -148,9 +148,9 @@ class Bench:
     def compare(self, others: Sequence[VectorSample], *, old: str = "", locks: Locks, progress: Progress) -> None:
         """Encode the texts by which each model's vectors are compared with those of others, and of the model `old`."""
         known = list(others)
-        for label in sorted(self.subjects, key=lambda label: label != old):
+        for label in sorted(self.services, key=lambda label: label != old):
             subject = self.subjects[label]
-            self.encoding.compare(subject, known, documents_of(subject, self.data.values()), locks, progress)
+            self.services[label].compare(known, documents_of(subject, self.data.values()), locks, progress)
             known += [subject.state.sample] if label == old and subject.state.sample else []
 
     def _search(self, model: str, kept: Sequence[Item], texts: Texts, pairs: list[Pair], roles: Texts) -> None:
@@ -166,7 +166,7 @@ class Bench:
             found, subject = self.found(data, claim, level), self.subjects[model]
             texts = [i.text for i in in_memory(found.kept) if isinstance(i, Repeated)] if found else []
             if texts and not subject.error and not isinstance(subject.model, Partial):
-                self.encoding.repeat(subject, texts, locks)
+                self.services[model].repeat(texts, locks)
 
     def try_out(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
         """Encode one pair with each model, before anything is generated: does it load, and give numbers?
@@ -209,19 +209,24 @@ class Bench:
         if error := self.subjects[model].error:
             raise error
 
-    def encode(self, wanted: Mapping[str, Iterable[Pair]], *, progress: Progress, **how: Any) -> None:
-        """Have the scores of these pairs, a model's label -> pairs: see `Encoding.encode`."""
-        self.encoding.encode(wanted, progress=progress, **how)
+    def encode(
+        self, wanted: Mapping[str, Iterable[Pair]], *, roles: Mapping[str, Texts] | None = None, **how: Any
+    ) -> None:
+        """Have pairs scored and texts in roles encoded, each by a model's label: see `EncoderService.prepare`."""
+        start = self.clock.now()
+        for model, pairs in wanted.items():
+            self.services[model].prepare(pairs, (roles or {}).get(model, {}), **how)
+        self._encoding += self.clock.now() - start
 
     @property
     def seconds(self) -> dict[str, float]:
         """How long generating and encoding took, without what this process waited meanwhile."""
-        return {"generate": self._generating, "encode": self.encoding.seconds}
+        return {"generate": self._generating, "encode": self._encoding}
 
     def count_time_of(self, other: Bench) -> None:
         """Count the time of a bench on a part of the data as this one's."""
         self._generating += other._generating
-        self.encoding.seconds += other.encoding.seconds
+        self._encoding += other._encoding
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """The similarities of these items under this model, with word overlap beside them."""

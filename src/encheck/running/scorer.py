@@ -14,7 +14,6 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.first_stage import FirstStages, checked, fewest_of
-from encheck.running.repeating import same
 from encheck.running.shards import ShardScores, refuse_whole
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.classified import ClassifiedScores, of_vectors, surface_classifiers
@@ -36,7 +35,7 @@ from encheck.scoring.scores import (
     scores_of,
 )
 from encheck.scoring.search import vector_grid
-from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors
+from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors, same
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import NEGATIVE_WORDS, WEIGHTED, Frequencies
 from encheck.types import Classified, Contrast, Documents, Item, Items, SearchingQuery, SentencePair

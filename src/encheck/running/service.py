@@ -1,4 +1,4 @@
-"""Encode what a run needs and the store lacks; the only owner of a model's output.
+"""A model under test behind one face: texts go in, similarities and vectors come out, through the store.
 
 All processes of a run make the same plan, in the same order. Whoever gets the locks first encodes it; the others
 find everything in the store. So vectors, and all that is computed from them, do not depend on the number of
@@ -8,25 +8,29 @@ workers.
 from __future__ import annotations
 
 import itertools
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
-from typing import Any, cast
+from pathlib import Path
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.failing import is_failure
-from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Partial, Verified, batches_of, check_scores
+from encheck.encoders.protocol import Encoder, Fitted, Model, PairScorer, Partial, Verified, batches_of, check_scores
 from encheck.encoders.settings import ROLES, EncodingSettings
-from encheck.errors import EncheckError, EncoderError
+from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
+from encheck.options import Settings
 from encheck.running.comparable import lengths_of, stable_fingerprint, texts_to_compare
 from encheck.running.looking import Busy, looking
-from encheck.running.repeating import again
+from encheck.running.resources import open_store, resolve_models
 from encheck.running.roles import Role, Texts, key_of, prompt_of, tell_prompts
-from encheck.running.subject import InRole, Pair, Subject
+from encheck.running.scorer import Similarity, similarity_of
+from encheck.running.subject import Encoded, InRole, Pair, Subject
 from encheck.store import Kind, Store, text_key
 from encheck.system.lock import Locks, no_locks
 from encheck.system.progress import Progress
@@ -34,56 +38,138 @@ from encheck.system.waiting import WorkClock
 from encheck.types import content_hash
 
 Floats = NDArray[np.float32]
-Compute = Callable[[list[int], Progress], Iterable[tuple[list[int], Floats]]]
+Compute = Callable[[list[int]], Iterable[tuple[list[int], Floats]]]
 PAIRS_PER_BATCH = 1_024
 
 
-class Encoding:
-    """Has the models of a run encode, one after the other; `seconds` is the time of work that it took."""
+class EncoderService:
+    """A model under test and the store that keeps what it gives: the only owner of a model's output.
 
-    def __init__(self, subjects: Mapping[str, Subject], store: Store, *, clock: WorkClock | None = None) -> None:
-        self.subjects, self.store, self.seconds = subjects, store, 0.0
-        self._clock = clock or WorkClock()
+    Whoever asks gets an answer, or an EncoderError. A run prepares everything first: `prepare`, `repeat` and `compare`
+    leave what came, or what went wrong, in `subject`.
+    """
 
-    def repeat(self, subject: Subject, texts: Sequence[str], locks: Locks) -> None:
-        """Encode these texts again, in another batch, for a check of determinism."""
-        how: Any = {"store": self.store, "kind": subject.kind, "name": subject.label, "locks": locks}
+    def __init__(
+        self, subject: Subject, store: Store, *, progress: Progress | None = None, clock: WorkClock | None = None
+    ) -> None:
+        self.subject, self.store = subject, store
+        self._progress, self._clock, self._fits = progress or Progress(quiet=True), clock or WorkClock(), True
+
+    @classmethod
+    def open(cls, settings: Settings, store: Store | None = None, *, progress: Progress | None = None) -> Self:
+        """The one model that the settings name, with their store or another; UsageError if it cannot be had."""
+        opened = open_store(settings) if store is None else store
+        (subject,) = resolve_models(settings, opened).values()
+        return cls(subject, opened, progress=progress)
+
+    def taking_any_text(self) -> Self:
+        """The same, for who asks again and again; UsageError for a model that cannot take new texts."""
+        if isinstance(self.model, Fitted | Partial):
+            raise UsageError(
+                f"{self.label} cannot score new texts: it learns from the texts of a run, or has vectors of some alone"
+            )
+        return self
+
+    def as_fixture(self) -> Self:
+        """The same, as the fixture `encoder`, which learns nothing; UsageError for a model that has to."""
+        if isinstance(self.model, Fitted) and not getattr(self.model, "ready", False):
+            raise UsageError(
+                f"the fixture `encoder` cannot be {self.label!r}: it learns from the texts of a run, and tests of your "
+                "own have none. Remedy: name another model with --encheck-model"
+            )
+        self._fits = False
+        return self
+
+    def __repr__(self) -> str:
+        return f"<encoder {self.label!r}>"
+
+    @property
+    def label(self) -> str:
+        """The name of the model in messages."""
+        return self.subject.label
+
+    @property
+    def model(self) -> Model:
+        """The model itself, which reads no store: for `encheck.relations`."""
+        return self.subject.model
+
+    def similarity(self, first: str, second: str) -> float:
+        """How near two texts are, by the model's own similarity: larger is nearer."""
+        return float(self.similarities([first], [second])[0])
+
+    def similarities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
+        """The similarity of each pair, shape [n]; what the store lacks is encoded in one call."""
+        return self.scorer(list(zip(first, second, strict=True)))(first, second)
+
+    def of_pairs(self, pairs: Sequence[Pair]) -> list[float]:
+        """The same of pairs."""
+        found: list[float] = self.similarities([a for a, _ in pairs], [b for _, b in pairs]).tolist()
+        return found
+
+    def scorer(self, pairs: Iterable[Pair]) -> Similarity:
+        """Encode what these pairs need; the function that gives the similarities of any of them."""
+        self._ask(pairs)
+        return similarity_of(self.subject)
+
+    def scorer_anew(self, pairs: Iterable[Pair]) -> Similarity:
+        """The same, all of it computed now: the store is not asked, and keeps nothing."""
+        with tempfile.TemporaryDirectory() as folder, closing(Store(Path(folder) / "store.sqlite")) as thrown_away:
+            return type(self)(self.subject, thrown_away, progress=self._progress).scorer(pairs)
+
+    def encode(self, texts: Sequence[str], *, role: Role | None = None) -> Floats:
+        """Vectors of the texts, shape [n, d], in their order; UsageError for a model that scores pairs."""
+        if not isinstance(self.model, Encoder):
+            raise UsageError(f"{self.label} scores pairs and gives no vectors: use similarity()")
+        if role is None:
+            state = self._ask((text, text) for text in texts)
+            return state.vectors[[state.rows[text] for text in texts]]
+        return self._ask(roles={role: list(dict.fromkeys(texts))}).roles[role].of(texts)
+
+    def in_roles(self, roles: Texts) -> dict[Role, InRole]:
+        """The vectors of distinct texts in their roles, encoded in one call; an EncoderError names the model."""
         try:
-            computed = again(subject.model, texts, fingerprint=f"{subject.fingerprint}/again", **how)
-            subject.state.again.update(zip(texts, computed, strict=True))
-        except BaseException as error:
-            if not is_failure(error):
-                raise
-            subject.state.error = EncoderError(f"{type(error).__name__} when texts were encoded again: {error}")
-            subject.state.error.__cause__ = error
+            state = self._ask(roles=roles)
+        except EncoderError as error:
+            raise EncoderError(f"{self.label}: {error}") from error
+        return {role: state.roles[role] for role in roles}
+
+    def again(self, texts: Sequence[str], *, role: Role | None = None, locks: Locks = no_locks) -> Floats:
+        """Vectors, or self-scores of shape [n, 1], computed a second time, from the last to the first.
+
+        The store keeps them under a fingerprint of their own, so that a warm run loads no model.
+        """
+        model, kind, fingerprint = self.model, self.subject.kind, f"{self.subject.fingerprint}/again"
+        keys = self._keys(texts, role)
+        with looking(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
+            if there.all():
+                return arrays
+            computed = self.store.as_kept(kind, _turned(model, texts, role))
+            if isinstance(model, Verified):
+                model.verify_fingerprint()
+            self.store.put(kind, fingerprint, keys, computed, name=f"{self.label}, again")
+        return computed
+
+    def repeat(self, texts: Sequence[str], locks: Locks) -> None:
+        """Encode these texts again, in another batch, for a check of determinism."""
+        with self._noted("when texts were encoded again"):
+            self.subject.state.again.update(zip(texts, self.again(texts, locks=locks), strict=True))
 
     def compare(
-        self,
-        subject: Subject,
-        others: Sequence[VectorSample],
-        documents: Sequence[str],
-        locks: Locks,
-        progress: Progress,
+        self, others: Sequence[VectorSample], documents: Sequence[str], locks: Locks, progress: Progress
     ) -> None:
         """Encode the texts by which this model's vectors are compared with those of others; nothing if it failed.
 
         `documents` are the user's, which are counted and not encoded.
         """
+        subject, model, roles = self.subject, self.model, dict[str, RoleVectors]()
         texts = {} if subject.error else texts_to_compare(subject, others, documents)
-        if not texts or not isinstance(subject.model, Encoder):
+        if not texts or not isinstance(model, Encoder):
             return
-        model, roles = subject.model, {}
-        try:
+        with self._noted("when texts were compared"):
             for name, some in texts.items():
                 role = cast(Role | None, name or None)
-                keys = list(map(key_of(model, role) if role else text_key, some))
-                vectors = self._through_store(subject, keys, _encoder_of(subject, some, role), locks, progress)
-                roles[name] = RoleVectors(tuple(map(content_hash, some)), vectors)
-        except BaseException as error:
-            if not is_failure(error):
-                raise
-            subject.state.error = EncoderError(f"{type(error).__name__} when texts were compared: {error}")
-            subject.state.error.__cause__ = error
+                roles[name] = RoleVectors(tuple(map(content_hash, some)), self._vectors(some, role, locks, progress))
+        if subject.error:
             return
         for name in ROLES:  # a role that changes nothing has the vectors of texts without one
             if name not in roles and "" in roles and not isinstance(model, Partial):
@@ -97,136 +183,134 @@ class Encoding:
         )
         subject.state.documents = DocumentLengths.of(lengths_of(model, documents)) if documents else None
 
-    def encode(
+    def prepare(
         self,
-        wanted: Mapping[str, Iterable[Pair]],
+        pairs: Iterable[Pair],
+        roles: Texts,
         *,
-        roles: Mapping[str, Texts] | None = None,
         locks: Locks = no_locks,
-        progress: Progress,
+        progress: Progress | None = None,
         fit: bool = True,
     ) -> None:
-        """Have the scores of these pairs, a model's label -> pairs, from the store or by computing them.
+        """Have the scores of these pairs, and the vectors of texts in roles, from the store or by computing them.
 
-        `roles` has the texts that are encoded in a role, a model's label -> role -> texts; of a model that scores pairs
-        it only learns from them.
-        A model that learns from the texts of the run does so first, unless `fit` is false. Where one of the locks is
-        another's, and does not wait for it, nothing is encoded with that model.
+        A model that scores pairs only learns from texts in roles. A model that learns from the texts of the run does so
+        first, unless `fit` is false. Where one of the locks is another's, and does not wait for it, nothing is encoded.
         """
-        start = self._clock.now()
-        for name, pairs in wanted.items():
-            texts = (roles or {}).get(name, {})
-            self._prepare(self.subjects[name], list(dict.fromkeys(pairs)), texts, locks, progress, fit=fit)
-        self.seconds += self._clock.now() - start
-
-    def _prepare(
-        self, subject: Subject, pairs: list[Pair], roles: Texts, locks: Locks, progress: Progress, *, fit: bool
-    ) -> None:
-        fill = self._fill_vectors if subject.kind == "vector" else self._fill_pairs
-        start = self._clock.now()
+        distinct, progress, start = list(dict.fromkeys(pairs)), progress or self._progress, self._clock.now()
         try:
-            if fit and isinstance(subject.model, Fitted):
-                texts = itertools.chain(*pairs, *roles.values())
-                subject.model.fit(list(dict.fromkeys(texts)))
-            fill(subject, pairs, locks, progress)
-            if subject.kind == "vector":
-                self._fill_roles(subject, roles, locks, progress)
+            with self._noted("while encoding", passing=(Busy, EncheckError)):
+                if fit and isinstance(self.model, Fitted):
+                    self.model.fit(list(dict.fromkeys(itertools.chain(*distinct, *roles.values()))))
+                if self.subject.kind == "vector":
+                    self._fill_vectors(distinct, roles, locks, progress)
+                else:
+                    self._fill_pairs(distinct, locks, progress)
         except Busy:
             pass
         except EncoderError as error:
-            subject.state.error = error
-        except EncheckError:
+            self.subject.state.error = error
+        self.subject.state.seconds += self._clock.now() - start
+
+    def _ask(self, pairs: Iterable[Pair] = (), roles: Texts | None = None) -> Encoded:
+        """What the model gave; an error of an earlier question is forgotten."""
+        self.subject.state.error = None
+        self.prepare(pairs, roles or {}, fit=self._fits)
+        if self.subject.error:
+            raise self.subject.error
+        return self.subject.state
+
+    @contextmanager
+    def _noted(self, when: str, *, passing: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+        """End the block where the model fails, and leave in `subject` what went wrong."""
+        try:
+            yield
+        except passing:
             raise
         except BaseException as error:
             if not is_failure(error):
                 raise
-            subject.state.error = EncoderError(f"{type(error).__name__} while encoding: {error}")
-            subject.state.error.__cause__ = error
-        subject.state.seconds += self._clock.now() - start
+            self.subject.state.error = EncoderError(f"{type(error).__name__} {when}: {error}")
+            self.subject.state.error.__cause__ = error
 
-    def _fill_vectors(self, subject: Subject, pairs: list[Pair], locks: Locks, progress: Progress) -> None:
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        keys, encode = [text_key(t) for t in texts], _encoder_of(subject, texts, None)
-        subject.state.vectors = self._through_store(subject, keys, encode, locks, progress)
-        subject.state.rows = {text: i for i, text in enumerate(texts)}
-
-    def _fill_roles(self, subject: Subject, roles: Texts, locks: Locks, progress: Progress) -> None:
-        for role, texts in roles.items():
-            keys, encode = list(map(key_of(subject.model, role), texts)), _encoder_of(subject, texts, role)
-            vectors = self._through_store(subject, keys, encode, locks, progress)
-            rows = {text: i for i, text in enumerate(texts)}
-            subject.state.roles[role] = InRole(rows, vectors, prompt_of(subject.model, role))
+    def _fill_vectors(self, pairs: list[Pair], roles: Texts, locks: Locks, progress: Progress) -> None:
+        texts, state = list(dict.fromkeys(itertools.chain(*pairs))), self.subject.state
+        state.vectors = self._vectors(texts, None, locks, progress)
+        state.rows = {text: i for i, text in enumerate(texts)}
+        for role, some in roles.items():
+            vectors = self._vectors(some, role, locks, progress)
+            state.roles[role] = InRole({text: i for i, text in enumerate(some)}, vectors, prompt_of(self.model, role))
         if roles:
-            tell_prompts(subject.model, subject.label)
+            tell_prompts(self.model, self.label)
 
-    def _fill_pairs(self, subject: Subject, pairs: list[Pair], locks: Locks, progress: Progress) -> None:
-        def score(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
-            assert isinstance(subject.model, PairScorer)
+    def _fill_pairs(self, pairs: list[Pair], locks: Locks, progress: Progress) -> None:
+        def score(missing: list[int]) -> Iterable[tuple[list[int], Floats]]:
+            assert isinstance(self.model, PairScorer)
             for start in range(0, len(missing), PAIRS_PER_BATCH):
                 some = missing[start : start + PAIRS_PER_BATCH]
                 asked = [pairs[i] for i in some]
                 first, second = zip(*asked, strict=True)
-                scores = check_scores(subject.model.score_pairs(first, second), asked)
+                scores = check_scores(self.model.score_pairs(first, second), asked)
                 progress.advance(len(some))
                 yield some, scores[:, None].astype(np.float32)
 
-        scores = self._through_store(subject, [text_key(*p) for p in pairs], score, locks, progress)
+        scores = self._through_store([text_key(*p) for p in pairs], score, locks, progress)
         values = scores.ravel().astype(float).tolist()  # no column where no pair
-        subject.state.scored = dict(zip(pairs, values, strict=True))
+        self.subject.state.scored = dict(zip(pairs, values, strict=True))
 
-    def _through_store(
-        self, subject: Subject, keys: list[bytes], compute: Compute, locks: Locks, progress: Progress
-    ) -> Floats:
+    def _vectors(self, texts: Sequence[str], role: Role | None, locks: Locks, progress: Progress) -> Floats:
+        def encode(missing: list[int]) -> Iterable[tuple[list[int], Floats]]:
+            assert isinstance(self.model, Encoder)
+            for positions, vectors in batches_of(self.model, [texts[i] for i in missing], role=role):
+                progress.advance(len(positions))
+                yield [missing[i] for i in positions], vectors
+
+        return self._through_store(self._keys(texts, role), encode, locks, progress)
+
+    def _keys(self, texts: Iterable[str], role: Role | None) -> list[bytes]:
+        return list(map(text_key if role is None else key_of(self.model, role), texts))
+
+    def _through_store(self, keys: list[bytes], compute: Compute, locks: Locks, progress: Progress) -> Floats:
         """The array of each key: from the store where it is there, else computed and kept, batch by batch."""
-        kind, fingerprint = subject.kind, subject.fingerprint
-        look = partial(self.store.get, kind, fingerprint, keys)
-        with looking(look, locks(subject.model)) as (arrays, there):
+        kind, fingerprint, model = self.subject.kind, self.subject.fingerprint, self.model
+        with looking(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():
                 self.store.touch(kind, fingerprint)
                 return arrays
             missing = [int(i) for i in np.flatnonzero(~there)]
-            with progress.task(f"encoding with {subject.label}", len(missing)):
-                return self._kept(subject, keys, compute(missing, progress), arrays)
-
-    def _kept(
-        self, subject: Subject, keys: list[bytes], batches: Iterable[tuple[list[int], Floats]], arrays: Floats
-    ) -> Floats:
-        """The arrays with what is computed, which the store keeps."""
-        fingerprint, model = subject.fingerprint, subject.model
-        verify = model.verify_fingerprint if isinstance(model, Verified) else None
-        saver = Saver(self.store, subject.kind, fingerprint, subject.label, verify=verify)
-        try:
-            with saver.keeping():
-                for positions, fresh in batches:
-                    computed = self.store.as_kept(subject.kind, fresh)
-                    if not arrays.shape[1]:
-                        arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
-                    _same_width(computed, arrays, fingerprint)
-                    arrays[positions] = computed
-                    saver.add([keys[i] for i in positions], computed)
-        finally:
-            subject.state.encoded += saver.kept
+            verify = model.verify_fingerprint if isinstance(model, Verified) else None
+            saver = Saver(self.store, kind, fingerprint, self.label, verify=verify)
+            try:
+                with progress.task(f"encoding with {self.label}", len(missing)), saver.keeping():
+                    for positions, fresh in compute(missing):
+                        computed = self.store.as_kept(kind, fresh)
+                        if not arrays.shape[1]:
+                            arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
+                        if computed.shape[1] != arrays.shape[1]:
+                            raise EncoderError(
+                                f"encode() gave vectors of {computed.shape[1]} dimensions, but the store has some of "
+                                f"{arrays.shape[1]} from a model with the same fingerprint {fingerprint!r}; a changed "
+                                "model should have another"
+                            )
+                        arrays[positions] = computed
+                        saver.add([keys[i] for i in positions], computed)
+            finally:
+                self.subject.state.encoded += saver.kept
         return arrays
 
 
-def _encoder_of(subject: Subject, texts: Sequence[str], role: Role | None) -> Compute:
-    """What computes the vectors of those of the texts that the store lacks."""
-
-    def encode(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], Floats]]:
-        assert isinstance(subject.model, Encoder)
-        for positions, vectors in batches_of(subject.model, [texts[i] for i in missing], role=role):
-            progress.advance(len(positions))
-            yield [missing[i] for i in positions], vectors
-
-    return encode
-
-
-def _same_width(computed: NDArray[np.float32], kept: NDArray[np.float32], fingerprint: str) -> None:
-    if computed.shape[1] != kept.shape[1]:
-        raise EncoderError(
-            f"encode() gave vectors of {computed.shape[1]} dimensions, but the store has some of {kept.shape[1]} from "
-            f"a model with the same fingerprint {fingerprint!r}; a changed model should have another"
-        )
+def _turned(model: Model, texts: Sequence[str], role: Role | None) -> Floats:
+    """What the model gives for the texts, or for each with itself, asked from the last to the first."""
+    turned = list(texts)[::-1]
+    if isinstance(model, Encoder):
+        batches = list(batches_of(model, turned, role=role))
+        vectors = np.zeros((len(texts), batches[0][1].shape[1]), np.float32)
+        for positions, some in batches:
+            vectors[positions] = some
+        return vectors[::-1]
+    assert isinstance(model, PairScorer)
+    pairs = [(t, t) for t in turned]
+    return check_scores(model.score_pairs(turned, turned), pairs)[::-1, None].astype(np.float32)
 
 
 class Saver:

@@ -9,13 +9,11 @@ from encheck.claims import Claim
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.running.asking import asker
+from encheck.running.service import EncoderService
 from encheck.running.shipped import shipped_checks
-from encheck.running.subject import Subject
 from encheck.scoring.frame import edits_of
 from encheck.shrinking.remake import remaker
 from encheck.shrinking.shrink import Remake, Shrunk, shrink
-from encheck.store import Store
 from encheck.types import Triplet
 
 Row = Mapping[str, Any]
@@ -23,12 +21,12 @@ Shrink = Callable[[Row], "Shrunk | str"]
 SHRUNK = ("triplet", "crossed")
 
 
-def shrinker(subject: Subject, store: Store, *, english: English, seed: int) -> Shrink:
+def shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
     """What shrinks a row of items.parquet for this model; `seed` is that of the run that made the row.
 
     UsageError for a model that cannot take new texts.
     """
-    ask, maker = asker(subject, store), Maker(seed, english)
+    ask, maker = service.taking_any_text().of_pairs, Maker(seed, english)
 
     def one(row: Row) -> Shrunk | str:
         if row["kind"] not in SHRUNK or row.get("source_is_second"):

@@ -37,7 +37,7 @@ class InRole:
 
 @dataclass
 class Encoded:
-    """What a model gave in this run; written by `Encoding` alone.
+    """What a model gave in this run; written by `EncoderService` alone.
 
     `vectors` has shape [texts, d], `rows` the row of each text, `scored` the score of each pair of a scorer of pairs,
     `again` what came of texts that were encoded a second time, `roles` the queries and documents of searches, `sample`
