@@ -18,6 +18,7 @@ quick: $(VENV)/dev.stamp  ## of these, what ends within 40 seconds and touches e
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -m quick -q
 
 test-long: $(VENV)/dev.stamp  ## what is not needed at each commit: whole runs in workers, kills, a training; several minutes of processor time
+	$(INSTALL) 'mteb>=2.26'
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -m long -n 2 --dist worksteal -q
 
 mutate: $(VENV)/dev.stamp  ## how many small faults in the statistics the tests find, by a sample; some twenty minutes

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -147,6 +148,32 @@ def test_a_function_and_an_object_are_asked_anew_and_leave_nothing_in_the_store(
     asked = len(texts)
     encheck.run(embed, **how)
     assert len(texts) > asked
+
+
+@pytest.mark.long
+def test_an_mteb_encoder_is_the_sentence_transformer_in_it(how, tmp_path):
+    pytest.importorskip("mteb", reason="needs mteb, which `make test-long` installs")
+    from mteb.models import CrossEncoderWrapper, SentenceTransformerEncoderWrapper
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+
+    built = tiny.build(tmp_path, prompts={"query": "the red dog ", "document": "a blue cat "})
+    models = [
+        SentenceTransformer(str(built), device="cpu", similarity_fn_name=name) for name in ("cosine", "euclidean")
+    ]
+    rows = [{"query": f"{word} {i}", "document": f"a dog {word} on {i}"} for i in range(20) for word in tiny.WORDS[:3]]
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    asked = {**how, "data": [how["data"], f"retrieval:{tmp_path / 'rows.jsonl'}"], "checks": f"{CHECKS} or retrieval"}
+    found = []
+    for model in models:
+        with warnings.catch_warnings(action="ignore"):  # MTEB warns of what it calls itself
+            wrapped = SentenceTransformerEncoderWrapper(model)
+        found.append(encheck.run(wrapped, **asked))
+        same_figures(found[-1], encheck.run(model, **asked))
+    assert figures(found[0]) != figures(found[1])
+    with warnings.catch_warnings(action="ignore"):
+        pairs = CrossEncoderWrapper(CrossEncoder(str(tmp_path / "plain"), num_labels=1, device="cpu"))
+    with pytest.raises(TypeError, match="CrossEncoderWrapper is not a model"):
+        encheck.run(pairs, **how)
 
 
 def test_two_models_of_one_name_have_numbers(how):

@@ -13,8 +13,9 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePath
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from encheck.types import content_hash
 THROWN_AWAY = "object:"  # how the fingerprint of what has no identity begins: the store forgets it after the run
 ACCEPTED = (
     "a name in models.yaml, a path, a hub id, a SentenceTransformer, a CrossEncoder, a transformers model with its "
-    "tokenizer as (model, tokenizer), an MTEB model, an object with encode(texts), a function from texts to vectors, "
+    "tokenizer as (model, tokenizer), an MTEB encoder, an object with encode(texts), a function from texts to vectors, "
     "or a sequence of these"
 )
 
@@ -61,8 +62,9 @@ def as_model(given: object, name: str) -> Model:
         return LoadedSentenceTransformer(given, name)
     if _is_of("sentence_transformers", "CrossEncoder", given):
         return LoadedCrossEncoder(given, name)
-    if hasattr(given, "mteb_model_meta"):
-        return EncodingObject(_asked_by_mteb(given), name)
+    if hasattr(given, "mteb_model_meta") and callable(getattr(given, "encode", None)):
+        asked = _of_mteb(given)
+        return EncodingObject(asked.encode, name, asked)
     if callable(getattr(given, "fingerprint", None)) and isinstance(given, Encoder | PairScorer):
         return given
     if callable(encode := getattr(given, "encode", None)):
@@ -377,16 +379,22 @@ def as_array(made: Any) -> Any:
     return made
 
 
-def _asked_by_mteb(model: Any) -> Callable[[list[str]], object]:
-    """How an MTEB model encodes plain sentences: as in a task of semantic similarity, so without a role."""
+def _of_mteb(model: Any) -> SimpleNamespace:
+    """How an MTEB model encodes texts: as MTEB asks it for STSBenchmark, or for queries and documents of MSMARCO."""
     import mteb
+    from datasets import Dataset
+    from mteb.types import PromptType
     from torch.utils.data import DataLoader
 
-    task = mteb.get_task("STSBenchmark").metadata
+    def encode(task: str, role: Any, texts: list[str]) -> object:
+        loader: Any = DataLoader(Dataset.from_dict({"text": texts}), batch_size=32)
+        how = {"task_metadata": tasks[task], "prompt_type": role, "show_progress_bar": False}
+        return model.encode(loader, hf_split="test", hf_subset="default", **how)
 
-    def encode(texts: list[str]) -> object:
-        rows: Any = [{"text": text} for text in texts]
-        loader: Any = DataLoader(rows, batch_size=32)
-        return model.encode(loader, task_metadata=task, hf_split="test", hf_subset="default")
-
-    return encode
+    tasks = {name: mteb.get_task(name).metadata for name in ("STSBenchmark", "MSMARCO")}
+    return SimpleNamespace(
+        encode=partial(encode, "STSBenchmark", None),
+        encode_query=partial(encode, "MSMARCO", PromptType.query),
+        encode_document=partial(encode, "MSMARCO", PromptType.document),
+        similarity=getattr(model.mteb_model_meta.similarity_fn_name, "value", None),
+    )
