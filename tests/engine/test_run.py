@@ -56,11 +56,20 @@ def test_a_run_imports_no_pytest_and_prints_nothing(how, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_gives_what_the_command_writes(how, tmp_path):
-    models = ["oracle", "bag-of-words"]
+PYTEST = ["pytest", "--pyargs", "encheck.checks", "-p", "encheck.short_options", "-p", "no:cacheprovider"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["encheck", "run"], PYTEST, pytest.param([*PYTEST, "-n2"], marks=pytest.mark.long)],
+    ids=["shell", "pytest", "workers"],
+)
+def test_a_run_gives_what_the_commands_write(command, folder, how, tmp_path):
+    """To the last digit, from one store."""
+    models = [str(folder), "bag-of-words"]
     named = [f"--model={model}" for model in models]
     rest = ["--data", how["data"], "-m", CHECKS, f"--store={how['store']}", f"--report-dir={tmp_path}", "-q"]
-    code = subprocess.run([sys.executable, "-m", "encheck", "run", *named, *rest], capture_output=True).returncode
+    code = subprocess.run([sys.executable, "-m", *command, *named, *rest], capture_output=True, cwd=tmp_path).returncode
     written, found = read_results(tmp_path), encheck.run(models, **how)
     mine = json.loads(json.dumps(found.raw))
     assert mine["run"]["settings"] == written["run"]["settings"]
@@ -72,12 +81,13 @@ def test_a_run_gives_what_the_command_writes(how, tmp_path):
         assert found.items[case]["near_score"] == columns["near_score"]
 
 
-def test_a_sentence_transformer_in_memory_is_its_files(folder, by_path, how):
+def test_a_sentence_transformer_in_memory_is_its_files(folder, how, tmp_path):
     from sentence_transformers import SentenceTransformer
 
+    how = {**how, "store": tmp_path / "store.sqlite"}  # both are encoded here, in the same batches
     model = SentenceTransformer(str(folder), device="cpu").train()
     found = encheck.run(model, **how)
-    same_figures(by_path, found)
+    same_figures(encheck.run(folder, **how), found, tolerance=0)
     assert all(part.training for part in model.modules())
     assert {row.model for row in found.rows} == {"whole"}
     assert encheck.run(model, **how).raw["run"]["encoded"] == {"whole": 0}  # known by its weights
