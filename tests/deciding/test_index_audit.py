@@ -319,7 +319,7 @@ def test_what_is_no_index_is_one_clear_error(tmp_path):
     for name, said in (("no", "should hold"), ("flat", "not a list of numbers"), ("bare", "lacks the column 'text'")):
         with pytest.raises(DataError, match=said):
             encheck.audit_index(Ordered(), tmp_path / f"{name}.parquet")
-    with pytest.raises(DataError, match="are not numbers"):
+    with pytest.raises(DataError, match="could not convert"):
         encheck.audit_index(Ordered(), tmp_path / "bad.jsonl")
     with pytest.raises(UsageError, match="should be vectors:FILE"):
         encheck.audit_index(Ordered(), "index.parquet")

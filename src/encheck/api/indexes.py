@@ -21,6 +21,7 @@ def audit_index(
     model: Named,
     index: str | Path,
     *,
+    texts: str | Path | None = None,
     sample: int | None = None,
     seed: int = 0,
     role: Literal["query", "document"] = "document",
@@ -34,7 +35,8 @@ def audit_index(
     Args:
         model: what `load_model` takes or returns, a function from a list of texts to vectors [n, d], or
             "vectors:FILE" with fresh vectors of the same texts: then no model is loaded.
-        index: "vectors:FILE": Parquet or JSON Lines with the columns text (or hash) and vector, and perhaps id, role.
+        index: "vectors:FILE": a file as a store writes it, with texts (or hashes) and vectors, and perhaps id, role.
+        texts: a file with the texts of the index by id, or by row: columns id and text, or a line a row (.txt).
         sample: compare so many rows, drawn at random from all. Default: all.
         seed: of the sample.
         role: the role of rows that name none, for models with prompts.
@@ -57,13 +59,16 @@ def audit_index(
     from encheck.options import Settings, project_table
 
     refuse_wrong(sample, similarity)
-    stored = index_of(index)
+    texts_file = Path(texts).expanduser() if texts else None
+    stored = index_of(index, texts=texts_file)
     if isinstance(model, str | Path):
-        texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()}
-        asked = tuple(f"{key}={value}" for key, value in texts.items())
+        given_arguments = {
+            key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()
+        }
+        asked = tuple(f"{key}={value}" for key, value in given_arguments.items())
         project = project_table(Path("pyproject.toml"))
         settings = Settings(models=(as_option(model),), model_args=asked, device=device, project=project)
-        fresh = named(settings, role=role)
+        fresh = named(settings, role=role, texts=texts_file)
     else:
         fresh = given(model, role=role)
     return audit(stored, fresh, sample=sample, seed=seed, similarity=similarity, progress=progress)

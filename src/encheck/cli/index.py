@@ -18,6 +18,12 @@ def index(
         typer.Argument(metavar="MODEL", help="Model, as for --model of `encheck run`, or vectors:FILE2, freshly made."),
     ],
     stored: Annotated[str, typer.Argument(metavar="vectors:FILE", help="The stored index.")],
+    texts: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Texts of the index by id, or by row: columns id and text, or a line a row (.txt)."
+        ),
+    ] = None,
     sample: Annotated[
         int | None, typer.Option(metavar="N", help="Compare N rows, drawn at random from all. Default: all rows.")
     ] = None,
@@ -44,6 +50,8 @@ def index(
 ) -> None:
     """Compare the vectors of a stored index with fresh ones, text by text, and say what is wrong with which rows.
 
+    It reads what stores write: Parquet, JSON, JSON Lines, CSV, .npy; pgvector, Qdrant, Chroma, LanceDB.
+
     It finds vectors of another model, of another text, of a shortened or an earlier text, and zero vectors, and those
     of another length. With fresh vectors in a file, no model is loaded.
 
@@ -67,8 +75,8 @@ def index(
             models=(model,), model_args=tuple(model_arg or ()), device=device, dtype=dtype, project=project()
         )
         audited = audit(
-            index_of(stored), named(settings, role=role), sample=sample, seed=seed, similarity=similarity,
-            progress=Progress(),
+            index_of(stored, texts=texts), named(settings, role=role, texts=texts), sample=sample, seed=seed,
+            similarity=similarity, progress=Progress(),
         )  # fmt: skip
         if out:
             write_rows(out, audited)

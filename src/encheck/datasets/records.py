@@ -1,13 +1,15 @@
-"""Rows by the names of their columns, from JSON Lines, CSV, TSV or Parquet; text files may be gzipped."""
+"""Rows by the names of their columns, from JSON, JSON Lines, CSV, TSV or Parquet; text files may be gzipped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from encheck.datasets.reader import BadRows, header_of, json_rows, named_rows
 from encheck.errors import DataError, unknown
+from encheck.system.documents import json_of
 from encheck.system.parquet import batches_of, opened, rows_of
 
 Named = Iterator[tuple[int, Mapping[str, Any]]]
@@ -44,6 +46,57 @@ def _jsonl(path: Path, bad: BadRows) -> tuple[list[str], Named]:
 def _with(first: tuple[int, dict[str, Any]], rest: Iterator[tuple[int, dict[str, Any]]]) -> Named:
     yield first
     yield from rest
+
+
+def json_table(path: Path, bad: BadRows) -> tuple[list[str], Named]:
+    """The columns of any row and the rows of a JSON file; those of JSON Lines that are called .json too.
+
+    A file holds an array of objects; an object of arrays, as Chroma and Arrow write; an object of objects by id or by
+    column, as pandas writes; or one of these inside an answer, as Qdrant's.
+    """
+    try:
+        rows = _table_in(json_of(path, infinite=True))
+    except (ValueError, OSError) as error:
+        lines = list(json_rows(path, BadRows(skip=True)))
+        if not lines or "Extra data" not in str(error):
+            raise DataError(f"{path}: {error}") from error
+        lines = list(json_rows(path, bad))
+        return _keys(row for _, row in lines), iter(lines)
+    if rows is None:
+        raise DataError(
+            f"{path} holds no table, but should hold an array of objects. Remedy: an object a line, in a .jsonl file: "
+            f"jq -c '.[]' {path} > {path.stem}.jsonl"
+        )
+    return _keys(rows), iter(list(enumerate(rows, 1)))
+
+
+def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))
+
+
+def _table_in(value: Any) -> list[dict[str, Any]] | None:
+    """The rows that a JSON value holds, None if there is no table in it."""
+    if isinstance(value, list):
+        if all(isinstance(row, dict) for row in value):
+            return value or None
+        return _table_in(value[0]) if isinstance(value[0], list) else None  # a pair: rows, and where to go on
+    if not isinstance(value, dict) or not value:
+        return None
+    if all(isinstance(one, str) for one in value.values()):
+        return [{"id": name, "text": text} for name, text in value.items()]
+    if all(isinstance(one, dict) for one in value.values()) and len(value) > 1:
+        inner = list(value.values())
+        if all(one.keys() == inner[0].keys() for one in inner) and all(key.isdigit() for key in inner[0]):
+            return [{name: column[row] for name, column in value.items()} for row in inner[0]]
+        return [{"id": name, **row} for name, row in value.items()]
+    lists = {name: one for name, one in value.items() if isinstance(one, list) and one}
+    lengths = Counter(map(len, lists.values()))
+    length = max(lengths, key=lambda length: (lengths[length], length), default=0)
+    columns = {name: one for name, one in lists.items() if len(one) == length}
+    if len(columns) > 1 and any(not isinstance(one[0], dict) for one in columns.values()):
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    inside = [found for one in value.values() if isinstance(one, list | dict) and (found := _table_in(one))]
+    return inside[0] if len(inside) == 1 else None
 
 
 def delimited(delimiter: str) -> Format:
@@ -98,6 +151,7 @@ def _no_parquet(path: Path, error: Exception) -> DataError:
 FORMATS: dict[str, Format] = {
     ".jsonl": _jsonl,
     ".jsonl.gz": _jsonl,
+    ".json": json_table,
     ".csv": delimited(","),
     ".csv.gz": delimited(","),
     ".tsv": delimited("\t"),

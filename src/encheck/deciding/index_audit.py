@@ -27,6 +27,7 @@ from encheck.deciding.index_rows import (
     suspects,
 )  # fmt: skip
 from encheck.deciding.index_sources import Fresh
+from encheck.encoders.stored import said_of_loose
 from encheck.encoders.stored_index import IndexRow, StoredIndex
 from encheck.errors import UsageError
 from encheck.similarity import ROUNDING, cosine, words
@@ -142,6 +143,7 @@ def audit(
             "or name fresh vectors by the same hashes: vectors:FILE2"
         )
     chosen = np.arange(index.count) if numbers is None else numbers
+    _ = index.notes  # a file of texts that has none of these is refused first
     missing = 0
     is_drawn = sample is not None and sample < len(chosen)
     if isinstance(fresh.source, StoredIndex) and not is_drawn and numbers is None:
@@ -169,6 +171,12 @@ def audit(
         raise UsageError(
             f"{fresh.label} has no vectors of {(~known).sum():,} of the {len(rows):,} rows that were drawn. Remedy: "
             "leave --sample out, to compare every row that it has a vector of; draw these at random"
+        )
+    if index.holds_integers and index.dimension * 8 == vectors.shape[1]:
+        raise UsageError(
+            f"{index.source} has {index.dimension} whole numbers a vector, an eighth of the {vectors.shape[1]} of "
+            f"{fresh.label}: packed bits, which are not compared with numbers. Remedy: fresh vectors that were "
+            f"packed in the same way: encheck index vectors:FRESH vectors:{index.source}"
         )
     rows = [row for row, is_known in zip(rows, known, strict=True) if is_known]
     work = _Audit(index, fresh, chosen[known], rows, vectors[known], seed, similarity)
@@ -204,7 +212,13 @@ class _Audit:
         for place, where in self._misplaced(one, kinds, whole=not sampled and of_all).items():
             faults[place] = replace(faults[place], kind="another text", **vars(where))
         unexplained = [place for place, row in faults.items() if row.kind == "unexplained"]
-        notes = list(self._shortened(one, unexplained, faults)) if self.index.named_by == "text" else []
+        notes = list(self.index.notes)
+        if isinstance(self.fresh.source, StoredIndex):
+            notes += self.fresh.source.notes
+            if loose := len(self.fresh.source.joined_loosely):
+                notes.append(said_of_loose(loose))
+        if self.index.named_by == "text":
+            notes += self._shortened(one, unexplained, faults)
         if not self.fresh.is_model and unexplained:
             notes.append(
                 "shortened and earlier texts can be found only as far as the fresh vectors have such texts: name the "

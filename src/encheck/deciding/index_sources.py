@@ -14,6 +14,7 @@ from encheck.encoders.function import FunctionEncoder
 from encheck.encoders.load import STORED
 from encheck.encoders.protocol import Encoder, Fitted, Verified, batches_of
 from encheck.encoders.stored_index import StoredIndex
+from encheck.encoders.vector_table import open_table
 from encheck.errors import UsageError
 from encheck.options import Settings
 from encheck.running.labels import labels
@@ -93,12 +94,15 @@ class Fresh:
         return vectors, known
 
 
-def named(settings: Settings, *, role: str) -> Fresh:
-    """The model that these settings name, or a file of fresh vectors; UsageError if it gives no vectors."""
+def named(settings: Settings, *, role: str, texts: Path | None = None) -> Fresh:
+    """The model that these settings name, or a file of fresh vectors; UsageError if it gives no vectors.
+
+    `texts` is a file with the texts of fresh vectors that have none, by their ids.
+    """
     (spec,) = settings.models
     if spec.startswith(STORED):
         (label,) = labels([spec])
-        return Fresh(label, index_of(spec), _checked(role))
+        return Fresh(label, index_of(spec, texts=texts, only_if_needed=True), _checked(role))
     found = EncoderService.open(settings)
     return _encoder(found.label, found.model, role)
 
@@ -132,11 +136,17 @@ def _checked(role: str) -> str:
     return role
 
 
-def index_of(spec: str | Path) -> StoredIndex:
-    """The index that `vectors:FILE`, or a path, names; UsageError if it names none."""
+def index_of(spec: str | Path, *, texts: Path | None = None, only_if_needed: bool = False) -> StoredIndex:
+    """The index that `vectors:FILE`, or a path, names; UsageError if it names none.
+
+    `texts` is a file with its texts by id; `only_if_needed` leaves it alone where the index has texts or hashes.
+    """
     if isinstance(spec, str) and not spec.startswith(STORED):
         raise UsageError(f"the index is {spec!r}, but should be vectors:FILE, with the columns text and vector")
-    return StoredIndex(Path(str(spec).removeprefix(STORED)).expanduser())
+    path = Path(str(spec).removeprefix(STORED)).expanduser()
+    if only_if_needed and texts and path.is_file() and {"text", "hash"} & open_table(path).paths.keys():
+        texts = None
+    return StoredIndex(path, texts=texts)
 
 
 def refuse_wrong(sample: int | None, similarity: str) -> None:

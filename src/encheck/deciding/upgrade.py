@@ -20,7 +20,6 @@ from encheck.deciding.sides import Asked, Side, answered, encoded, encoded_again
 from encheck.deciding.space import MAPPED, Route, Space, compared, of_no_use
 from encheck.encoders.protocol import Encoder
 from encheck.encoders.stored import StoredVectors
-from encheck.encoders.stored_index import StoredIndex
 from encheck.errors import UsageError
 from encheck.gating.judgements import place_of, read
 from encheck.options import Settings
@@ -94,10 +93,8 @@ def _index_faults(in_use: Subject, new: Side, asked: Asked) -> IndexFaults | Non
     source = new.subject.model
     made = dict(zip(asked.documents, new.documents, strict=True))
     assert isinstance(source, Encoder)
-    fresh = Fresh(
-        new.subject.label, StoredIndex(source.source) if isinstance(source, StoredVectors) else source, "document", made
-    )
-    return faults_of(StoredIndex(in_use.model.source), fresh, made)
+    fresh = Fresh(new.subject.label, source.index if isinstance(source, StoredVectors) else source, "document", made)
+    return faults_of(in_use.model.index, fresh, made)
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         _of("stored:StoredVectors"),
         "file of texts with their vectors",
         ("sha256", "similarity"),
+        options={"texts": str},
     ),
     "model2vec": Adapter(
         _of("model2vec:Model2VecEncoder"),

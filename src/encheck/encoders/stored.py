@@ -1,13 +1,13 @@
 """Vectors that were computed elsewhere, looked up by text: `--model=vectors:FILE`.
 
-The file is Parquet or JSON Lines with the columns `text`, or `hash` (SHA-256 of the text in UTF-8, in hex), and
-`vector`; `role` (query, document or empty) tells two vectors of one text apart.
+`StoredIndex` reads the file. A row may have the `hash` of a text in its place (SHA-256 of the text in UTF-8, in hex);
+`role` (query, document or empty) tells two vectors of one text apart.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from encheck.encoders.files import must_exist
 from encheck.encoders.model_config import ModelConfig
-from encheck.errors import EncoderError, ModelError
-from encheck.system.parquet import table_of
+from encheck.encoders.stored_index import COLUMNS, ROLES, StoredIndex, sha256_of, spaced
+from encheck.errors import DataError, EncoderError, ModelError
+from encheck.similarity import ROUNDING, cosine
 from encheck.types import content_hash
 
 if TYPE_CHECKING:
@@ -27,18 +28,32 @@ if TYPE_CHECKING:
 Vectors = NDArray[np.float32]
 Key = tuple[str, str]  # role, text or hash
 ENGINE = "stored-1"
-ROLES = ("", "query", "document")
-COLUMNS = "the columns text (or hash) and vector, and perhaps role"
 REMEDY = "Remedy: write it with a row a text, all vectors of one length"
+log = logging.getLogger("encheck")
 
 
 class StoredVectors:
-    """Looks vectors up; it computes none. Without a role it takes the vector without one, else a query's."""
+    """Looks vectors up; it computes none. Without a role it takes the vector without one, else a query's.
+
+    The option `texts` names a file that has the texts by id.
+    """
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:  # noqa: ARG002
         self.source = must_exist(source, "the file of vectors", "Remedy: name one that exists: vectors:FILE")
-        self.similarity: str = config.similarity or "cosine"
+        texts = config.options.get("texts")
+        remedy = "Remedy: name one that exists: --model-arg texts=FILE"
+        self.texts = must_exist(Path(texts).expanduser(), "the file of texts", remedy) if texts else None
         self._file_hash = file_hash
+        self.similarity: str = config.similarity or "cosine"
+        self._told: set[str] = set()
+
+    @cached_property
+    def index(self) -> StoredIndex:
+        """The rows of the file; ModelError says what is wrong with it."""
+        try:
+            return StoredIndex(self.source, texts=self.texts)
+        except DataError as error:
+            raise ModelError(f"{error}") from error
 
     @property
     def place(self) -> str:
@@ -46,87 +61,75 @@ class StoredVectors:
         return str(self.source)
 
     def fingerprint(self) -> str:
-        """From the file's content."""
-        return f"stored:{content_hash(ENGINE, self._file_hash(self.source))}"
+        """From the content of the file, and of that of texts."""
+        hashes = [self._file_hash(path) for path in (self.source, self.texts) if path]
+        return f"stored:{content_hash(ENGINE, *hashes)}"
 
     def about(self) -> dict[str, Any]:
         """Where the vectors came from."""
         return {"vectors": self.source.name}
 
     @cached_property
-    def _found(self) -> tuple[dict[Key, int], Vectors]:
-        return _read(self.source)
+    def _found(self) -> tuple[dict[Key, int], dict[Key, int], Vectors]:
+        """The row of each role and name, the same of texts with their blanks alike, and the vectors, shape [n, d]."""
+        try:
+            return _read(self.index)
+        except DataError as error:
+            raise ModelError(f"{error}") from error
 
     def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
         """Those of the texts that have no vector in this role."""
-        return [text for text in texts if self._row(text, role) is None]
+        return [text for text in texts if self._row(text, role)[0] is None]
 
-    def _row(self, text: str, role: str | None) -> int | None:
-        rows, _ = self._found
-        names = (text, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+    def _row(self, text: str, role: str | None) -> tuple[int | None, bool]:
+        """The row of a text, None if there is none, and whether its text differs in blanks or line breaks."""
+        exact, loose, _ = self._found
         roles = ROLES if role is None else (role, "")
-        return next((rows[key] for key in ((r, n) for r in roles for n in names) if key in rows), None)
+        for rows, names, is_loose in ((exact, (text, sha256_of(text)), False), (loose, (spaced(text),), True)):
+            row = next((rows[key] for key in ((r, n) for r in roles for n in names) if key in rows), None)
+            if row is not None:
+                return row, is_loose
+        return None, False
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:
         """The vectors of the texts, shape [n, d]; EncoderError if the file lacks one."""
         rows = [self._row(text, role) for text in texts]
-        if missing := [text for text, row in zip(texts, rows, strict=True) if row is None]:
+        if missing := [text for text, (row, _) in zip(texts, rows, strict=True) if row is None]:
             raise EncoderError(
                 f"{self.source} has no vector of {len(missing)} of {len(texts)} texts, first of {missing[0][:80]!r}. "
                 "Remedy: add them to the file, or leave these texts out of the data"
             )
-        found: Vectors = self._found[1][[row for row in rows if row is not None]]
-        return found
+        loose = {text for text, (_, is_loose) in zip(texts, rows, strict=True) if is_loose} - self._told
+        if loose:
+            self._told |= loose
+            log.warning("%s: %s", self.source.name, said_of_loose(len(loose)))
+        vectors: Vectors = self._found[2][[row for row, _ in rows if row is not None]]
+        return vectors
 
 
-def _read(path: Path) -> tuple[dict[Key, int], Vectors]:
-    """The row of each role and text, and the vectors, shape [n, d]; ModelError says what is wrong."""
-    try:
-        columns = _of_lines(path) if path.suffix.lower() == ".jsonl" else _of_parquet(path)
-        vectors = np.asarray(columns["vector"], np.float32)
-    except (ValueError, OSError, TypeError) as error:
-        raise ModelError(f"{path} should hold {COLUMNS}, but {error}. {REMEDY}") from error
-    if vectors.ndim != 2 or not vectors.shape[1] or not np.isfinite(vectors).all():
-        raise ModelError(
-            f"{path} should hold {COLUMNS}, but its vectors are not finite numbers of one length. {REMEDY}"
-        )
-    return dict(_keyed(path, columns)), vectors
+def said_of_loose(count: int) -> str:
+    """That so many texts were joined to texts that are not letter by letter the same."""
+    return f"{count:,} texts were joined with texts that differ from them in blanks or line breaks alone"
 
 
-def _keyed(path: Path, columns: Mapping[str, Any]) -> Iterator[tuple[Key, int]]:
-    names = columns["text"] if "text" in columns else [str(name).lower() for name in columns["hash"]]
-    roles = [role or "" for role in columns.get("role") or [""] * len(names)]
-    if strange := sorted(set(map(str, roles)) - set(ROLES)):
-        raise ModelError(f"{path}: the role is {strange[0]!r}, but should be query, document or empty")
-    seen: set[Key] = set()
-    for row, key in enumerate(zip(roles, names, strict=True)):
-        if key in seen:
-            raise ModelError(f"{path} has two vectors of {str(key[1])[:80]!r} in the role {key[0]!r}. {REMEDY}")
-        seen.add(key)
-        yield key, row
-
-
-def _of_parquet(path: Path) -> dict[str, Any]:
-    import pyarrow.compute
-
-    table = table_of(path, columns=["vector"], also=["text", "hash", "role"])
-    if not {"text", "hash"} & set(table.column_names):
-        raise ValueError("lacks the column 'text'")
-    found = {name: table.column(name).to_pylist() for name in table.column_names if name != "vector"}
-    vectors = table.column("vector").combine_chunks()
-    lengths = set(pyarrow.compute.list_value_length(vectors).unique().to_pylist())
-    if len(lengths) != 1 or None in lengths:
-        raise ValueError("its vectors are not of one length")
-    flat = vectors.flatten().to_numpy(zero_copy_only=False)
-    return found | {"vector": flat.reshape(len(vectors), -1)}
-
-
-def _of_lines(path: Path) -> dict[str, Any]:
-    import json
-
-    rows = [json.loads(line) for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
-    names = [name for name in ("text", "hash") if rows and all(name in row for row in rows)]
-    if not names or not all("vector" in row for row in rows):
-        raise ValueError("a row lacks one of them")
-    return {names[0]: [row[names[0]] for row in rows], "vector": [row["vector"] for row in rows],
-            "role": [row.get("role") for row in rows]}  # fmt: skip
+def _read(index: StoredIndex) -> tuple[dict[Key, int], dict[Key, int], Vectors]:
+    should = f"{index.source} should hold {COLUMNS}, but"
+    _ = index.count  # ids and roles are looked at
+    for note in index.notes:
+        log.warning("%s: %s", index.source.name, note)
+    vectors = np.concatenate([block.vectors for block in index.blocks(index.dimension)])
+    rows = np.array([number for number, _, _ in index.by_role_and_name()], np.intp)
+    lengths = np.concatenate([block.lengths for block in index.blocks(index.dimension)])
+    if (lengths[rows] != index.dimension).any():
+        raise ModelError(f"{should} its vectors are not of one length. {REMEDY}")
+    if not index.dimension or not np.isfinite(vectors[rows]).all():
+        raise ModelError(f"{should} its vectors are not finite numbers. {REMEDY}")
+    exact: dict[Key, int] = {}
+    loose: dict[Key, int] = {}
+    for number, role, name in index.by_role_and_name():
+        first = exact.setdefault((role, name), number)
+        if first != number and not cosine(vectors[[first]], vectors[[number]])[0] >= 1 - ROUNDING:
+            raise ModelError(f"{index.source} has two vectors of {name[:80]!r} in the role {role!r}. {REMEDY}")
+        if index.named_by == "text":
+            loose.setdefault((role, spaced(name)), number)
+    return exact, loose, vectors

@@ -7,25 +7,24 @@ larger than memory: here a vector that is missing, of another length or not fini
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.files import must_exist
-from encheck.encoders.stored import COLUMNS, ROLES
+from encheck.encoders.vector_table import VectorTable, open_table
 from encheck.errors import DataError
-from encheck.system.parquet import ROWS_AT_ONCE, batches_of, opened
 
 Vectors = NDArray[np.float32]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
-Batch = tuple[int, Mapping[str, list[Any]]]
+ROLES = ("", "query", "document")
+COLUMNS = "the columns text (or hash) and vector, and perhaps id and role"
 
 
 @dataclass(frozen=True)
@@ -51,49 +50,42 @@ class IndexRow:
 
 
 class StoredIndex:
-    """The rows of a Parquet or JSON Lines file with the columns of `StoredVectors`, and perhaps `id`.
+    """The rows of a file that `open_table` reads; `texts` is a file that has their texts by id, or by row.
 
+    Two texts that differ in blanks or line breaks alone are one: `joined_loosely` has those that were looked up so.
     DataError if the file cannot be read, if two rows have one id, or if a role is unknown.
     """
 
-    def __init__(self, source: Path) -> None:
+    def __init__(self, source: Path, *, texts: Path | None = None) -> None:
         self.source = must_exist(source, "the file of vectors", "Remedy: name one that exists: vectors:FILE")
-        self._is_json = source.suffix.lower() == ".jsonl"
-        missing = [name for name in ("vector",) if name not in self.columns]
+        self.texts = texts and must_exist(texts, "the file of texts", "Remedy: name one that exists: --texts FILE")
+        self.joined_loosely: set[str] = set()
+        if "vector" not in self._table.paths:
+            raise DataError(f"{source} should hold {COLUMNS}, but lacks the column 'vector'")
         if not self.named_by:
-            missing.append("text")
-        if missing:
-            raise self._error(f"lacks the column {missing[0]!r}")
-
-    def _error(self, what: object) -> DataError:
-        return DataError(f"{self.source} should hold {COLUMNS}, but {what}")
+            raise DataError(
+                f"{source} should hold {COLUMNS}, but lacks the column 'text'. Remedy: a file that has the texts by "
+                "id: --texts FILE"
+            )
 
     @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns; of JSON Lines those of the first row."""
-        try:
-            if not self._is_json:
-                return tuple(opened(self.source).schema_arrow.names)
-            with self.source.open(encoding="utf-8-sig") as file:
-                first = next((line for line in file if line.strip()), "{}")
-                return tuple(json.loads(first))
-        except (ValueError, OSError, TypeError) as error:
-            raise self._error(error) from error
+    def _table(self) -> VectorTable:
+        return open_table(self.source)
 
     @cached_property
     def named_by(self) -> Literal["text", "hash"] | None:
         """Whether rows have texts, or hashes of texts."""
-        return next((name for name in ("text", "hash") if name in self.columns), None)
+        if self.texts:
+            return "text"
+        return next((name for name in ("text", "hash") if name in self._table.paths), None)
 
     @cached_property
     def count(self) -> int:
         """How many rows there are; DataError for an id that comes twice or a role that is none."""
-        columns = [name for name in ("id", "role") if name in self.columns]
-        count, ids = 0, set[str]()
-        if not columns and not self._is_json:
-            count = int(opened(self.source).metadata.num_rows)
-        for start, batch in self._batches(columns or [self._name]) if not count else ():
-            count = start + len(next(iter(batch.values())))
+        count, ids = self._table.count or 0, set[str]()
+        parts = [part for part in ("id", "role") if part in self._table.paths] or ([] if count else [self._name])
+        for start, batch in self._table.values(parts) if parts else ():
+            count = start + len(batch[parts[0]])
             if strange := sorted({str(role) for role in batch.get("role", ()) if role} - set(ROLES)):
                 raise DataError(f"{self.source}: the role is {strange[0]!r}, but should be query, document or empty")
             for place, name in enumerate(batch.get("id", ())):
@@ -103,49 +95,104 @@ class StoredIndex:
                     raise DataError(f"{self.source} has the id {named[:80]!r} twice. Remedy: give each row its own")
                 ids.add(named)
         if not count:
-            raise self._error("it has no row")
+            raise DataError(f"{self.source} should hold {COLUMNS}, but it has no row")
         return count
 
     @property
     def _name(self) -> str:
-        assert self.named_by
-        return self.named_by
+        return "hash" if self.named_by == "hash" else "text"
+
+    def _named_rows(self) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
+        """(first row, ids, texts or hashes, roles) of some rows at a time; a name that is empty is None."""
+        given = self._texts_by_id
+        parts = [part for part in ("id", self._name, "role") if part in self._table.paths] or ["vector"]
+        for start, batch in self._table.values(parts):
+            count = len(batch[parts[0]])
+            numbers = [str(number) for number in range(start, start + count)]
+            ids = list(map(str, batch["id"])) if "id" in batch else [*self._table.ids[start : start + count]] or numbers
+            names = [name if isinstance(name, str) and name.strip() else None
+                     for name in batch.get(self._name, [None] * count)]  # fmt: skip
+            if self.named_by == "hash":
+                names = [name and name.lower() for name in names]
+            if given is not None:
+                names = [given.get(one, name) for one, name in zip(ids, names, strict=True)]
+            yield start, ids, names, [role or "" for role in batch.get("role", [None] * count)]
+
+    @cached_property
+    def _texts_by_id(self) -> dict[str, str] | None:
+        """The texts of the other file; DataError if it has none."""
+        if not self.texts:
+            return None
+        table = open_table(self.texts, needs_vectors=False)
+        if "text" not in table.paths:
+            raise DataError(f"{self.texts} lacks the column 'text'. Remedy: the columns id and text")
+        texts: dict[str, str] = {}
+        for start, batch in table.values(["id", "text"]):
+            names = batch.get("id") or range(start, start + len(batch["text"]))
+            for name, text in zip(names, batch["text"], strict=True):
+                if isinstance(text, str) and text.strip() and texts.setdefault(str(name), text) != text:
+                    raise DataError(
+                        f"{self.texts} has two texts of the id {str(name)[:80]!r}. Remedy: keep one of them"
+                    )
+        return texts
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be told of the texts of the other file; DataError if it has none of these rows."""
+        given = self._texts_by_id
+        if given is None:
+            return ()
+        joined = blanks = others = 0
+        first = ""
+        own = "text" in self._table.paths
+        stored = (name for _, batch in self._table.values(["text"]) for name in batch["text"]) if own else None
+        for _, ids, _, _ in self._named_rows():
+            for one in ids:
+                text = next(stored, None) if stored else None
+                first = first or one
+                joined += one in given
+                if one in given and isinstance(text, str) and text.strip() and text != given[one]:
+                    is_blank = spaced(text) == spaced(given[one])
+                    blanks, others = blanks + is_blank, others + (not is_blank)
+        if not joined:
+            raise DataError(
+                f"{self.texts} has no text of any id of {self.source}, whose first is {first[:80]!r}; its own first is "
+                f"{next(iter(given), '')[:80]!r}. Remedy: a column id with the ids of the index"
+            )
+        notes = [f"{self.texts and self.texts.name} has the texts of {joined:,} rows"]
+        if blanks:
+            notes.append(f"{blanks:,} of these texts differ from the index's own in blanks or line breaks alone")
+        if others:
+            notes.append(f"{others:,} of these texts are others than the index's own: those of the file were taken")
+        return tuple(notes)
 
     def rows(self, numbers: Ints) -> list[IndexRow]:
         """The rows of these numbers, which rise."""
         rows: list[IndexRow] = []
-        wanted = [name for name in ("id", self._name, "role") if name in self.columns]
-        for start, batch in self._batches(wanted):
-            names = batch[self._name]
+        for start, ids, names, roles in self._named_rows():
             first, last = np.searchsorted(numbers, [start, start + len(names)])
-            for number in numbers[first:last].tolist():
-                place = number - start
-                row_id = str(batch["id"][place]) if "id" in batch else str(number)
-                role = batch["role"][place] if "role" in batch else None
-                rows.append(IndexRow(row_id, self._key(names[place]), role or ""))
+            places = (numbers[first:last] - start).tolist()
+            rows += [IndexRow(ids[place], names[place], roles[place]) for place in places]
         return rows
 
-    def _key(self, name: object, *, as_hash: bool = False) -> str | None:
-        """A name as it is compared, None if it is empty; hashes are in lower case."""
-        if not isinstance(name, str) or not name.strip():
-            return None
-        if self.named_by == "hash":
-            return name.lower()
-        return sha256_of(name) if as_hash else name
+    def _key(self, name: str | None, *, as_hash: bool) -> str | None:
+        """A name as it is compared: a hash as it is, a text as a hash if the other side has such, else spaced alike."""
+        if name is None or self.named_by == "hash":
+            return name
+        return sha256_of(name) if as_hash else spaced(name)
 
     def numbers_shared_with(self, other: StoredIndex) -> Ints:
         """The rows whose name the other file has too, and those without a name."""
         as_hash = "hash" in (self.named_by, other.named_by)
-        names = {other._key(name, as_hash=as_hash) for _, batch in other._batches([other._name])
-                 for name in batch[other._name]} | {None}  # fmt: skip
+        names = {other._key(name, as_hash=as_hash) for _, _, some, _ in other._named_rows() for name in some} | {None}
         return np.array(
-            [start + place for start, batch in self._batches([self._name])
-             for place, name in enumerate(batch[self._name]) if self._key(name, as_hash=as_hash) in names], np.intp
+            [start + place for start, _, some, _ in self._named_rows()
+             for place, name in enumerate(some) if self._key(name, as_hash=as_hash) in names], np.intp
         )  # fmt: skip
 
     def blocks(self, dimension: int) -> Iterator[Block]:
         """All vectors in the order of the file; DataError if one holds something else than numbers."""
-        for start, lengths, flat in self._flat():
+        for start, lengths, flat in self._table.vectors():
             ends = np.cumsum(lengths)
             fits = lengths == dimension
             vectors = np.full((len(lengths), dimension), np.nan, np.float32)
@@ -160,80 +207,10 @@ class StoredIndex:
             }
             yield Block(start, vectors, lengths, others)
 
-    @cached_property
+    @property
     def holds_integers(self) -> bool:
         """Whether the vectors are stored as integers, as int8."""
-        if not self._is_json:
-            import pyarrow
-
-            kind = opened(self.source).schema_arrow.field("vector").type
-            return bool(pyarrow.types.is_integer(getattr(kind, "value_type", kind)))
-        _, batch = next(iter(self._batches(["vector"])))
-        return all(isinstance(number, int) for vector in batch["vector"][:100] for number in vector or ())
-
-    def _flat(self) -> Iterator[tuple[int, Ints, Vectors]]:
-        """(first row, length of each vector, their numbers one after the other) of some rows at a time."""
-        if self._is_json:
-            for start, batch in self._batches(["vector"]):
-                lengths = np.array([len(vector or ()) for vector in batch["vector"]], np.intp)
-                yield start, lengths, self._numbers([number for vector in batch["vector"] for number in vector or ()])
-            return
-        import pyarrow
-        import pyarrow.compute
-
-        start = 0
-        for batch in self._arrow_batches(["vector"]):
-            vectors = batch.column(0)
-            if pyarrow.types.is_fixed_size_list(vectors.type):
-                vectors = vectors.cast(pyarrow.list_(vectors.type.value_type))
-            if not hasattr(vectors.type, "value_type"):
-                raise self._error(f"its column 'vector' is of type {vectors.type}, not a list of numbers")
-            lengths = pyarrow.compute.fill_null(pyarrow.compute.list_value_length(vectors), 0)
-            values = vectors.flatten().to_numpy(zero_copy_only=False)
-            yield start, np.asarray(lengths.to_numpy(zero_copy_only=False), np.intp), self._numbers(values)
-            start += len(vectors)
-
-    def _numbers(self, values: Any) -> Vectors:
-        try:
-            with np.errstate(over="ignore"):
-                return np.asarray([np.nan if v is None else v for v in values] if isinstance(values, list) else values,
-                                  np.float32)  # fmt: skip
-        except (ValueError, TypeError) as error:
-            raise self._error(f"its vectors are not numbers ({error})") from error
-
-    def _batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """(first row, values by column) of some rows at a time; a value that a line of JSON lacks is None."""
-        start = 0
-        if not self._is_json:
-            for batch in self._arrow_batches(columns):
-                yield start, {name: batch.column(name).to_pylist() for name in columns}
-                start += batch.num_rows
-            return
-        for rows in self._json_rows():
-            yield start, {name: [row.get(name) for row in rows] for name in columns}
-            start += len(rows)
-
-    def _arrow_batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        try:
-            yield from batches_of(opened(self.source), size=self.source.stat().st_size, columns=columns)
-        except (ValueError, OSError) as error:
-            raise self._error(error) from error
-
-    def _json_rows(self) -> Iterator[list[dict[str, Any]]]:
-        rows: list[dict[str, Any]] = []
-        with self.source.open(encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, 1):
-                if not line.strip():
-                    continue
-                try:
-                    rows.append(dict(json.loads(line)))
-                except (ValueError, TypeError) as error:
-                    raise self._error(f"line {number} is not a JSON object") from error
-                if len(rows) == ROWS_AT_ONCE:
-                    yield rows
-                    rows = []
-        if rows:
-            yield rows
+        return self._table.integers
 
     def take(self, numbers: Ints, dimension: int) -> Vectors:
         """The vectors of the rows of these numbers, which rise; shape [n, d], NaN where a vector is not of length d."""
@@ -245,26 +222,43 @@ class StoredIndex:
 
     @cached_property
     def dimension(self) -> int:
-        """The commonest length of the first vectors."""
-        _, lengths, _ = next(iter(self._flat()))
+        """The commonest length of the first vectors, 0 without a row."""
+        lengths = next((lengths for _, lengths, _ in self._table.vectors()), np.zeros(1, np.intp))
         return int(np.bincount(lengths).argmax())
 
     def numbers_by_name(self, names: Iterable[str], *, are_hashes: bool, roles: Sequence[str]) -> dict[str, int]:
         """The row of each name that the file has in one of these roles, the first of them before the others.
 
-        `names` are texts, or hashes of texts; the file may have either.
+        `names` are texts, or hashes of texts; the file may have either. A text that is the same goes before one that
+        differs in blanks or line breaks.
         """
         as_hash = are_hashes or self.named_by == "hash"
-        wanted = {sha256_of(name) if as_hash and not are_hashes else name: name for name in names}
-        best: dict[str, tuple[int, int]] = {}
-        for start, batch in self._batches([self._name, *(["role"] if "role" in self.columns else [])]):
-            for place, name in enumerate(batch[self._name]):
-                if (key := self._key(name, as_hash=as_hash)) in wanted:
-                    role = (batch["role"][place] if "role" in batch else "") or ""
-                    if key is not None and role in roles:
-                        candidate = (roles.index(role), start + place)
-                        best[wanted[key]] = min(best.get(wanted[key], candidate), candidate)
-        return {name: number for name, (_, number) in best.items()}
+        wanted: dict[str, list[str]] = {}
+        for name in names:
+            key = name if are_hashes else sha256_of(name) if as_hash else spaced(name)
+            wanted.setdefault(key, []).append(name)
+        best: dict[str, tuple[bool, int, int]] = {}
+        for start, _, some, its_roles in self._named_rows():
+            for place, (own, role) in enumerate(zip(some, its_roles, strict=True)):
+                for name in wanted.get(self._key(own, as_hash=as_hash) or "", ()) if role in roles else ():
+                    candidate = (not as_hash and own != name, roles.index(role), start + place)
+                    best[name] = min(best.get(name, candidate), candidate)
+        self.joined_loosely |= {name for name, (is_loose, _, _) in best.items() if is_loose}
+        return {name: number for name, (_, _, number) in best.items()}
+
+    def by_role_and_name(self) -> Iterator[tuple[int, str, str]]:
+        """(number, role, text or hash) of each row that has one."""
+        for start, _, names, roles in self._named_rows():
+            yield from ((start + at, roles[at], name) for at, name in enumerate(names) if name is not None)
+
+
+def spaced(text: str) -> str:
+    """A text with one blank wherever it has blanks or line breaks.
+
+    >>> spaced(" a\\r\\n b ")
+    'a b'
+    """
+    return " ".join(text.split())
 
 
 def sha256_of(text: str) -> str:

@@ -40,9 +40,9 @@ def text_of(path: Path, *, most: int = MOST_BYTES) -> str:
         raise TextError(f"is not UTF-8 (byte {error.start})", line) from error
 
 
-def json_of(path: Path, *, most: int = MOST_BYTES) -> Any:
+def json_of(path: Path, *, most: int = MOST_BYTES, infinite: bool = False) -> Any:
     """What a JSON file holds; ValueError for what `parsed` refuses."""
-    return parsed(text_of(path, most=most))
+    return parsed(text_of(path, most=most), infinite=infinite)
 
 
 def parsed(text: str, *, infinite: bool = False) -> Any:

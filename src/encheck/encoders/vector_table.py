@@ -1,0 +1,406 @@
+"""Files of vectors as stores and libraries write them: where each part of a row lies, and the rows, some at a time.
+
+Parquet, JSON Lines, JSON (an array, Qdrant's scroll, Chroma's `get()`), CSV, TSV, and .npy or .npz with ids. A vector
+is a list, an array, pgvector's or PostgreSQL's text, or the bytes of float32, float64 or float16.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.datasets.reader import BadRows, lines_of
+from encheck.datasets.records import FORMATS, ending_of, records
+from encheck.errors import DataError, unknown
+from encheck.system.parquet import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, batches_of, opened
+
+Vectors = NDArray[np.float32]
+Ints = NDArray[np.intp]
+Columns = Mapping[str, Any]  # of some rows: a list, a numpy or a pyarrow array by column
+Read = Callable[[Sequence[str]], Iterator[tuple[int, Columns]]]
+
+VECTOR = ("vector", "embedding", "embeddings", "vectors", "values")
+TEXT = ("text", "document", "page_content", "content", "chunk", "documents")
+ID = ("id", "_id", "ids", "uuid")
+ENDINGS = (*FORMATS, ".npy", ".npz")
+SAMPLED = 100  # rows that say where the parts of a row lie
+DEEPEST = 3  # containers in containers in which a text is looked for
+BITS = re.compile("[01]{8,}")
+FLOATS = ("<f4", "<f8", "<f2")
+REMEDY = "Remedy: write the vectors as lists of numbers"
+
+
+@dataclass(frozen=True)
+class VectorTable:
+    """The rows of a file. `paths` has the column of each part of a row, and the keys to it inside the column.
+
+    Parts are id, text, hash, role and vector. `count` is known where no row has to be read for it. `integers` says
+    whether the vectors are stored as such, `number_type` what their bytes are where they are bytes. `ids` are those of
+    another file.
+    """
+
+    source: Path
+    paths: Mapping[str, tuple[str, ...]]
+    read: Read
+    count: int | None = None
+    integers: bool = False
+    number_type: str = ""
+    ids: tuple[str, ...] = ()
+
+    def values(self, parts: Sequence[str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
+        """(first row, values by part) of some rows at a time; None where a row lacks one. DataError as for opening."""
+        there = [part for part in parts if part in self.paths]
+        for start, columns in self.read([self.paths[part][0] for part in there]):
+            yield start, {part: _inside(_listed(columns[self.paths[part][0]]), self.paths[part][1:]) for part in there}
+
+    def vectors(self) -> Iterator[tuple[int, Ints, Vectors]]:
+        """(first row, length of each vector, 0 for none, their numbers one after the other) of some rows at a time."""
+        column, *keys = self.paths["vector"]
+        for start, columns in self.read([column]):
+            try:
+                yield (
+                    start,
+                    *_flat(_inside(_listed(columns[column]), keys) if keys else columns[column], self.number_type),
+                )
+            except (ValueError, TypeError, OverflowError) as error:
+                raise DataError(
+                    f"{self.source}: its column {column!r} does not hold vectors: {error}. {REMEDY}"
+                ) from error
+
+
+def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
+    """The rows of a file that is there; DataError says what it lacks, or why its vectors cannot be read."""
+    ending = ending_of(path)
+    ids: tuple[str, ...] = ()
+    count: int | None
+    if ending == ".parquet":
+        names, read, count = _parquet(path)
+    elif ending in (".npy", ".npz"):
+        names, read, count = _numpy(path)
+        ids = _ids_beside(path, count) if not {*ID} & {*names} else ()
+    elif ending == ".txt" and not needs_vectors:
+        lines = lines_of(path)
+        names, read, count = ["text"], _of_rows(lambda: ({"text": line} for line in lines)), len(lines)
+    elif ending in FORMATS:
+        names, read, count = _named(path, ending)
+    else:
+        raise DataError(f"{path}: {unknown('file ending', ending, ENDINGS)}")
+    sample = [dict(zip(names, row, strict=True)) for _, columns in islice(read(names), 1)
+              for row in zip(*(_listed(columns[name][:SAMPLED]) for name in names), strict=True)]  # fmt: skip
+    paths = _paths(path, names, sample, needs_vectors=needs_vectors)
+    integers, number_type = False, ""
+    if "vector" in paths:
+        column, *keys = paths["vector"]
+        values = _inside([row[column] for row in sample], keys)
+        try:
+            integers, number_type = _are_integers(values), _number_type(values)
+        except ValueError as error:
+            raise DataError(f"{path}: its column {column!r} does not hold vectors: {error}") from error
+    return VectorTable(path, paths, read, count, integers, number_type, ids)
+
+
+def _paths(
+    path: Path, names: Sequence[str], sample: Sequence[Mapping[str, Any]], *, needs_vectors: bool
+) -> dict[str, tuple[str, ...]]:
+    """Where each part of a row lies, as far as the file has it."""
+    paths: dict[str, tuple[str, ...]] = {name: (name,) for name in ("hash", "role") if name in names}
+    if name := next((name for name in ID if name in names), ""):
+        paths["id"] = (name,)
+    vector = next((name for name in VECTOR if name in names), "")
+    if not vector and needs_vectors:
+        some = [name for name in names if any(_is_vector(row[name]) for row in sample)]
+        if len(some) > 1:
+            raise DataError(
+                f"{path} has vectors in the columns {', '.join(some)}. Remedy: write the one that is meant as 'vector'"
+            )
+        vector = next(iter(some), "")
+    if vector:
+        paths["vector"] = _of_named_vectors(path, vector, sample)
+    level: list[tuple[str, ...]] = [(name,) for name in names if name != vector]
+    empty: list[tuple[str, ...]] = []
+    for _ in range(DEEPEST):
+        inside: list[tuple[str, ...]] = []
+        texts: list[tuple[str, ...]] = []
+        for place in level:
+            values = [value for value in _inside([row[place[0]] for row in sample], place[1:]) if value is not None]
+            objects = [found for value in values if (found := _object(value)) is not None]
+            inside += [(*place, key) for key in dict.fromkeys(key for found in objects for key in found)]
+            if place[-1] in TEXT and not objects and all(isinstance(value, str) for value in values):
+                (texts if values else empty).append(place)
+        if texts:
+            break
+        level = inside
+    if places := texts or empty:
+        paths["text"] = min(places, key=lambda place: TEXT.index(place[-1]))
+    return paths
+
+
+def _of_named_vectors(path: Path, column: str, sample: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The path to the vector of a row, which may be the only one of several names, as Qdrant and Weaviate have them."""
+    named = [value for row in sample if isinstance(value := row[column], dict)]
+    names = list(dict.fromkeys(name for value in named for name in value))
+    dense = [name for name in names if any(isinstance(value.get(name), list) for value in named)]
+    if named and {"indices", "values"} <= {*names}:
+        raise DataError(f"{path}: its column {column!r} has sparse vectors, which are not compared. {REMEDY}")
+    if len(dense) > 1:
+        raise DataError(
+            f"{path}: its column {column!r} has vectors of several names: {', '.join(dense)}. Remedy: write one of "
+            f"them alone, as client.scroll(..., with_vectors=[{dense[0]!r}]) gives it"
+        )
+    return (column, *dense)
+
+
+def _inside(values: Sequence[Any], keys: Sequence[str]) -> list[Any]:
+    for key in keys:
+        values = [(_object(value) or {}).get(key) for value in values]
+    return list(values)
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    """The object that a value is, or whose JSON it is, as jsonb in a CSV file; else None."""
+    if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_vector(value: Any) -> bool:
+    """Whether a value is surely a vector: two numbers or more, in a list or as text."""
+    if isinstance(value, str):
+        try:
+            return value[:1] in ("[", "{") and len(_numbers_of_text(value)) > 1
+        except ValueError:
+            return False
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(number, float) for number in value)
+
+
+# Vectors
+
+
+def _flat(values: Any, number_type: str) -> tuple[Ints, Vectors]:
+    """The length of each vector, and their numbers one after the other; ValueError for what is no vector."""
+    if isinstance(values, np.ndarray):
+        if values.ndim != 2 or values.dtype.kind not in "fiu":
+            raise ValueError(f"it is an array of shape {values.shape} and type {values.dtype}")
+        return np.full(len(values), values.shape[1], np.intp), values.astype(np.float32).ravel()
+    if not isinstance(values, list):
+        import pyarrow.compute
+
+        types = pyarrow.types
+        values = getattr(values, "storage", values)
+        if types.is_fixed_size_list(values.type):
+            values = values.cast(pyarrow.list_(values.type.value_type))
+        if types.is_list(values.type) or types.is_large_list(values.type):
+            kind = values.type.value_type
+            if not (types.is_integer(kind) or types.is_floating(kind)):
+                raise ValueError(f"its type is {values.type}")
+            lengths = pyarrow.compute.fill_null(pyarrow.compute.list_value_length(values), 0)
+            flat = values.flatten().to_numpy(zero_copy_only=False)
+            return np.asarray(lengths.to_numpy(zero_copy_only=False), np.intp), _float32(flat)
+        if types.is_primitive(values.type):
+            raise ValueError(f"it is of type {values.type}, not a list of numbers")
+        values = values.to_pylist()
+    decoded = [_decoded(value, number_type) for value in values]
+    numbers = [_float32(vector) for vector in decoded]
+    lengths = np.array([len(vector) for vector in decoded], np.intp)
+    return lengths, np.concatenate([np.zeros(0, np.float32), *numbers])
+
+
+def _float32(numbers: Any) -> Vectors:
+    with np.errstate(over="ignore"):
+        vector = np.asarray(numbers, np.float32)  # NaN for None
+    if vector.ndim != 1:
+        raise ValueError(f"a row has vectors of shape {vector.shape}")
+    return vector
+
+
+def _decoded(value: Any, number_type: str) -> Any:
+    """The numbers of one vector; none of a missing one."""
+    if value is None or value == "":
+        return []
+    if isinstance(value, bytes) or (isinstance(value, str) and _bytes_of_text(value) is not None):
+        data = value if isinstance(value, bytes) else _bytes_of_text(value) or b""
+        if len(data) % np.dtype(number_type).itemsize:
+            raise ValueError(f"a vector has {len(data)} bytes, which are no numbers of {number_type[2]} bytes")
+        return np.frombuffer(data, number_type)
+    if isinstance(value, str):
+        return _numbers_of_text(value)
+    if not isinstance(value, list):
+        raise ValueError(f"{str(value)[:40]!r} is a {type(value).__name__}")
+    return value
+
+
+def _numbers_of_text(text: str) -> NDArray[np.float64]:
+    """The numbers of pgvector's `[0.1,0.2]`, PostgreSQL's `{0.1,0.2}`, or numpy's `[0.1 0.2]`.
+
+    >>> _numbers_of_text("[0.5,2]"), _numbers_of_text("{0.5,NULL}")
+    (array([0.5, 2. ]), array([0.5, nan]))
+    """
+    if BITS.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} are bits, which are not compared with numbers. {REMEDY}")
+    if "..." in text:
+        raise ValueError(f"{text[:40]!r} was shortened by numpy when it was printed. {REMEDY}")
+    if "/" in text or ":" in text:
+        raise ValueError(f"{text[:40]!r} is a sparse vector, which is not compared. {REMEDY}")
+    parts = text.strip().strip("[](){}").replace(",", " ").replace("null", "nan").replace("NULL", "nan").split()
+    try:
+        return np.array(parts, np.float64)
+    except ValueError:
+        raise ValueError(f"{text[:40]!r} is not a list of numbers") from None
+
+
+def _bytes_of_text(text: str) -> bytes | None:
+    """The bytes that PostgreSQL's hex form of bytea or base64 stand for; None of another text."""
+    if text.startswith("\\x"):
+        return bytes.fromhex(text[2:])
+    if len(text) < 8 or len(text) % 4 or BITS.fullmatch(text) or text[0] in "[{(":
+        return None
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _number_type(values: Sequence[Any]) -> str:
+    """What the bytes of some vectors are: of float32, float64 and float16 the first whose numbers are of one size.
+
+    Read as another type, numbers are spread over dozens of powers of ten. ValueError for other bytes.
+    """
+    held = [value if isinstance(value, bytes) else _bytes_of_text(value) for value in values
+            if isinstance(value, bytes | str)]  # fmt: skip
+    data = [one for one in held if one]
+    for kind in FLOATS if data else ():
+        if any(len(one) % np.dtype(kind).itemsize for one in data):
+            continue
+        with np.errstate(invalid="ignore", over="ignore"):
+            sizes = np.abs(np.concatenate([np.frombuffer(one, kind) for one in data]).astype(np.float64))
+        sizes = sizes[sizes != 0]
+        if not len(sizes) or (np.isfinite(sizes).all() and np.quantile(sizes, 0.1) > 1e-5 * sizes.max()):
+            return kind
+    if data:
+        raise ValueError(
+            f"its {len(data[0])} bytes a vector are no float32, float64 or float16; bytes of int8 and packed bits are "
+            f"not read. {REMEDY}"
+        )
+    return ""
+
+
+def _are_integers(values: Sequence[Any]) -> bool:
+    """Whether vectors are whole numbers, as int8 is stored."""
+    some = [value for value in values if value is not None and value != [] and value != ""]
+    if all(isinstance(value, list) for value in some):
+        return bool(some) and all(isinstance(number, int) for value in some for number in value)
+    return all(isinstance(value, str) and value[0] in "[{" and not {*value} & {*".eENn"} for value in some)
+
+
+# Formats
+
+
+def _listed(values: Any) -> list[Any]:
+    if isinstance(values, np.ndarray):
+        return list(values.tolist())
+    return values if isinstance(values, list) else list(values.to_pylist())
+
+
+def _parquet(path: Path) -> tuple[list[str], Read, int]:
+    try:
+        file = opened(path)
+    except (ValueError, OSError) as error:
+        raise DataError(f"{path} should hold rows with vectors, but {error}. Remedy: copy or write it again") from error
+    names = list(file.schema_arrow.names)
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise DataError(f"{path} has the column {twice!r} twice. Remedy: write it once")
+
+    def read(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
+        start = 0
+        try:
+            for batch in batches_of(file, size=path.stat().st_size, columns=list(dict.fromkeys(columns))):
+                yield start, {name: batch.column(name) for name in columns}
+                start += batch.num_rows
+        except (ValueError, OSError) as error:
+            raise DataError(f"{path} is damaged: {error}. Remedy: copy or write it again") from error
+
+    return names, read, int(file.metadata.num_rows)
+
+
+def _numpy(path: Path) -> tuple[list[str], Read, int]:
+    """An array of vectors, a structured array, or the arrays of an .npz file; none that holds pickled objects."""
+    try:
+        if ending_of(path) == ".npz":
+            with zipfile.ZipFile(path) as file:
+                if sum(one.file_size for one in file.infolist()) > max(FREE_BYTES, MOST_TIMES * path.stat().st_size):
+                    raise ValueError(f"unpacks to more than {MOST_TIMES} times its size")
+            with np.load(path, allow_pickle=False) as found:
+                arrays = {name: found[name] for name in found.files}
+        else:
+            one = np.load(path, mmap_mode="r", allow_pickle=False)
+            arrays = {name: one[name] for name in one.dtype.names} if one.dtype.names else {"vector": one}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(
+            f"{path} holds no arrays of numbers and texts: {error}. Remedy: write it with np.save"
+        ) from error
+    count = len(arrays[name]) if (name := next(iter(arrays), "")) and arrays[name].ndim else 0
+    if odd := next((name for name, array in arrays.items() if not array.ndim or len(array) != count), ""):
+        raise DataError(f"{path}: {odd!r} has another number of rows than the other arrays, or none")
+
+    def read(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
+        for start in range(0, count, ROWS_AT_ONCE):
+            yield start, {name: arrays[name][start : start + ROWS_AT_ONCE] for name in columns}
+
+    return list(arrays), read, count
+
+
+def _ids_beside(path: Path, count: int | None) -> tuple[str, ...]:
+    """The ids in `name.ids.npy` or `ids.npy` (also .txt, .json) beside an .npy file; none without such a file."""
+    places = [
+        path.with_name(f"{stem}{ending}")
+        for stem in (f"{path.stem}.ids", "ids")
+        for ending in (".npy", ".txt", ".json")
+    ]
+    place = next((place for place in places if place.is_file()), None)
+    if place is None:
+        return ()
+    try:
+        if place.suffix == ".npy":
+            found = np.load(place, allow_pickle=False).tolist()
+        else:
+            found = json.loads(place.read_text("utf-8-sig")) if place.suffix == ".json" else lines_of(place)
+        ids = tuple(str(one) for one in found)
+    except (ValueError, OSError, TypeError) as error:
+        raise DataError(f"{place} should hold the ids of {path.name}, but {error}") from error
+    if len(ids) != count:
+        raise DataError(f"{place} has {len(ids):,} ids, but {path.name} has {count:,} vectors")
+    return ids
+
+
+def _named(path: Path, ending: str) -> tuple[list[str], Read, int | None]:
+    """Files of rows with names; those of JSON are held, for they are parsed as a whole."""
+    bad = BadRows(remedy="Remedy: write the file again")
+    names, rows = records(path, bad)
+    if ending == ".json":
+        held = [row for _, row in rows]
+        return names, _of_rows(lambda: iter(held)), len(held)
+    return names, _of_rows(lambda: (row for _, row in records(path, bad)[1])), None
+
+
+def _of_rows(rows: Callable[[], Iterator[Mapping[str, Any]]]) -> Read:
+    def read(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
+        start, left = 0, rows()
+        while some := list(islice(left, ROWS_AT_ONCE)):
+            yield start, {name: [row.get(name) for row in some] for name in columns}
+            start += len(some)
+
+    return read
