@@ -6,6 +6,8 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,6 +80,25 @@ def test_a_semeval_run_is_read_by_its_fields_whatever_divides_them(tmp_path, div
     assert found.keys == tuple(p.key for p in data.pairs)
     assert found.scores.tolist() == scores.tolist()
     assert found.predicted.tolist() == (scores > 0.5).astype(float).tolist()
+
+
+def test_a_run_of_trec_has_scores_by_its_ids(tmp_path):
+    data = ranking()
+    lines = [f"{p.key.partition('/')[0]} Q0 {p.key.partition('/')[2]} {n} {1 / n:.4f} mine\n"
+             for n, p in enumerate(data.pairs, 1)]  # fmt: skip
+    for text in ("".join(lines), "".join(lines[::-1]).replace(" ", "\t").replace("\tQ0\t", "\t0\t")):
+        found = read_predictions(table(tmp_path, text, "run.trec"))
+        assert (found.predicted, {*found.keys}) == (None, {p.key for p in data.pairs})
+        at, rows = aligned(found, data.pairs)
+        assert found.scores[rows].tolist() == [float(f"{1 / (n + 1):.4f}") for n in at]
+    with pytest.raises(DataError, match=r"run\.txt:2: 5 fields, but should be 6: query id, Q0, document id"):
+        read_predictions(table(tmp_path, lines[0] + lines[1].replace(" mine", ""), "run.txt"))
+
+
+def test_json_and_parquet_are_read_too(tmp_path):
+    assert read_predictions(table(tmp_path, '[{"score": 1}, {"score": 0.5}]', "p.json")).scores.tolist() == [1, 0.5]
+    pyarrow.parquet.write_table(pyarrow.table({"score": [1, 0.5]}), tmp_path / "p.parquet")
+    assert read_predictions(tmp_path / "p.parquet").scores.tolist() == [1, 0.5]
 
 
 BAD = {

@@ -81,7 +81,7 @@ def test_what_is_wrong_is_said_with_file_and_line(tmp_path, case):
 
 
 def test_a_folder_and_a_file_without_a_row_are_refused(tmp_path):
-    with pytest.raises(DataError, match=r"is a folder; expected a \.jsonl, \.csv"):
+    with pytest.raises(DataError, match=r"is a folder; expected a \.json, \.jsonl, \.csv"):
         load(f"contrast:{tmp_path}")
     with pytest.raises(DataError, match="has no valid row"):
         load(f"contrast:{put(tmp_path / 'own.jsonl', [{**TEA, 'q1': ''}])}", skip_bad_rows=True)

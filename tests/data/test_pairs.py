@@ -1,9 +1,13 @@
-"""The user's own pairs: CSV, TSV, JSON Lines and Parquet."""
+"""The user's own pairs: CSV, TSV, JSON, JSON Lines and Parquet, as files and as folders."""
 
 import csv
 import json
+import shlex
+import subprocess
+import sys
 
 import pyarrow
+import pyarrow.orc
 import pyarrow.parquet
 import pytest
 from hypothesis import given
@@ -14,6 +18,7 @@ from encheck.errors import DataError, NothingToMeasure
 from encheck.items import graded_pairs
 from encheck.items.variants import Maker
 from encheck.reporting.data import describe
+from encheck.scale.sources import plan, table_of
 
 HEADER = "first,second,label\n"
 ROWS = [("The kettle sings.", "The kettle whistles.", 1), ("The kettle sings.", "The pan is cold.", 0)]
@@ -25,6 +30,8 @@ def write(path, rows, columns=COLUMNS):
     if path.suffix == ".parquet":
         table = [dict(zip(columns, row, strict=True)) for row in rows]
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(table), path)
+    elif path.suffix == ".json":
+        path.write_text(json.dumps([dict(zip(columns, row, strict=True)) for row in rows]), "utf-8")
     elif path.suffix == ".jsonl":
         lines = [json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) for row in rows]
         path.write_bytes("\n".join(lines).encode())
@@ -47,7 +54,7 @@ def complaint(path, content=None, **options):
     return str(caught.value)
 
 
-FORMATS = pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+FORMATS = pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "parquet"])
 anything = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(str.strip)
 
 
@@ -163,16 +170,102 @@ def test_any_line_ending_of_a_csv_is_read(tmp_path, ending):
 @pytest.mark.parametrize(("name", "content"), [("own.csv", ""), ("own.csv", HEADER), ("own.jsonl", "\n\n")])
 def test_a_file_without_rows_says_what_was_expected(tmp_path, name, content):
     message = complaint(tmp_path / name, content)
-    assert message.startswith(f"pairs: {tmp_path / name} has no rows; expected a .csv, .tsv, .jsonl or .parquet")
+    assert message.startswith(f"pairs: {tmp_path / name} has no rows; expected a .csv, .tsv, .json, .jsonl or .parquet")
 
 
-@pytest.mark.parametrize("name", ["own.txt", "own", "own.csv.gz"])
-def test_an_unknown_ending_lists_those_that_are_known(tmp_path, name):
-    assert complaint(tmp_path / name, "x").endswith("There are: .csv, .jsonl, .parquet, .tsv")
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("own.txt", "cp {0}.txt {0}.csv, or with the ending that its format has"),
+        ("own", "cp {0} {0}.csv, or with the ending that its format has"),
+        ("own.csv.gz", "gunzip -k {0}.csv.gz"),
+        ("own.xlsx", """python -c 'import pandas; pandas.read_excel("{0}.xlsx").to_csv("{0}.csv", index=False)'"""),
+    ],
+)  # fmt: skip
+def test_an_unknown_ending_lists_those_that_are_known_and_a_command(tmp_path, name, remedy):
+    said = complaint(tmp_path / name, "x")
+    assert said.endswith(f"There are: .csv, .json, .jsonl, .parquet, .tsv. Remedy: {remedy.format(tmp_path / 'own')}")
 
 
-def test_a_folder_where_a_file_should_be_says_what_was_expected(tmp_path):
-    assert complaint(tmp_path).startswith(f"pairs: {tmp_path} is a folder; expected a .csv")
+def test_the_command_for_another_format_makes_a_file_that_is_read(tmp_path):
+    table = pyarrow.table({"first": ["a", "b"], "second": ["b", "c"], "label": [1, 0]})
+    pyarrow.orc.write_table(table, tmp_path / "it's.orc")
+    command = complaint(tmp_path / "it's.orc").partition("Remedy: ")[2].replace("python", sys.executable, 1)
+    assert subprocess.run(shlex.split(command)).returncode == 0
+    assert read(tmp_path / "it's.parquet") == [("a", "b", 1), ("b", "c", 0)]
+
+
+def folder_of(tmp_path):
+    """Two files of pairs whose columns have other names, one of them in a subfolder, and a hidden one."""
+    (tmp_path / "more").mkdir()
+    write(tmp_path / "more" / "b.parquet", [("c", "d", 0)], ("sentence1", "sentence2", "label"))
+    write(tmp_path / "a.parquet", ROWS)
+    write(tmp_path / "_old.parquet", [("x", "y", 1)])
+    return tmp_path
+
+
+def test_a_folder_of_parquet_is_read_without_an_engine_as_with_one(tmp_path):
+    folder = folder_of(tmp_path)
+    assert read(folder) == [*ROWS, ("c", "d", 0)]
+    shards = plan(folder).shards
+    assert [tuple(row.values()) for shard in shards for row in table_of(shard).to_pylist()] == read(folder)
+
+
+def test_a_url_is_left_to_an_engine():
+    assert complaint("s3://bucket/pairs").endswith("which an engine reads: --engine=local")
+
+
+def test_a_path_to_a_folder_of_pairs_is_taken_for_pairs(tmp_path):
+    write(tmp_path / "a.parquet", ROWS)
+    assert [(p.first, p.second, p.label) for p in load(str(tmp_path), sample=None).pairs] == ROWS
+
+
+def test_what_is_wrong_in_a_folder_names_the_file(tmp_path):
+    assert complaint(tmp_path).startswith(f"pairs: {tmp_path} holds no Parquet file; expected a .csv")
+    folder = folder_of(tmp_path)
+    write(folder / "more" / "b.parquet", [("c", "d", 2)])
+    assert complaint(folder).startswith(f"{folder}/more/b.parquet:1: the label is 2")
+    assert read(folder, skip_bad_rows=True) == ROWS
+    write(folder / "more" / "b.parquet", [("c", "d", 0.5)], ("first", "second", "score"))
+    assert "b.parquet: has the columns first, second, score, but" in complaint(folder)
+    assert read(folder, skip_bad_rows=True) == ROWS
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "jsonl"])
+@pytest.mark.parametrize("cell", ["NaN", "<NA>"])
+def test_a_cell_without_a_value_is_no_text(tmp_path, ending, cell):
+    path = write(tmp_path / f"own.{ending}", [("a", "b", "1", cell), (cell, "b", "1", "k")], (*COLUMNS, "cluster"))
+    line = {"csv": 3}.get(ending, 2)
+    assert complaint(path).startswith(f"{path}:{line}: the first text is missing: the cell has {cell!r}")
+    (pair,) = load(f"pairs:{path}", sample=None, skip_bad_rows=True).pairs
+    assert pair.cluster != cell
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"first": ["a", "b"], "second": ["b", "c"], "label": [1, 0]},
+        {"first": {"0": "a", "1": "b"}, "second": {"0": "b", "1": "c"}, "label": {"0": 1, "1": 0}},
+        {
+            "version": "1",
+            "data": [{"first": "a", "second": "b", "label": 1}, {"first": "b", "second": "c", "label": 0}],
+        },
+    ],
+)
+def test_a_json_file_may_hold_columns_or_its_rows_inside(tmp_path, value):
+    assert read_json(tmp_path, value) == [("a", "b", 1), ("b", "c", 0)]
+
+
+def read_json(tmp_path, value):
+    (tmp_path / "own.json").write_text(json.dumps(value), "utf-8")
+    return read(tmp_path / "own.json")
+
+
+def test_a_json_file_without_a_table_is_refused_with_a_command(tmp_path):
+    value = {"a": [{"first": "a", "second": "b", "label": 1}], "b": [{"x": 1}, {"x": 2}]}
+    said = complaint(tmp_path / "own.json", json.dumps(value))
+    assert said.endswith(f"jq -c '.KEY[]' {tmp_path}/own.json > {tmp_path}/own.jsonl")
+    assert "own.json: line 1: is not JSON" in complaint(tmp_path / "own.json", '[{"a": ')
 
 
 ROW = '{"first": "The tap drips.", "second": "The tap leaks.", "label": 1}\n'

@@ -1,8 +1,10 @@
-"""Queries and documents: the layouts of BEIR and MTEB, one file with a row a judgement, triplets."""
+"""Queries and documents: the layouts of BEIR, MTEB, TREC, LlamaIndex and FlagEmbedding, one file of rows."""
 
 import gzip
 import json
 import re
+import shlex
+import subprocess
 
 import pyarrow
 import pyarrow.parquet
@@ -337,14 +339,116 @@ def test_sound_data_have_nothing_odd(tmp_path):
     assert said_of(flat(tmp_path)) == {}
 
 
-@pytest.mark.parametrize("line", ["q1\t2\t1\n", "q1 0 2 1\n"])
-def test_judgements_without_a_header_are_told_what_it_is(tmp_path, line):
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("qrels/test.tsv", "q1\t2\t2\nq1\td3\t0\nq2\td 1\t1\n"),
+        ("qrels.tsv", "q1\t0\t2\t2\nq1\t0\td3\t0\n\nq2\t0\td 1\t1\n"),
+        ("qrels.txt", "q1 0 2 2\r\nq1 0 d3 0\r\nq2\t0\td 1\t1\r\n"),
+        ("qrels/dev.qrels.gz", "q1 Q0 2 2\nq1 Q0 d3 0\nq2\tQ0\td 1\t1\n"),
+    ],
+)
+def test_judgements_of_trec_are_read(tmp_path, name, lines):
+    expected = collection(flat(tmp_path))
+    (tmp_path / "qrels.jsonl").unlink()
+    put(tmp_path / name, lines.encode())
+    assert [one.relevance for one in collection(tmp_path).queries] == [{"2": 2, "d3": 0}, {"d 1": 1}]
+    assert collection(tmp_path / name).queries == collection(tmp_path).queries
+    assert collection(tmp_path).documents == expected.documents
+    put(tmp_path / name, f"{lines}q1 0".encode())
+    assert "fields, but the first line has" in complaint(tmp_path)
+
+
+def test_flat_judgements_of_another_split_are_named_by_their_file(tmp_path):
+    flat(tmp_path)
+    put(tmp_path / "qrels.dev.tsv", b"q1\t0\td3\t1\n")
+    found = collection(tmp_path / "qrels.dev.tsv")
+    assert (found.split, found.queries[0].right) == ("dev", {"d3": 1})
+    assert collection(tmp_path).queries[0].right == {"2": 2}
+
+
+def test_a_run_and_judgements_without_texts_are_refused_with_a_command(tmp_path):
     flat(tmp_path)
     (tmp_path / "qrels.jsonl").unlink()
-    put(tmp_path / "qrels" / "test.tsv", line.encode())
+    run = put(tmp_path / "qrels.txt", b"q1 Q0 2 1 12.5 bm25\n")
     said = complaint(tmp_path)
-    assert "test.tsv:1: no column for the query of a judgement (columns: q1" in said
-    assert said.endswith("names its columns in the first line: query-id, corpus-id, score")
+    assert "is a run of TREC" in said
+    command = said.partition("right: ")[2].replace(" > qrels.txt", "")
+    assert subprocess.run(shlex.split(command), capture_output=True, text=True).stdout == "q1 0 2 1\n"
+    alone = put(tmp_path / "alone" / "judged.txt", run.read_bytes().replace(b" 1 12.5 bm25", b" 1"))
+    command = complaint(alone).partition("Remedy: ")[2].partition("; then")[0]
+    shell = command.replace("corpus.jsonl queries.jsonl", f"{tmp_path}/corpus.jsonl {tmp_path}/queries.jsonl")
+    assert subprocess.run(shell, shell=True, cwd=tmp_path / "alone").returncode == 0
+    assert collection(tmp_path / "alone" / "SEARCH").queries[0].right == {"2": 1}
+
+
+LLAMA_INDEX = {
+    "queries": {"a1": "how do i pay", "b2": "where is it"},
+    "corpus": {"n1": "To pay, use a card.", "n2": "It is on its way.", "n3": "We are closed."},
+    "relevant_docs": {"a1": ["n1"], "b2": ["n2", "n3"]},
+    "mode": "text",
+}
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_one_json_file_holds_queries_corpus_and_judgements(tmp_path, graded):
+    found = {name: value for name, value in LLAMA_INDEX.items() if name != "mode"}
+    if graded:  # as BEIR's own loader gives them
+        found["corpus"] = {name: {"title": "", "text": text} for name, text in LLAMA_INDEX["corpus"].items()}
+        found["qrels"] = {query: dict.fromkeys(names, 2) for query, names in found.pop("relevant_docs").items()}
+    path = put(tmp_path / "qa.json", json.dumps(found if graded else LLAMA_INDEX).encode())
+    for data in (collection(path), load(str(path), sample=None).collection):
+        assert data.documents == LLAMA_INDEX["corpus"]
+        assert {one.text: [*one.right] for one in data.queries} == {
+            "how do i pay": ["n1"], "where is it": ["n2", "n3"],
+        }  # fmt: skip
+    missing = {**LLAMA_INDEX, "relevant_docs": {"a1": ["n9"]}}
+    said = complaint(put(path, json.dumps(missing).encode()))
+    assert "qa.json:relevant_docs:1: the document 'n9' is judged, but there is no such document" in said
+
+
+@pytest.mark.parametrize("kind", ["retrieval", "triplets"])
+@pytest.mark.parametrize("ending", ["jsonl", "json", "parquet"])
+def test_rows_may_have_lists_of_documents(tmp_path, kind, ending):
+    rows = [
+        {"query": "a", "pos": ["x", "y"], "neg": ["z"], "pos_scores": [0.9, 0.8], "type": "normal"},
+        {"query": "b", "pos": ["z"], "neg": ["x", "y"], "pos_scores": [0.9], "type": "normal"},
+    ]
+    passages = [
+        {"query": row["query"], **{f"{side}_passages": [{"docid": "1", "title": "T", "text": one} for one in row[name]]
+                                   for side, name in (("positive", "pos"), ("negative", "neg"))}}
+        for row in rows
+    ]  # fmt: skip
+    for lists, prefix in ((rows, ""), (passages, "T ")):
+        path = tmp_path / f"own.{ending}"
+        if ending == "parquet":
+            pyarrow.parquet.write_table(pyarrow.Table.from_pylist(lists), path)
+        else:
+            put(path, json.dumps(lists).encode() if ending == "json" else jsonl(lists))
+        found = collection(path, kind)
+        texts = found.documents
+        assert [{texts[name] for name in one.right} for one in found.queries] == [
+            {f"{prefix}x", f"{prefix}y"}, {f"{prefix}z"},
+        ]  # fmt: skip
+        assert [{texts[name] for name in one.negatives} for one in found.queries] == [
+            {f"{prefix}z"}, {f"{prefix}x", f"{prefix}y"},
+        ]  # fmt: skip
+        assert [dict(one.slices) for one in found.queries] == [{} if prefix else {"type": "normal"}] * 2
+
+
+@pytest.mark.parametrize("cell", ["NaN", "<NA>", "NULL", "\\N"])
+def test_a_cell_without_a_value_is_no_text_no_cluster_and_no_slice(tmp_path, cell):
+    table = f"query,document,negative,cluster,act\na,x,{cell},{cell},{cell}\nb,y,z,k,pay\n"
+    found = collection(put(tmp_path / "own.csv", table.encode()))
+    assert sorted(found.documents.values()) == ["x", "y", "z"]
+    assert [dict(one.slices) for one in found.queries] == [{}, {"act": "pay"}]
+    assert found.queries[0].cluster != cell
+    said = complaint(put(tmp_path / "own.csv", f"query,document\na,x\nb,{cell}\n".encode()))
+    assert f"own.csv:3: the document text is missing: the cell has {cell!r}" in said
+    corpus = put(tmp_path / "beir" / "corpus.csv", f"_id,title,text\n1,{cell},words\n2,T,{cell}\n".encode())
+    put(corpus.with_name("queries.jsonl"), jsonl(QUERIES[:1]))
+    put(corpus.with_name("qrels.tsv"), b"q1 0 1 1\n")
+    assert collection(corpus.parent).documents == {"1": "words", "2": "T"}
 
 
 @pytest.mark.parametrize("score", [True, 10**10, None, "", "1,0", float("inf")])

@@ -242,6 +242,10 @@ def test_a_large_file_is_measured_in_shards_without_being_asked(tmp_path, monkey
     assert "300 rows are measured in 1 shards (--engine=local)" in caplog.text
     assert large(tmp_path, is_asked=False, sample=100).load("pairs", spec) is None
     assert large(tmp_path, is_asked=False, is_gated=True).load("pairs", spec) is None
+    for half in range(2):
+        (tmp_path / "many" / str(half)).mkdir(parents=True)
+        write(tmp_path / "many" / str(half) / "pairs.parquet", ROWS[half::2])
+    assert large(tmp_path, is_asked=False).load("pairs", f"pairs:{tmp_path / 'many'}").columns is not None
 
 
 class Learning(Asymmetric):

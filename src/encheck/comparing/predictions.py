@@ -1,8 +1,9 @@
 """Read prediction files of other systems and match them to the pairs of the data.
 
-Two layouts. A table with a header (CSV, TSV or JSON Lines) has a column `prediction` (1 or 0), `score`, or both, one
-row a pair in the order of the data. A run of SemEval's task 3 has no header and five fields a line, divided by tabs or
-blanks: question id, candidate id, rank (not used), score, true or false. It is matched by its ids.
+A table with a header (CSV, TSV, JSON Lines, JSON or Parquet) has a column `prediction` (1 or 0), `score`, or both, one
+row a pair in the order of the data. A run has no header, fields divided by tabs or blanks, and is matched by its ids:
+SemEval's task 3 has question id, candidate id, rank (not used), score, true or false; TREC has query id, Q0, document
+id, rank (not used), score, name of the run.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.reader import BadRows, binary_label, header_of, json_rows, lines_of, named_rows
-from encheck.errors import DataError, UsageError, no_pair, unknown
+from encheck.datasets.reader import BadRows, binary_label, lines_of
+from encheck.datasets.records import ending_of, records
+from encheck.errors import DataError, UsageError, no_pair
 from encheck.types import SentencePair
 
 Floats = NDArray[np.float64]
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
 LAYOUTS = (
-    "a .csv, .tsv or .jsonl file with a column prediction (1 or 0), score, or both; or lines of "
-    "question id, candidate id, rank, score, true/false"
+    "a .csv, .tsv, .jsonl, .json or .parquet file with a column prediction (1 or 0), score, or both; or lines of "
+    "question id, candidate id, rank, score, true/false; or TREC's lines of query id, Q0, document id, rank, score, run"
 )
 STRICT = BadRows(remedy="Fix the row: every pair needs its prediction")
 
@@ -45,19 +46,17 @@ class Predictions:
 
 def read_predictions(path: Path) -> Predictions:
     """The predictions in a file; DataError names file and line of whatever is wrong."""
-    lines = [(number, line) for number, line in enumerate(lines_of(path), 1) if line.strip()]
-    if not lines:
-        raise DataError(f"{path} has no predictions; expected {LAYOUTS}")
-    fields = lines[0][1].split()
-    if len(fields) == 5 and binary_label(fields[4]) is not None:
-        return _run(path, lines)
-    suffix = path.suffix.lower()
-    if suffix not in (*DELIMITERS, ".jsonl"):
-        raise DataError(f"{path}:1: {unknown('file ending', suffix, [*DELIMITERS, '.jsonl'])}; expected {LAYOUTS}")
-    rows = list(
-        json_rows(path, STRICT) if suffix == ".jsonl" else named_rows(path, delimiter=DELIMITERS[suffix], bad=STRICT)
-    )
-    columns = header_of(path, delimiter=DELIMITERS[suffix]) if suffix in DELIMITERS else [*rows[0][1]] if rows else []
+    if ending_of(path) not in (".json", ".parquet") and path.suffix.lower() != ".gz":
+        lines = [(number, line) for number, line in enumerate(lines_of(path), 1) if line.strip()]
+        if not lines:
+            raise DataError(f"{path} has no predictions; expected {LAYOUTS}")
+        fields = lines[0][1].split()
+        if len(fields) == 5 and binary_label(fields[4]) is not None:
+            return _run(path, lines)
+        if len(fields) == 6 and fields[1].upper() in ("Q0", "0"):
+            return _run(path, lines, of_trec=True)
+    columns, named = records(path, STRICT)
+    rows = list(named)
     names = set(columns)
     if not names & {"prediction", "score"}:
         raise DataError(
@@ -76,19 +75,21 @@ def _column(path: Path, rows: Sequence[tuple[int, Mapping[str, Any]]], name: str
     return np.array([_number(path, number, convert, row.get(name)) for number, row in rows], float)
 
 
-def _run(path: Path, lines: Iterable[tuple[int, str]]) -> Predictions:
+def _run(path: Path, lines: Iterable[tuple[int, str]], *, of_trec: bool = False) -> Predictions:
     keys, scores, predicted = [], [], []
+    count, candidate, score = (6, 2, 4) if of_trec else (5, 1, 3)
     for number, line in lines:
         fields = line.split()
-        if len(fields) != 5:
-            raise DataError(f"{path}:{number}: {len(fields)} fields, but should be 5: {LAYOUTS.rpartition('of ')[2]}")
-        keys.append(f"{fields[0]}/{fields[1]}")
-        scores.append(_number(path, number, _score, fields[3]))
-        predicted.append(_number(path, number, _label, fields[4]))
+        if len(fields) != count:
+            layout = LAYOUTS.split("lines of ")[2 if of_trec else 1].partition(";")[0]
+            raise DataError(f"{path}:{number}: {len(fields)} fields, but should be {count}: {layout}")
+        keys.append(f"{fields[0]}/{fields[candidate]}")
+        scores.append(_number(path, number, _score, fields[score]))
+        predicted += [] if of_trec else [_number(path, number, _label, fields[4])]
     twice = [key for key, count in Counter(keys).items() if count > 1]
     if twice:
         raise DataError(f"{path} has {len(twice)} candidates more than once; the first is {twice[0]}")
-    return Predictions(path, np.array(predicted, float), np.array(scores, float), tuple(keys))
+    return Predictions(path, None if of_trec else np.array(predicted, float), np.array(scores, float), tuple(keys))
 
 
 def _number(path: Path, number: int, convert: Any, value: object) -> float:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from encheck.datasets.reader import BadRows, checked_text, decoded
-from encheck.datasets.records import FORMATS, ending_of, records
+from encheck.datasets.reader import BadRows, checked_text, decoded, is_missing
+from encheck.datasets.records import FORMATS, ending_of, records, unread_format
 from encheck.datasets.web_pages import Page, of_html, of_markdown, of_text
 from encheck.errors import DataError
 
@@ -53,7 +53,7 @@ def files_of(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
     """(file, its name in the folder) of what is read there; hidden files and folders are passed over."""
     if path.is_file():
         if ending_of(path) not in ENDINGS:
-            raise DataError(f"{path} is not a supported document file: {', '.join(ENDINGS)}")
+            raise unread_format(path, ENDINGS)
         seen[ending_of(path)] += 1
         yield path, path.name
         return
@@ -64,7 +64,7 @@ def files_of(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
         if any(part.startswith(".") for part in inside.parts) or not file.is_file():
             continue
         seen[ending_of(file)] += 1
-        if ending_of(file) in ENDINGS:
+        if ending_of(file) in ENDINGS and ending_of(file) != ".json":  # in a folder it may be anything
             yield file, inside.as_posix()
 
 
@@ -99,4 +99,4 @@ def _of_rows(file: Path, name: str, bad: BadRows) -> Iterator[Article]:
 
 def _title(row: Mapping[str, Any], column: str | None) -> str:
     said = row.get(column) if column else None
-    return " ".join(said.split()) if isinstance(said, str) else ""
+    return " ".join(said.split()) if isinstance(said, str) and not is_missing(said) else ""

@@ -14,7 +14,7 @@ import numpy as np
 
 from encheck.datasets.clusters import sample_clusters
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.reader import BadRows, checked_text, refuse_misspelt, said_of_unread
+from encheck.datasets.reader import BadRows, checked_text, is_missing, refuse_misspelt, said_of_unread
 from encheck.datasets.records import records
 from encheck.errors import DataError
 from encheck.ids import ItemId
@@ -23,7 +23,7 @@ from encheck.types import Contrast, content_hash
 
 log = logging.getLogger("encheck")
 LICENCE = "yours"
-FILES = "a .jsonl, .csv, .tsv or .parquet file with columns q1, q2, doc1, doc2 (and cluster)"
+FILES = "a .json, .jsonl, .csv, .tsv or .parquet file with columns q1, q2, doc1, doc2 (and cluster)"
 COLUMNS = ("q1", "q2", "doc1", "doc2")
 
 
@@ -102,8 +102,7 @@ def _row(fields: Mapping[str, Any]) -> Row:
         if one == two:
             raise ValueError(f"{name} and {other} are the same text: there is no contrast")
     cluster = fields.get("cluster")
-    is_missing = cluster is None or cluster != cluster or not str(cluster).strip()
-    return Row((q1, q2), (doc1, doc2), "" if is_missing else str(cluster))
+    return Row((q1, q2), (doc1, doc2), "" if is_missing(cluster) else str(cluster))
 
 
 def _distinct(path: Path, rows: Iterator[Row]) -> list[Row]:

@@ -9,7 +9,8 @@ from encheck.datasets.pairs import is_of_pairs
 from encheck.datasets.passages import is_page
 from encheck.datasets.query_rows import NEGATIVE, is_of_queries
 from encheck.datasets.reader import BadRows
-from encheck.datasets.records import FORMATS, ending_of, records
+from encheck.datasets.records import FORMATS, ending_of, parquet_files, records
+from encheck.datasets.retrieval import parts_of
 
 PASSAGES = "passages"
 
@@ -24,7 +25,12 @@ def taken_for(path: Path, *, has_log: bool) -> str:
         return PASSAGES
     if path.is_dir():
         parts = {file.name.partition(".")[0] for file in path.iterdir()}
-        return "retrieval" if {"corpus", "queries", "qrels"} <= parts else PASSAGES
+        if {"corpus", "queries", "qrels"} <= parts:
+            return "retrieval"
+        files = parquet_files(path) if {file.suffix for file in path.iterdir()} == {".parquet"} else []
+        return "pairs" if files and is_of_pairs(records(files[0], BadRows())[0]) else PASSAGES
+    if ending_of(path) == ".json" and parts_of(path):
+        return "retrieval"
     return _of_columns(path) if ending_of(path) in FORMATS else PASSAGES
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from encheck.datasets.reader import Row, checked_text, label_of, refuse_misspelt
+from encheck.datasets.reader import Row, checked_text, is_missing, label_of, refuse_misspelt
 from encheck.errors import DataError
 
 NAMES = {
@@ -82,11 +82,6 @@ def score_of(value: object) -> float:
     if not math.isfinite(score):
         raise ValueError(f"the score is {value!r:.60}, but should be a number: higher means more similar")
     return score
-
-
-def is_missing(value: object) -> bool:
-    """Whether a field is blank, NaN or an empty list, as tables are saved."""
-    return value is None or value != value or value in ([], {}) or not str(value).strip()
 
 
 def said_of_repeats(path: Path, again: int, rows: int) -> list[str]:

@@ -15,38 +15,56 @@ from pathlib import Path
 
 from encheck.datasets import pairs_in_columns
 from encheck.datasets.contrast import is_of_contrasts
-from encheck.datasets.pair_columns import NAMES, NEEDED, columns_of, is_missing, row_of, said_of_repeats, said_of_scores
+from encheck.datasets.pair_columns import NAMES, NEEDED, columns_of, row_of, said_of_repeats, said_of_scores
 from encheck.datasets.pairs_in_columns import HeldPairs
 from encheck.datasets.query_rows import is_of_queries
-from encheck.datasets.reader import BadRows, Row, json_rows, said_of_unread
-from encheck.datasets.records import Format, Named, delimited, parquet, records
-from encheck.errors import DataError, unknown
+from encheck.datasets.reader import BadRows, Row, is_missing, json_rows, said_of_unread
+from encheck.datasets.records import (
+    Format,
+    Named,
+    delimited,
+    json_table,
+    parquet,
+    parquet_files,
+    records,
+    unread_format,
+)
+from encheck.errors import DataError
 
 log = logging.getLogger("encheck")
 LICENCE = "yours"
-FILES = "a .csv, .tsv, .jsonl or .parquet file with columns first, second, label or score (and cluster)"
+FILES = (
+    "a .csv, .tsv, .json, .jsonl or .parquet file, or a folder of Parquet files, with columns first, second, label or "
+    "score (and cluster)"
+)
 
 
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
     """Pairs in file order; DataError if a column is missing, with the columns that are there."""
+    if path.is_dir():
+        if not (files := parquet_files(path)):
+            raise DataError(f"pairs: {path} holds no Parquet file; expected {FILES}")
+        for file in files:
+            yield from read(file, bad)
+        return
     if not path.is_file():
-        state = "is a folder" if path.is_dir() else "does not exist"
-        raise DataError(f"pairs: {path} {state}; expected {FILES}")
+        if ":/" in str(path):
+            raise DataError(f"pairs: {path} is no file. Remedy, if it is a URL, which an engine reads: --engine=local")
+        raise DataError(f"pairs: {path} does not exist; expected {FILES}")
     if path.suffix.lower() not in FORMATS:
-        raise DataError(f"pairs: {unknown('file ending', path.suffix, FORMATS)}")
+        raise unread_format(path, FORMATS)
     columns, rows = FORMATS[path.suffix.lower()](path, bad)
     if not columns:
         raise DataError(f"pairs: {path} has no rows; expected {FILES}")
     chosen = columns_of(path, columns)
     for said in said_of_unread(path, columns, chosen.values()):
         log.warning("%s", said)
-    return _scores_told(path, _repeats_told(path, _made(path, rows, chosen, bad)))
+    yield from _scores_told(path, _repeats_told(path, _made(path, rows, chosen, bad)))
 
 
 def hold(path: Path, bad: BadRows) -> HeldPairs:
     """The pairs that `read` gives, in columns: in a fraction of its time and memory. DataError as for `read`."""
-    ending = path.suffix.lower()
-    if not path.is_file() or ending not in FORMATS:
+    if not (parquet_files(path) if path.is_dir() else path.is_file() and path.suffix.lower() in FORMATS):
         list(read(path, bad))
     return pairs_in_columns.hold(path, bad, lambda: read(path, replace(bad, skipped=[])))
 
@@ -132,6 +150,7 @@ def _jsonl(path: Path, bad: BadRows) -> tuple[list[str], Named]:
 FORMATS: dict[str, Format] = {
     ".csv": delimited(","),
     ".tsv": delimited("\t"),
+    ".json": json_table,
     ".jsonl": _jsonl,
     ".parquet": parquet,
 }

@@ -21,7 +21,6 @@ from encheck.datasets.links import Linker, Links
 from encheck.datasets.pair_columns import (
     NEEDED,
     columns_of,
-    is_missing,
     row_of,
     said_of_repeats,
     said_of_scores,
@@ -29,15 +28,17 @@ from encheck.datasets.pair_columns import (
 )
 from encheck.datasets.reader import (
     HALF,
+    NO_VALUE,
     BadRows,
     Row,
     binary_label,
     full_rows,
     header_of,
+    is_missing,
     json_rows,
     said_of_unread,
 )
-from encheck.datasets.records import parquet_batches
+from encheck.datasets.records import json_table, parquet_batches, parquet_files
 from encheck.errors import DataError
 
 Chosen = Mapping[str, str | None]
@@ -54,8 +55,9 @@ class HeldPairs:
 
 
 class _Batch(NamedTuple):
-    """Rows by the roles that have a column: lists, or pyarrow arrays of texts that need no care."""
+    """Rows of a file by the roles that have a column: lists, or pyarrow arrays of texts that need no care."""
 
+    path: Path
     lines: Sequence[int]
     fields: Mapping[str, Any]
 
@@ -123,25 +125,51 @@ def hold(path: Path, bad: BadRows, strictly: Callable[[], Iterable[Row]]) -> Hel
 
 def _read(path: Path, bad: BadRows) -> _Gathered:
     ending = path.suffix.lower()
+    if path.is_dir():
+        return _of_parquet(path, parquet_files(path), bad)
     if ending == ".parquet":
-        return _of_parquet(path, bad)
+        return _of_parquet(path, [path], bad)
     if ending == ".jsonl":
         return _of_json_lines(path, bad)
+    if ending == ".json":
+        names, rows = json_table(path, noted := _Noted(bad.skip))
+        return _of_objects(path, bad, {*names}, lambda _: rows, noted)
     return _of_lists(path, bad, "," if ending == ".csv" else "\t")
 
 
-def _of_parquet(path: Path, bad: BadRows) -> _Gathered:
-    names, opened = parquet_batches(path)
-    chosen = _columns(path, names)
+def _of_parquet(path: Path, files: Sequence[Path], bad: BadRows) -> _Gathered:
+    """The rows of all files, whose columns have the same roles; another file is refused, or left out and noted."""
+    found: list[tuple[Path, list[str], Chosen, Callable[[Sequence[str]], Iterator[Any]]]] = []
+    for file in files:
+        try:
+            names, opened = parquet_batches(file)
+            chosen = _columns(file, names)
+            if found and _roles(chosen) != _roles(found[0][2]):
+                said = [", ".join(filter(None, one.values())) for one in (chosen, found[0][2])]
+                raise DataError(f"{file}: has the columns {said[0]}, but {found[0][0]} has {said[1]}. {bad.remedy}")
+            found.append((file, names, chosen, opened))
+        except DataError as error:
+            if not bad.skip or len(files) == 1:
+                raise
+            bad.skipped.append(str(error))
+    if not found:
+        raise DataError(f"{path}: none of the files can be used, the first because: {bad.skipped[0]}")
 
     def batches() -> Iterator[_Batch]:
-        start = 1
-        for batch in opened([column for column in chosen.values() if column]):
-            fields = {role: _as_needed(role, batch.column(column)) for role, column in chosen.items() if column}
-            yield _Batch(range(start, start + batch.num_rows), fields)
-            start += batch.num_rows
+        for file, _, chosen, opened in found:
+            start = 1
+            for batch in opened([column for column in chosen.values() if column]):
+                fields = {role: _as_needed(role, batch.column(column)) for role, column in chosen.items() if column}
+                yield _Batch(file, range(start, start + batch.num_rows), fields)
+                start += batch.num_rows
 
-    return _gathered(path, names, batches(), chosen, bad, _Noted(bad.skip))
+    columns = [name for _, names, _, _ in found for name in names]
+    roles = {f"{role} of {file}": column for file, _, chosen, _ in found for role, column in chosen.items()}
+    return _gathered(path, columns, batches(), found[0][2], bad, _Noted(bad.skip), read=roles)
+
+
+def _roles(chosen: Chosen) -> set[str]:
+    return {role for role, column in chosen.items() if column}
 
 
 def _as_needed(role: str, column: Any) -> Any:
@@ -157,35 +185,43 @@ def _of_lists(path: Path, bad: BadRows, delimiter: str) -> _Gathered:
         while some := list(islice(rows, ROWS_AT_ONCE)):
             columns = list(zip(*(fields for _, fields in some), strict=True))
             fields = {role: columns[names.index(column)] for role, column in chosen.items() if column}
-            yield _Batch([line for line, _ in some], fields)
+            yield _Batch(path, [line for line, _ in some], fields)
 
     return _gathered(path, names, batches(), chosen, bad, noted)
 
 
 def _of_json_lines(path: Path, bad: BadRows) -> _Gathered:
     """The rows; those keys are columns that any row has, so where the first rows lack some, all are read again."""
+    objects = partial(json_rows, path)
     try:
-        return _of_objects(path, bad, _keys(islice(json_rows(path, BadRows(skip=True)), ROWS_AT_ONCE)))
+        known = _keys(islice(objects(BadRows(skip=True)), ROWS_AT_ONCE))
+        return _of_objects(path, bad, known, objects, _Noted(bad.skip))
     except (DataError, _OtherColumnsError):
-        return _of_objects(path, bad, _keys(json_rows(path, BadRows(skip=True))))
+        return _of_objects(path, bad, _keys(objects(BadRows(skip=True))), objects, _Noted(bad.skip))
 
 
-def _keys(rows: Iterable[tuple[int, dict[str, Any]]]) -> set[str]:
+def _keys(rows: Iterable[tuple[int, Mapping[str, Any]]]) -> set[str]:
     return {key for _, row in rows for key in row}
 
 
-def _of_objects(path: Path, bad: BadRows, known: set[str]) -> _Gathered:
-    chosen, noted = _columns(path, sorted(known)), _Noted(bad.skip)
+def _of_objects(
+    path: Path,
+    bad: BadRows,
+    known: set[str],
+    objects: Callable[[BadRows], Iterator[tuple[int, Mapping[str, Any]]]],
+    noted: _Noted,
+) -> _Gathered:
+    chosen = _columns(path, sorted(known))
 
     def batches() -> Iterator[_Batch]:
-        rows, seen = json_rows(path, noted), known
+        rows, seen = objects(noted), known
         while some := list(islice(rows, ROWS_AT_ONCE)):
             if new := _keys(some) - seen:
                 seen = seen | new
                 if columns_of(path, sorted(seen)) != chosen:
                     raise _OtherColumnsError
             fields = {role: [row.get(column) for _, row in some] for role, column in chosen.items() if column}
-            yield _Batch([line for line, _ in some], fields)
+            yield _Batch(path, [line for line, _ in some], fields)
 
     return _gathered(path, known, batches(), chosen, bad, noted, fields_last=True)
 
@@ -205,22 +241,23 @@ def _gathered(
     noted: _Noted,
     *,
     fields_last: bool = False,
+    read: Chosen | None = None,
 ) -> _Gathered:
-    """The rows of all batches; malformed ones are noted in the order of `noted`."""
+    """The rows of all batches, malformed ones noted in the order of `noted`; `read` has the columns of all files."""
     held, linker, scores = Held(), Linker(), _Range()
     for batch in batches:
         try:
             made = _whole(batch)
         except ValueError:
-            made = _from_rows(_row_by_row(path, batch, chosen, partial(noted.note, last=fields_last)))
+            made = _from_rows(_row_by_row(batch, chosen, partial(noted.note, last=fields_last)))
         scores = scores.with_those_of(made.column("score"))
         held.append(made)
         linker.append(made)
     bad.skipped += [message for _, _, message in sorted(noted.found)]
-    return _Gathered(held, linker, scores, said_of_unread(path, names, chosen.values()))
+    return _Gathered(held, linker, scores, said_of_unread(path, names, (read or chosen).values()))
 
 
-def _row_by_row(path: Path, batch: _Batch, chosen: Chosen, bad: Callable[[Path, int, str], None]) -> Iterator[Row]:
+def _row_by_row(batch: _Batch, chosen: Chosen, bad: Callable[[Path, int, str], None]) -> Iterator[Row]:
     columns = {
         role: value if isinstance(value, list | tuple) else value.to_pylist() for role, value in batch.fields.items()
     }
@@ -228,7 +265,7 @@ def _row_by_row(path: Path, batch: _Batch, chosen: Chosen, bad: Callable[[Path, 
         try:
             yield row_of({role: columns[role][at] if role in columns else None for role in chosen}, chosen)
         except ValueError as error:
-            bad(path, line, str(error))
+            bad(batch.path, line, str(error))
 
 
 def _from_rows(rows: Iterable[Row]) -> Any:
@@ -263,9 +300,11 @@ def _record_batch(first: Any, second: Any, *others: Sequence[Any]) -> Any:
 
 def _is_clean(column: Any) -> bool:
     """Whether a pyarrow column has only texts in UTF-8, and none of them is missing, empty or in white space."""
-    import pyarrow
+    import pyarrow.compute
 
     if not pyarrow.types.is_string(column.type) or column.null_count or not len(column):
+        return False
+    if pyarrow.compute.any(pyarrow.compute.is_in(column, pyarrow.array(NO_VALUE))).as_py():
         return False
     data, ends = spans(column.cast(pyarrow.large_string()))
     if not (ends[1:] > ends[:-1]).all():
@@ -292,8 +331,12 @@ def _texts(values: Any) -> Any:
         raise ValueError("not a text")
     stripped = list(map(str.strip, values))
     joined = "".join(stripped)
-    if not all(stripped) or (not joined.isascii() and HALF.search(joined)):
-        raise ValueError("a blank text, or half a character")
+    if (
+        not all(stripped)
+        or any(text in NO_VALUE for text in stripped)
+        or (not joined.isascii() and HALF.search(joined))
+    ):
+        raise ValueError("a text that is blank or missing, or half a character")
     return text_array(stripped)
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from encheck.datasets.collection import CollectionQuery
-from encheck.datasets.reader import BadRows, checked_text, lines_of, refuse_misspelt
-from encheck.datasets.records import FORMATS, ending_of, records
-from encheck.errors import DataError, unknown
+from encheck.datasets.reader import BadRows, checked_text, is_missing, lines_of, refuse_misspelt
+from encheck.datasets.records import FORMATS, ending_of, records, unread_format
+from encheck.errors import DataError
 from encheck.types import content_hash
 
 TEXT_ENDINGS = (".txt", ".log")
@@ -63,7 +63,7 @@ def _rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _Asked]]:
         lines = ((number, line.strip()) for number, line in enumerate(lines_of(path), 1))
         return ((number, _Asked(" ".join(line.split()), 1, "")) for number, line in lines if line)
     if ending not in FORMATS:
-        raise DataError(f"--queries={path}: {unknown('file ending', ending, (*TEXT_ENDINGS, *FORMATS))}")
+        raise unread_format(path, (*TEXT_ENDINGS, *FORMATS))
     return _of_table(path, bad)
 
 
@@ -77,7 +77,7 @@ def _of_table(path: Path, bad: BadRows) -> Iterator[tuple[int, _Asked]]:
         try:
             text = " ".join(checked_text("query", row.get("query")).split())
             cluster = row.get("cluster")
-            named = "" if cluster is None or cluster != cluster else str(cluster).strip()
+            named = "" if is_missing(cluster) else str(cluster).strip()
             yield number, _Asked(text, count_of(row.get("count")), named)
         except ValueError as error:
             bad(path, number, str(error))
@@ -89,7 +89,7 @@ def count_of(value: Any) -> int:
     >>> count_of("12"), count_of(None)
     (12, 1)
     """
-    if value is None or value == "" or value != value:
+    if is_missing(value):
         return 1
     try:
         number = float(value)

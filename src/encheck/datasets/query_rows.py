@@ -1,7 +1,9 @@
 """One file with one judgement per row: a query, a document that is right for it, and documents that are wrong.
 
-The texts are the ids: what stands twice is one query or one document. All documents, hard negatives too, are searched;
-but a query that is a document too does not find itself, unless a row says that its own text is right for it.
+A row may have several documents of a kind in a list, as FlagEmbedding (`pos`, `neg`) and Tevatron (`positive_passages`,
+`negative_passages`) write them. The texts are the ids: what stands twice is one query or one document. All documents,
+hard negatives too, are searched; but a query that is a document too does not find itself, unless a row says that its
+own text is right for it.
 """
 
 from __future__ import annotations
@@ -14,18 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from encheck.datasets.collection import Collection, CollectionQuery, clustered
-from encheck.datasets.reader import BadRows, checked_text, refuse_misspelt
+from encheck.datasets.reader import BadRows, checked_text, is_missing, refuse_misspelt
 from encheck.datasets.records import records
 from encheck.errors import DataError
 from encheck.types import content_hash
 
 NAMES = {
     "query": ("query", "anchor"),
-    "document": ("document", "positive"),
+    "document": ("document", "positive", "pos", "positives", "positive_passages"),
     "relevance": ("relevance", "label"),
     "cluster": ("cluster",),
 }
-NEGATIVE = re.compile(r"negative(_\d+)?")
+NEGATIVE = re.compile(r"neg|negatives|negative_passages|negative(_\d+)?")
 RIGHT = 1
 MOST = 10**9  # of a relevance: sums of larger ones lose their digits
 
@@ -96,29 +98,37 @@ def _take(
     row: Mapping[str, Any], at: _Columns, documents: dict[str, str], asked: dict[str, _Asked], excluded: Counter[str]
 ) -> None:
     """Enter a row; ValueError if it is wrong, and nothing of it is entered."""
-    query, right = checked_text("query", row.get(at.query)), checked_text("document", row.get(at.document))
+    query, right = checked_text("query", row.get(at.query)), _texts("document", row.get(at.document))
     grade = grade_of(row.get(at.relevance)) if at.relevance else RIGHT
-    wrong = [checked_text("negative", row[name]) for name in at.negatives if not _is_missing(row.get(name))]
-    cluster = "" if _is_missing(row.get(at.cluster)) else str(row[at.cluster])
+    wrong = [text for name in at.negatives if not is_missing(row.get(name)) for text in _texts("negative", row[name])]
+    cluster = "" if is_missing(row.get(at.cluster)) else str(row[at.cluster])
     one = asked.get(query) or _Asked(cluster=cluster, slices=_slices(row, at))
-    name = content_hash(right)
+    names = list(dict.fromkeys(map(content_hash, right)))
     if one.cluster != cluster:
         raise ValueError(f"the query was in cluster {one.cluster!r:.60} before, but here it is in {cluster!r:.60}")
-    if one.relevance.get(name, grade) != grade:
-        raise ValueError(f"query and document were judged {one.relevance[name]} before, but here {grade}")
-    excluded["repeated judgements"] += name in one.relevance and not wrong
+    known = [one.relevance[name] for name in names if name in one.relevance]
+    if other := next((before for before in known if before != grade), None):
+        raise ValueError(f"query and document were judged {other} before, but here {grade}")
+    excluded["repeated judgements"] += len(known) if not wrong else 0
     asked[query] = one
-    one.relevance[name] = grade
+    one.relevance.update(dict.fromkeys(names, grade))
     one.negatives.update(dict.fromkeys(map(content_hash, wrong)))
-    documents.update({content_hash(text): text for text in (right, *wrong)})
+    documents.update({content_hash(text): text for text in (*right, *wrong)})
+
+
+def _texts(name: str, value: object) -> list[str]:
+    """The text of a cell, or the texts of its list, where Tevatron has titles beside; ValueError if one is missing."""
+    values = value if isinstance(value, list) and value else [value]
+    parts = [[one.get("title"), one.get("text")] if isinstance(one, dict) else [one] for one in values]
+    joined = [[checked_text(name, part) for part in some if len(some) == 1 or not is_missing(part)] for some in parts]
+    return [checked_text(name, " ".join(texts)) for texts in joined]
 
 
 def _slices(row: Mapping[str, Any], at: _Columns) -> dict[str, str]:
-    return {name: str(row[name]) for name in at.slices if not _is_missing(row.get(name))}
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or value != value or value == "" or value == []
+    values = {name: row.get(name) for name in at.slices}
+    return {
+        name: str(value) for name, value in values.items() if not (is_missing(value) or isinstance(value, list | dict))
+    }
 
 
 def _query(text: str, one: _Asked, documents: Mapping[str, str], excluded: Counter[str]) -> CollectionQuery:

@@ -26,6 +26,7 @@ T = TypeVar("T")
 BYTES_AT_ONCE = 1 << 20
 MOST_NAMED = 8  # columns that nothing reads
 BINARY = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
+NO_VALUE = frozenset(("NaN", "nan", "<NA>", "NULL", "\\N"))  # what pandas, SQL and its dumps write where there is none
 HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
 
 
@@ -168,7 +169,7 @@ def header_of(path: Path, *, delimiter: str) -> list[str]:
 
 
 def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(_streamed(path), delimiter=delimiter, strict=True)
+    reader = csv.reader(streamed(path), delimiter=delimiter, strict=True)
     start = 1
     try:
         for fields in reader:
@@ -182,7 +183,7 @@ def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
-def _streamed(path: Path) -> Iterator[str]:
+def streamed(path: Path) -> Iterator[str]:
     """The lines of a file with their ends, one at a time; what `decoded` refuses is refused in its words.
 
     A file whose name ends in .gz is unpacked on the way.
@@ -220,12 +221,12 @@ def _unpacked(path: Path) -> Iterator[str]:
 
 def first_line(path: Path) -> str:
     """The first line of a text file, without its end; empty if the file is."""
-    return next(_streamed(path), "").rstrip("\r\n")
+    return next(streamed(path), "").rstrip("\r\n")
 
 
 def json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, object) of a JSON Lines file, blank lines left out."""
-    for number, line in enumerate(_streamed(path), 1):
+    for number, line in enumerate(streamed(path), 1):
         if not line.strip():
             continue
         try:
@@ -294,14 +295,25 @@ def graded(value: str, low: float, high: float) -> float:
     raise ValueError(f"the score is {value!r:.60}, but should be a number from {low:g} to {high:g}")
 
 
+def is_missing(value: object) -> bool:
+    """Whether a field has no value: blank, an empty list, NaN, or how programs write that there is none.
+
+    >>> [is_missing(value) for value in (None, " ", float("nan"), "NaN", "\\\\N", [], 0, "none")]
+    [True, True, True, True, True, True, False, False]
+    """
+    return value is None or value != value or value in ([], {}) or (text := str(value).strip()) in NO_VALUE or not text
+
+
 def checked_text(name: str, text: object) -> str:
     """The text without surrounding white space; ValueError says why it is not a text."""
     if not isinstance(text, str):
-        missing = text is None
-        raise ValueError(f"the {name} text is " + ("missing" if missing else f"{text!r:.60}, but should be a string"))
+        said = "missing" if is_missing(text) else f"{text!r:.60}, but should be a string"
+        raise ValueError(f"the {name} text is {said}")
     if not text.isascii() and HALF.search(text):
         raise ValueError(f"the {name} text holds half a character (a surrogate without its partner)")
-    if stripped := text.strip():
+    if (stripped := text.strip()) in NO_VALUE:
+        raise ValueError(f"the {name} text is missing: the cell has {stripped!r}")
+    if stripped:
         return stripped
     raise ValueError(f"the {name} text is empty")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from encheck.datasets.reader import BadRows, header_of, json_rows, named_rows
@@ -12,6 +14,17 @@ from encheck.errors import DataError, unknown
 from encheck.system.documents import json_of
 from encheck.system.parquet import batches_of, opened, rows_of
 
+SCRIPTS = {  # what makes a file of the format, and the ending of what it makes
+    **dict.fromkeys((".xlsx", ".xls", ".ods"),
+                    ("import pandas; pandas.read_excel({}).to_csv({}, index=False)", ".csv")),
+    ".feather": ("import pandas; pandas.read_feather({}).to_parquet({})", ".parquet"),
+    ".orc": ("import pandas; pandas.read_orc({}).to_parquet({})", ".parquet"),
+    ".arrow": ("import datasets; datasets.Dataset.from_file({}).to_parquet({})", ".parquet"),
+    **dict.fromkeys((".pkl", ".pickle"), ("import pandas; pandas.read_pickle({}).to_parquet({})", ".parquet")),
+    **dict.fromkeys((".pt", ".pth"), ("import numpy, torch; v = torch.load({}); numpy.save({}, v.numpy())", ".npy")),
+    **dict.fromkeys((".faiss", ".index"), (
+        "import faiss, numpy; i = faiss.read_index({}); numpy.save({}, i.reconstruct_n(0, i.ntotal))", ".npy")),
+}  # fmt: skip
 Named = Iterator[tuple[int, Mapping[str, Any]]]
 Format = Callable[[Path, BadRows], tuple[list[str], Named]]
 
@@ -23,8 +36,34 @@ def records(path: Path, bad: BadRows) -> tuple[list[str], Named]:
     """
     ending = ending_of(path)
     if ending not in FORMATS:
-        raise DataError(f"{path}: {unknown('file ending', ending, FORMATS)}")
+        raise unread_format(path, FORMATS)
     return FORMATS[ending](path, bad)
+
+
+def unread_format(path: Path, known: Iterable[str]) -> DataError:
+    """That a file is of no format that is read, with the command that makes it one.
+
+    >>> str(unread_format(Path("log.zst"), [".csv"]))
+    "log.zst: unknown file ending '.zst'. There are: .csv. Remedy: unzstd log.zst"
+    """
+    ending, name = path.suffix.lower(), path.with_suffix("")
+    script, made = SCRIPTS.get(ending, ("", ""))
+    script = script.format(json.dumps(str(path)), json.dumps(f"{name}{made}"))
+    file, table = quote(str(path)), quote(f"{name}.csv")
+    commands = {
+        ".gz": f"gunzip -k {file}", ".zip": f"unzip {file}", ".bz2": f"bunzip2 -k {file}", ".xz": f"unxz -k {file}",
+        ".zst": f"unzstd {file}",
+        **dict.fromkeys((".db", ".sqlite", ".sqlite3"), f"sqlite3 -header -csv {file} 'SELECT * FROM NAME' > {table}"),  # noqa: S608
+    }  # fmt: skip
+    command = f"python -c {quote(script)}" if script else commands.get(ending)
+    rename = f"cp {file} {table}, or with the ending that its format has"
+    return DataError(f"{path}: {unknown('file ending', ending_of(path), known)}. Remedy: {command or rename}")
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """The Parquet files of a folder and its subfolders, by name; those in hidden places (`.x`, `_x`) are left out."""
+    found = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.parquet") if file.is_file()}
+    return [found[name] for name in sorted(found) if not any(part[0] in "._" for part in name.split("/"))]
 
 
 def ending_of(path: Path) -> str:
@@ -64,8 +103,8 @@ def json_table(path: Path, bad: BadRows) -> tuple[list[str], Named]:
         return _keys(row for _, row in lines), iter(lines)
     if rows is None:
         raise DataError(
-            f"{path} holds no table, but should hold an array of objects. Remedy: an object a line, in a .jsonl file: "
-            f"jq -c '.[]' {path} > {path.stem}.jsonl"
+            f"{path} holds no table, but should hold an array of objects. Remedy, where KEY has it: jq -c '.KEY[]' "
+            f"{quote(str(path))} > {quote(str(path.with_suffix('.jsonl')))}"
         )
     return _keys(rows), iter(list(enumerate(rows, 1)))
 

@@ -1,9 +1,10 @@
 """Your own queries and documents: a folder in the layout of BEIR or MTEB, or one file with one judgement per row.
 
 A folder holds corpus, queries and qrels, each as one file or as a folder of files: JSON Lines or Parquet, judgements
-also as TSV, text files also gzipped. The name of a file of judgements is its split: `test` is taken where it is there,
-another by naming its file. One file has the columns `query` and `document` (or `positive`). A query that stands among
-the documents, with the same id and text, does not find itself (ignore_identical_ids of BEIR).
+also as TSV or in TREC's format, text files also gzipped. A JSON file may hold all three, as LlamaIndex writes it. The
+name of a file of judgements is its split: `test` is taken where it is there, another by naming its file. One file has
+the columns `query` and `document` (or `positive`). A query that stands among the documents, with the same id and text,
+does not find itself (ignore_identical_ids of BEIR).
 """
 
 from __future__ import annotations
@@ -11,18 +12,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from encheck.datasets.collection import Collection, CollectionQuery, clustered
 from encheck.datasets.hub_folder import folder_of
 from encheck.datasets.query_rows import from_file, grade_of
-from encheck.datasets.reader import BadRows, checked_text
+from encheck.datasets.reader import BadRows, checked_text, first_line, is_missing, streamed
 from encheck.datasets.records import FORMATS, ending_of, records
 from encheck.errors import DataError
+from encheck.system.documents import json_of
 
 LICENCE = "yours"
-FILES = "a folder with corpus, queries and qrels (BEIR, MTEB), or a file with columns query, document (and negative)"
+FILES = (
+    "a folder with corpus, queries and qrels (BEIR, MTEB, TREC), a .json file with queries, corpus and relevant_docs "
+    "(LlamaIndex), or a file with columns query, document (and negative)"
+)
 DEFAULT_SPLIT = "test"
 JUDGEMENTS = ("default", "data")  # folders of qrels by other names
 PATTERNS = ("corpus*", "queries*", "qrels*", *(f"{name}/*" for name in JUDGEMENTS))
@@ -36,8 +43,24 @@ NAMES = {
         "score": ("score", "relevance"),
     },
 }
+TREC = (".txt", ".qrels", ".qrel", ".trec")  # and .tsv; text files may be gzipped
+JUDGED = ("relevant_docs", "qrels")
 HEADER = ". A text file names its columns in the first line: query-id, corpus-id, score"
 Fields = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of a part of a JSON file; `place` names it in errors."""
+
+    place: str
+    rows: Sequence[Fields]
+
+    def __str__(self) -> str:
+        return self.place
+
+
+Source = Path | Part
 
 
 def fetched(spec: str) -> Path:
@@ -52,18 +75,55 @@ def collection(path: Path, bad: BadRows) -> Collection:
     if not path.is_file():
         raise DataError(f"retrieval: {path} does not exist; expected {FILES}")
     if folder := _folder_above(path):
+        if path.parent == folder:
+            split = _split_of(path).removeprefix("qrels").strip("._-")
+            parts: dict[str, list[Source]] = {name: [*_files(folder, name)] for name in ("corpus", "queries")}
+            return _collection({**parts, "qrels": [path]}, split, bad)
         return _of_folder(folder, _split_of(path), bad)
+    if held := parts_of(path):
+        return _collection(held, "", bad)
+    if _trec_rows(path, bad):
+        files = " ".join(map(quote, ("corpus.jsonl", "queries.jsonl", str(path))))
+        raise DataError(
+            f"retrieval: {path} holds judgements without texts. Remedy: mkdir SEARCH && cp {files} SEARCH/ && "
+            f"mv SEARCH/{quote(path.name)} SEARCH/qrels{ending_of(path)}; then --data retrieval:SEARCH"
+        )
     return from_file(path, bad)
+
+
+def parts_of(path: Path) -> dict[str, list[Source]]:
+    """Corpus, queries and judgements of a JSON file that has all three by id (LlamaIndex); nothing of another file."""
+    if ending_of(path) != ".json":
+        return {}
+    try:
+        found = json_of(path, infinite=True)
+    except (ValueError, OSError):
+        return {}
+    names = {"queries", "corpus", judged} if isinstance(found, dict) and (
+        judged := next((name for name in JUDGED if name in found), "")) else {""}  # fmt: skip
+    if not isinstance(found, dict) or not all(isinstance(found.get(name), dict) for name in names):
+        return {}
+
+    def of(name: str) -> list[Source]:
+        rows = [
+            {"id": one, **(value if isinstance(value, dict) else {"text": value})} for one, value in found[name].items()
+        ]
+        return [Part(f"{path}:{name}", rows)]
+
+    judgements = [
+        {"query-id": query, "corpus-id": document, "score": grade}
+        for query, documents in found[judged].items()
+        for document, grade in (documents if isinstance(documents, dict) else dict.fromkeys(documents or (), 1)).items()
+    ]
+    return {"queries": of("queries"), "corpus": of("corpus"), "qrels": [Part(f"{path}:{judged}", judgements)]}
 
 
 def _folder_above(path: Path) -> Path | None:
     """The folder of the collection whose judgements this file holds, if it is such a file."""
-    folder = path.parent.parent
-    return (
-        folder
-        if path.parent.name in ("qrels", *JUDGEMENTS) and _files(folder, "corpus") and _files(folder, "queries")
-        else None
-    )
+    is_flat = path.name.startswith("qrels")
+    folder = path.parent if is_flat else path.parent.parent
+    is_judged = is_flat or path.parent.name in ("qrels", *JUDGEMENTS)
+    return folder if is_judged and _files(folder, "corpus") and _files(folder, "queries") else None
 
 
 def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
@@ -75,10 +135,14 @@ def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
             f"It holds: {held}"
         )
     split, files = _chosen(folder, parts["qrels"], wanted)
+    return _collection({**parts, "qrels": files}, split, bad)
+
+
+def _collection(parts: Mapping[str, Sequence[Source]], split: str, bad: BadRows) -> Collection:
     excluded: Counter[str] = Counter()
     texts = _texts(parts["queries"], bad, excluded)
     documents, own = _documents(parts["corpus"], texts, bad, excluded)
-    judged = _judged(files, texts, documents, bad)
+    judged = _judged(parts["qrels"], texts, documents, bad)
     queries = [_query(name, texts[name], relevance, is_document=name in own) for name, relevance in judged.items()]
     if unasked := len(texts) - len(queries):
         excluded[f"queries that the judgements{f' of {split}' * bool(split)} do not name"] = unasked
@@ -106,8 +170,9 @@ def _missing(parts: Mapping[str, Sequence[Path]]) -> list[str]:
 
 def _files(folder: Path, name: str) -> list[Path]:
     """The files of one part: those of its folder, or the one of its name."""
-    inside = sorted(p for p in (folder / name).glob("*") if ending_of(p) in FORMATS)
-    flat = sorted(p for p in folder.glob(f"{name}.*") if ending_of(p) in FORMATS and p.name == f"{name}{ending_of(p)}")
+    endings = {*FORMATS} if name in ("corpus", "queries") else {*FORMATS, *TREC, *(f"{ending}.gz" for ending in TREC)}
+    inside = sorted(p for p in (folder / name).glob("*") if ending_of(p) in endings)
+    flat = sorted(p for p in folder.glob(f"{name}.*") if ending_of(p) in endings and p.name == f"{name}{ending_of(p)}")
     if (inside and flat) or len(flat) > 1:
         both = " and ".join(str(p.relative_to(folder)) for p in [*flat, *inside][:3])
         raise DataError(f"retrieval: {folder} holds {both}: keep only one of them")
@@ -140,7 +205,7 @@ def _chosen(folder: Path, files: Sequence[Path], wanted: str) -> tuple[str, list
 
 
 def _documents(
-    files: Sequence[Path], queries: Mapping[str, str], bad: BadRows, excluded: Counter[str]
+    files: Sequence[Source], queries: Mapping[str, str], bad: BadRows, excluded: Counter[str]
 ) -> tuple[dict[str, str], set[str]]:
     """Text by id, and the ids of documents that are a query: they have its id, and its text as title, text or both.
 
@@ -167,12 +232,10 @@ def _documents(
 def _joined(row: Fields, column: str) -> str:
     """Title and text with a blank between them; either may be missing."""
     parts = (row.get("title"), row.get(column))
-    return " ".join(
-        checked_text("document", part) for part in parts if part is not None and part != "" and part == part
-    )
+    return " ".join(checked_text("document", part) for part in parts if not is_missing(part))
 
 
-def _texts(files: Sequence[Path], bad: BadRows, excluded: Counter[str]) -> dict[str, str]:
+def _texts(files: Sequence[Source], bad: BadRows, excluded: Counter[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for file, line, row, at in _rows(files, "query", bad):
         try:
@@ -192,7 +255,7 @@ def _add(found: dict[str, str], name: str, text: str, excluded: Counter[str], re
         excluded[repeated] += 1
 
 
-def _judged(files: Sequence[Path], queries: Fields, documents: Fields, bad: BadRows) -> dict[str, dict[str, int]]:
+def _judged(files: Sequence[Source], queries: Fields, documents: Fields, bad: BadRows) -> dict[str, dict[str, int]]:
     """Query id -> document id -> grade, in file order."""
     found: dict[str, dict[str, int]] = {}
     for file, line, row, at in _rows(files, "judgement", bad):
@@ -215,16 +278,54 @@ def _refuse_missing(name: str, known: Fields, what: str) -> None:
         raise ValueError(f"the {what} {name!r:.60} is judged, but there is no such {what}, or it has no text")
 
 
-def _rows(files: Sequence[Path], what: str, bad: BadRows) -> Iterator[tuple[Path, int, Fields, Mapping[str, str]]]:
+def _rows(files: Sequence[Source], what: str, bad: BadRows) -> Iterator[tuple[Any, int, Fields, Mapping[str, str]]]:
     """(file, line, fields, column of each role) of all rows; DataError names the file that lacks a column."""
     for file in files:
-        columns, rows = records(file, bad)
+        rows: Iterator[tuple[int, Fields]] | None
+        if isinstance(file, Part):
+            columns, rows = [*file.rows[0]] if file.rows else [], enumerate(file.rows, 1)
+        elif what == "judgement" and (rows := _trec_rows(file, bad)):
+            columns = [names[0] for names in NAMES[what].values()]
+        else:
+            columns, rows = records(file, bad)
         if columns:
             at = {role: _column(file, role, names, columns, what) for role, names in NAMES[what].items()}
             yield from ((file, line, row, at) for line, row in rows)
 
 
-def _column(file: Path, role: str, names: Sequence[str], columns: Sequence[str], what: str) -> str:
+def _trec_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] | None:
+    """(line, fields) of TREC's judgements: query, an unused field, document, grade; also without the unused one.
+
+    None of another file; DataError for a run, which has the scores of a system and no judgements.
+    """
+    if ending_of(path).removesuffix(".gz") not in (*TREC, ".tsv"):
+        return None
+    count = len(fields := _divided(first := first_line(path)))
+    if count == 6 and fields[1].upper() in ("Q0", "0"):
+        raise DataError(
+            f"{path} is a run of TREC, with the scores of a system, but should hold judgements: query, 0, document, "
+            f"grade. Remedy, if its answers are right: awk '{{print $1, 0, $3, 1}}' {quote(str(path))} > qrels.txt"
+        )
+    if count not in (3, 4) or not re.fullmatch(r"-?\d+", fields[-1]):
+        return None
+
+    def rows() -> Iterator[tuple[int, Fields]]:
+        for number, line in enumerate(streamed(path), 1):
+            divided = _divided(line)
+            if divided and len(divided) != count:
+                bad(path, number, f"{len(divided)} fields, but the first line has {count}")
+            elif divided:
+                yield number, {"query-id": divided[0], "corpus-id": divided[-2], "score": divided[-1]}
+
+    return rows() if first else None
+
+
+def _divided(line: str) -> list[str]:
+    """The fields of a line: by tabs where it has some, for ids may hold blanks, else by blanks."""
+    return [field.strip() for field in line.split("\t")] if "\t" in line.strip() else line.split()
+
+
+def _column(file: Source, role: str, names: Sequence[str], columns: Sequence[str], what: str) -> str:
     found = next((name for name in names if name in columns), None)
     if found is None:
         raise DataError(
@@ -240,7 +341,7 @@ def identifier(value: object, name: str) -> str:
     >>> identifier(12, "id"), identifier("Geneva Durben", "id")
     ('12', 'Geneva Durben')
     """
-    if isinstance(value, str) and value.strip():
+    if isinstance(value, str) and not is_missing(value):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)

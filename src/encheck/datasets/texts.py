@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from encheck.datasets.clusters import clusters_of, sample_clusters
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.reader import BadRows, Row, checked_text, lines_of, refuse_misspelt
-from encheck.datasets.records import FORMATS, ending_of, records
+from encheck.datasets.reader import BadRows, Row, checked_text, is_missing, lines_of, refuse_misspelt
+from encheck.datasets.records import FORMATS, ending_of, records, unread_format
 from encheck.errors import DataError, unknown
 from encheck.ids import ItemId
 from encheck.system.paths import is_file, is_folder, typed
@@ -23,7 +23,7 @@ from encheck.types import Group, content_hash
 
 log = logging.getLogger("encheck")
 LICENCE = "yours"
-FILES = "a .txt file with a text a line, or a .jsonl, .csv, .tsv or .parquet file with a column text (or FILE:COLUMN)"
+FILES = "a .txt file with a text a line, or .json, .jsonl, .csv, .tsv or .parquet with a column text (or FILE:COLUMN)"
 TEXT = ("text", "sentence", "body", "content", "message", "description", "title", "query")
 LINES = (".txt", ".log")
 SPLITS = {"train": "train", "validation": "validation", "dev": "validation", "valid": "validation", "test": "test"}
@@ -103,7 +103,7 @@ def _rows(place: Place, bad: BadRows) -> Iterator[Text]:
     if not is_file(path):
         raise DataError(f"texts: {path} {'is a folder' if is_folder(path) else 'does not exist'}; expected {FILES}")
     if ending not in (*LINES, *FORMATS):
-        raise DataError(f"texts: {path}: {unknown('file ending', ending, (*LINES, *FORMATS))}")
+        raise unread_format(path, (*LINES, *FORMATS))
     if ending in LINES and place.column:
         raise DataError(f"texts: {path} has a text a line and no columns: leave :{place.column} out")
     return _of_lines(path, bad) if ending in LINES else _of_table(place, bad)
@@ -155,12 +155,12 @@ def _checked(path: Path, number: int, row: Mapping[str, Any], column: str, bad: 
 
 
 def _named(value: object) -> str:
-    """What a field says; empty where it is blank or NaN, as tables are saved.
+    """What a field says; empty where it is missing.
 
     >>> _named(7), _named(None), _named(float("nan"))
     ('7', '', '')
     """
-    return "" if value is None or value != value else str(value).strip()
+    return "" if is_missing(value) else str(value).strip()
 
 
 def _split(value: object) -> str:

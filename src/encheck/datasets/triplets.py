@@ -1,5 +1,7 @@
 """Triplets as sentence-transformers writes them: anchor, positive, negative (negative_1, ...), one triplet per row.
 
+FlagEmbedding's rows have query, pos and neg, the latter two as lists.
+
 The anchors are queries in search of their positives, among all positives and negatives of the file.
 """
 
@@ -13,7 +15,10 @@ from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
 
 LICENCE = "yours"
-FILES = "a .jsonl, .csv, .tsv or .parquet file with columns anchor, positive, negative (negative_1, ...)"
+FILES = (
+    "a .json, .jsonl, .csv, .tsv or .parquet file with columns anchor, positive, negative (negative_1, ...), or query, "
+    "pos, neg"
+)
 
 
 def collection(path: Path, bad: BadRows) -> Collection:

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.reader import BadRows, lines_of
-from encheck.datasets.records import FORMATS, ending_of, records
-from encheck.errors import DataError, unknown
+from encheck.datasets.records import FORMATS, ending_of, records, unread_format
+from encheck.errors import DataError
 from encheck.system.parquet import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, batches_of, opened
 
 Vectors = NDArray[np.float32]
@@ -95,7 +95,7 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
     elif ending in FORMATS:
         names, read, count = _named(path, ending)
     else:
-        raise DataError(f"{path}: {unknown('file ending', ending, ENDINGS)}")
+        raise unread_format(path, ENDINGS if needs_vectors else (*ENDINGS, ".txt"))
     sample = [dict(zip(names, row, strict=True)) for _, columns in islice(read(names), 1)
               for row in zip(*(_listed(columns[name][:SAMPLED]) for name in names), strict=True)]  # fmt: skip
     paths = _paths(path, names, sample, needs_vectors=needs_vectors)

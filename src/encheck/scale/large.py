@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets import pairs
 from encheck.datasets.columns import Columns
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.pairs import LICENCE
 from encheck.datasets.reader import BadRows
+from encheck.datasets.records import parquet_files
 from encheck.encoders.load import Device
 from encheck.errors import DataError, UsageError
 from encheck.running.shards import ShardScores
@@ -159,15 +160,16 @@ def _refuse_others(spec: str, kind: str, place: str) -> None:
 
 
 def _is_large(place: str) -> bool:
-    """Whether this is one Parquet file with many rows; what cannot be opened is told by the reader of smaller data."""
-    path = Path(place).expanduser()
-    if path.suffix.lower() not in pairs.FORMATS or path.suffix.lower() != ENDING or not path.is_file():
-        return False
+    """Whether Parquet files have many rows; what cannot be opened is told by the reader of smaller data."""
+    path, rows = Path(place).expanduser(), 0
+    files = parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
     try:
-        with opened(path) as file:
-            return bool(file.metadata.num_rows > MANY_ROWS)
+        for one in files:
+            with opened(one) as file:
+                rows += file.metadata.num_rows
     except (ValueError, OSError):
         return False
+    return rows > MANY_ROWS
 
 
 def _refuse_other_sizes(parts: Parts, columns: Columns) -> None:
@@ -184,7 +186,7 @@ def _with_sample(columns: Columns, count: int, seed: int) -> Dataset:
     found = tuple(columns.pairs(positions))
     groups = tuple(Group(p.id, p.first, p.second, p.cluster, split=p.split) for p in found if p.label == 1)
     return Dataset(
-        columns.name, found, groups, pairs.LICENCE, columns.counts["read"],
+        columns.name, found, groups, LICENCE, columns.counts["read"],
         skipped=columns.skipped,
         sampled=len(found) < len(columns),
         universe=tuple(sorted({p.cluster for p in found})),
