@@ -190,3 +190,12 @@ def test_ids_and_texts_that_belong_to_other_vectors_are_refused(tmp_path):
     (tmp_path / "v.ids.txt").write_text("a\nb\n", "utf-8")
     with pytest.raises(DataError, match=r"has 2 ids, but v\.npy has 8 vectors"):
         encheck.audit_index(encode, index, texts=other)
+
+
+def test_packed_bits_are_compared_with_bits_that_were_packed_in_the_same_way(tmp_path):
+    random = np.random.default_rng(0)
+    texts, bits = [f"text {n}" for n in range(60)], random.integers(0, 256, (60, 48), np.uint8)
+    parquet(tmp_path / "fresh.parquet", text=texts, vector=bits.tolist())
+    np.savez(tmp_path / "index.npz", text=texts, vector=np.where(np.arange(60)[:, None] == 7, bits[::-1], bits))
+    audit = encheck.audit_index(f"vectors:{tmp_path}/fresh.parquet", f"vectors:{tmp_path}/index.npz")
+    assert [(row.number, row.kind, row.text_at) for row in audit.faults] == [(7, "another text", 52)]
