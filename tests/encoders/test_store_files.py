@@ -42,6 +42,12 @@ def json_of(path, value):
     path.write_text(json.dumps(value), "utf-8")
 
 
+def newer(data):
+    """A zip file that needs version 25.1 to be read."""
+    at = data.index(b"PK\x01\x02")
+    return data[: at + 6] + b"\xfb" + data[at + 7 :]
+
+
 OBJECTS = [{"_id": key, "_source": {"body": {"text": text}}, "values": vector.tolist()}
            for key, text, vector in zip(KEYS, TEXTS, VECTORS, strict=True)]  # fmt: skip
 WRITERS = {
@@ -164,6 +170,11 @@ def test_one_text_may_come_twice_with_one_vector(tmp_path):
          r"with_vectors=\['title'\]"),
         ("objects.npy", lambda p: np.save(p, np.array([{}, {}], object)), "holds no arrays of numbers"),
         ("what.npy", lambda p: np.save(p, VECTORS), "--texts FILE"),
+        ("header.npy", lambda p: p.write_bytes(b"\x93NUMPY\x01\x00\x10\x00{'shape': (8, 8i,"), "no arrays of numbers"),
+        ("version.npz", lambda p: (np.savez(p, vector=VECTORS), p.write_bytes(newer(p.read_bytes()))), "version 25"),
+        ("latin.parquet", lambda p: parquet(p, vector=VECTORS.tolist(), text=pyarrow.Array.from_buffers(
+            pyarrow.string(), 8, [None, pyarrow.py_buffer(np.arange(9, dtype="i4")), pyarrow.py_buffer(b"\xe4" * 8)])),
+         "no UTF-8"),
         ("v.txt", lambda p: p.write_text("0.1 0.2"), "file ending"),
     ],
 )  # fmt: skip

@@ -10,6 +10,7 @@ import base64
 import binascii
 import json
 import re
+import tokenize
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from encheck.datasets.reader import BadRows, lines_of
 from encheck.datasets.records import FORMATS, ending_of, records, unread_format
+from encheck.encoders.files import FAULTS
 from encheck.errors import DataError
 from encheck.system.parquet import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, batches_of, opened
 
@@ -62,7 +64,11 @@ class VectorTable:
         """(first row, values by part) of some rows at a time; None where a row lacks one. DataError as for opening."""
         there = [part for part in parts if part in self.paths]
         for start, columns in self.read([self.paths[part][0] for part in there]):
-            yield start, {part: _inside(_listed(columns[self.paths[part][0]]), self.paths[part][1:]) for part in there}
+            try:
+                found = {part: _inside(_listed(columns[self.paths[part][0]]), self.paths[part][1:]) for part in there}
+            except UnicodeDecodeError as error:
+                raise DataError(f"{self.source} holds what is no UTF-8: {error}. Remedy: write it again") from error
+            yield start, found
 
     def vectors(self) -> Iterator[tuple[int, Ints, Vectors]]:
         """(first row, length of each vector, 0 for none, their numbers one after the other) of some rows at a time."""
@@ -96,8 +102,11 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
         names, read, count = _named(path, ending)
     else:
         raise unread_format(path, ENDINGS if needs_vectors else (*ENDINGS, ".txt"))
-    sample = [dict(zip(names, row, strict=True)) for _, columns in islice(read(names), 1)
-              for row in zip(*(_listed(columns[name][:SAMPLED]) for name in names), strict=True)]  # fmt: skip
+    try:
+        sample = [dict(zip(names, row, strict=True)) for _, columns in islice(read(names), 1)
+                  for row in zip(*(_listed(columns[name][:SAMPLED]) for name in names), strict=True)]  # fmt: skip
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} holds what is no UTF-8: {error}. Remedy: copy or write it again") from error
     paths = _paths(path, names, sample, needs_vectors=needs_vectors)
     integers, number_type = False, ""
     if "vector" in paths:
@@ -348,7 +357,7 @@ def _numpy(path: Path) -> tuple[list[str], Read, int]:
         else:
             one = np.load(path, mmap_mode="r", allow_pickle=False)
             arrays = {name: one[name] for name in one.dtype.names} if one.dtype.names else {"vector": one}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (*FAULTS, TypeError, KeyError, SyntaxError, tokenize.TokenError) as error:  # numpy's header is Python
         raise DataError(
             f"{path} holds no arrays of numbers and texts: {error}. Remedy: write it with np.save"
         ) from error
