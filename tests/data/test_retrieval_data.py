@@ -405,6 +405,8 @@ def test_one_json_file_holds_queries_corpus_and_judgements(tmp_path, graded):
     missing = {**LLAMA_INDEX, "relevant_docs": {"a1": ["n9"]}}
     said = complaint(put(path, json.dumps(missing).encode()))
     assert "qa.json:relevant_docs:1: the document 'n9' is judged, but there is no such document" in said
+    put(path, json.dumps({**LLAMA_INDEX, "relevant_docs": {"a1": "n3", "b2": [["n1"]]}}).encode())
+    assert "qa.json:relevant_docs:2: the document's id is ['n1'], but should be text" in complaint(path)
 
 
 @pytest.mark.parametrize("kind", ["retrieval", "triplets"])

@@ -112,9 +112,12 @@ def parts_of(path: Path) -> dict[str, list[Source]]:
 
     judgements = [
         {"query-id": query, "corpus-id": document, "score": grade}
-        for query, documents in found[judged].items()
-        for document, grade in (documents if isinstance(documents, dict) else dict.fromkeys(documents or (), 1)).items()
-    ]
+        for query, judged_of in found[judged].items()
+        for document, grade in (
+            judged_of.items() if isinstance(judged_of, dict)
+            else [(one, 1) for one in (judged_of if isinstance(judged_of, list) else [judged_of])]
+        )
+    ]  # fmt: skip
     return {"queries": of("queries"), "corpus": of("corpus"), "qrels": [Part(f"{path}:{judged}", judgements)]}
 
 
