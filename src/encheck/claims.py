@@ -13,7 +13,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -29,6 +29,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 ATTRIBUTE = "__encheck_claim__"
 CONTRACT = "contract"  # blocks where it is broken, with a baseline too: a contract is no threshold
 OF_ANY_TEXT = (CONTRACT, "health")  # families whose checks measure any text, whatever its data are for
+PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
 FAMILIES = ("meaning kept", "meaning changed", "order", "retrieval", "invariance", "health", "downstream")
 PICTURES = ("profile", "divergence")
 SURFACE = "surface"  # the floor that is the best surface baseline's figure
@@ -183,6 +184,11 @@ def _are_levels(levels: object) -> bool:
     if not isinstance(levels, tuple | list) or not all(isinstance(level, int | str) for level in levels):
         return False
     return 0 < len(levels) == len(set(levels))
+
+
+def tested(claim: Claim, markers: Iterable[str]) -> str:
+    """What a check tests: the property that it declares, else its nearest marker that is not pytest's."""
+    return claim.property or next((name for name in markers if name not in PYTEST_MARKERS), "unmarked")
 
 
 def claim_of(function: object) -> Claim | None:

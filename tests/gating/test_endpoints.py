@@ -12,7 +12,6 @@ from encheck.gating.lost import lost_queries
 from encheck.gating.pairing import compare
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT
-from encheck.options import OPTIONS
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
@@ -63,10 +62,6 @@ def test_the_user_may_name_another_one(name):
 
 def test_a_share_of_right_documents_is_a_rate_only_where_one_is_right():
     assert [endpoint_of(table([1, 4], more=more), "recall@10").kind for more in ([], [1])] == ["rate", "mean"]
-
-
-def test_the_option_takes_what_there_is():
-    assert OPTIONS["primary"].choices == tuple(ENDPOINTS)
 
 
 def test_other_checks_of_search_have_no_endpoint():

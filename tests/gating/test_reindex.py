@@ -58,7 +58,7 @@ def gate(place, tmp_path_factory):
         if (old, data) not in baselines:
             baselines[old, data] = tmp_path_factory.mktemp("baseline") / "old"
             encheck.run(old, **how, save_baseline=baselines[old, data])
-        found = encheck.run(candidate, **how, baseline=baselines[old, data]).raw
+        found = encheck.gate(candidate, baselines[old, data], **how).results.raw
         jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
         return found["gate"]
 

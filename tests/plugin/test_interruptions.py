@@ -134,7 +134,7 @@ def test_the_worker_that_tries_a_model_out_keeps_the_lock_of_the_run_until_it_ha
     tmp_path, monkeypatch, is_taken
 ):
     run = str(tmp_path / "run.lock")
-    session = Evaluation(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [], run=run)
+    session = Evaluation.open(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [], run=run)
     another, seen = FileLock(run), []
 
     def note(what):

@@ -10,7 +10,7 @@ from encheck.options import Settings
 
 @pytest.mark.quick
 def test_the_scores_of_a_check_are_made_once_and_those_of_another_anew(tmp_path, monkeypatch):
-    session = Evaluation(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [])
+    session = Evaluation.open(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [])
     made = []
 
     def scores(model, data, items):
@@ -22,7 +22,8 @@ def test_the_scores_of_a_check_are_made_once_and_those_of_another_anew(tmp_path,
     monkeypatch.setattr(session.bench, "scores", scores)
     monkeypatch.setattr(session.bench, "items", lambda data, claim, level: claim)
     one, another, broken = (
-        SimpleNamespace(model="oracle", data="probes", claim=name, level=1) for name in ("one", "another", "broken")
+        SimpleNamespace(model="oracle", data="probes", claim=name, level=1, id=name)
+        for name in ("one", "another", "broken")
     )
     assert [session.scores(case) for case in (one, one, another, another, one)] == [
         "scores of one", "scores of one", "scores of another", "scores of another", "scores of one",

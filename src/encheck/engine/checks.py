@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from encheck.claims import Claim, claim_of
+from encheck.claims import Claim, claim_of, tested
 from encheck.errors import UsageError, unknown
 from encheck.options import Settings
 from encheck.running.case import Case
@@ -17,7 +17,6 @@ from encheck.running.labels import data_labels, labels
 from encheck.running.shipped import shipped_checks
 
 CheckFunction = Callable[..., object]
-PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,7 @@ class Check:
     @property
     def property(self) -> str:
         """What it tests: the property that it declares, else its first marker that is not pytest's."""
-        marks = (mark.name for mark in getattr(self.function, "pytestmark", ()))
-        return self.claim.property or next((name for name in marks if name not in PYTEST_MARKERS), "unmarked")
+        return tested(self.claim, (mark.name for mark in getattr(self.function, "pytestmark", ())))
 
     def cases(self, settings: Settings) -> Iterator[Case]:
         """Every model x data x level of it."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from encheck.claims import Claim, claim_of, properties_in, sentence_of
+from encheck.claims import Claim, claim_of, properties_in, sentence_of, tested
 
 if TYPE_CHECKING:
     from encheck.running.case import Case
@@ -85,22 +85,9 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     from encheck.engine.cases import cases
 
     name = metafunc.definition.originalname or metafunc.function.__name__
-    found = cases(metafunc.config.option, name, claim, _marker(metafunc.definition))
+    about = tested(claim, (mark.name for mark in metafunc.definition.iter_markers()))
+    found = cases(metafunc.config.option, name, claim, about)
     metafunc.parametrize("encheck_case", found, ids=[case.name for case in found], indirect=True)
-
-
-def _marker(definition: pytest.Item) -> str:
-    """What the check tests: the property that it declares, else its nearest marker that is not pytest's."""
-    claim = claim_at(definition)
-    if claim and claim.property:
-        return claim.property
-    return _tested(mark.name for mark in definition.iter_markers())
-
-
-def _tested(markers: Iterable[str]) -> str:
-    from encheck.engine.checks import PYTEST_MARKERS
-
-    return next((name for name in markers if name not in PYTEST_MARKERS), "unmarked")
 
 
 def claims_offered(checks: Iterable[pytest.Item]) -> dict[str, Claim]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from encheck import options
-from encheck.engine.checks import PYTEST_MARKERS
+from encheck.claims import PYTEST_MARKERS
 from encheck.errors import UsageError, unknown
 from encheck.options import Settings
 
