@@ -3,7 +3,8 @@
 It serves any encoder. `faults` holds what the next requests get instead of an answer: a status, `cut` (the connection
 breaks in the middle), `slow`, `drip` (a blank now and then, and no end), `deep` (brackets in brackets), `flood` (digits
 and no end), `chunks` (the same, chunked), `promise` (a Content-Length of a terabyte), `bomb` (zeros, packed by gzip),
-`continue` (headers and no end), or a function that spoils the answer. `sent` counts the bytes of a flood.
+`continue` (headers and no end), or a function that spoils the answer. `sent` counts the bytes of a flood. `before` gets
+the JSON of each request: it returns what the model puts before its texts, or the status and the JSON of a refusal.
 """
 
 import gzip
@@ -35,11 +36,14 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "slow":
             time.sleep(state.delay)
         texts = body["input"] if "input" in body else body["inputs"]
+        before = state.before(body)
+        if isinstance(before, tuple):
+            return self.answer(before[1], status=before[0])
         if len(texts) > state.largest:
             return self.answer({"error": f"batch size {len(texts)} > maximum allowed batch size"}, status=413)
         if not body.get("truncate") and any(len(t) > state.longest for t in texts):
             return self.answer({"error": "an input is too long"}, status=400)
-        vectors = state.encode([t[: state.longest] for t in texts]).tolist()
+        vectors = state.encode([before + t[: state.longest] for t in texts]).tolist()
         rows = [{"object": "embedding", "index": i, "embedding": v} for i, v in enumerate(vectors)]
         made = {"object": "list", "data": rows[::-1]} if "input" in body else vectors  # indices out of order
         return self.answer(fault(made) if callable(fault) else made)
@@ -107,7 +111,7 @@ def serving(encode, *, largest=8, longest=400, tls=None, handler=Handler):
     if tls:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     state = SimpleNamespace(encode=encode, largest=largest, longest=longest, faults=deque(), requests=[])
-    state.delay, state.headers, state.sha, state.sent = 1.0, {}, "abc", 0
+    state.delay, state.headers, state.sha, state.sent, state.before = 1.0, {}, "abc", 0, lambda body: ""
     server.state = state
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -111,6 +111,12 @@ def indices(*found: Any) -> Fault:
     return spoilt(changed)
 
 
+def alike(answer: Any) -> Any:
+    for row in rows_of(answer):
+        row[:] = rows_of(answer)[0]
+    return answer
+
+
 def reset(handler: Any, right: Any) -> None:
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     handler.connection.close()
@@ -192,6 +198,13 @@ FAULTS: dict[str, Fault] = {
     "vectors without a number": each(lambda row: row.clear()),
     "vectors of zeros": each(lambda row: row.__setitem__(slice(None), [0.0] * len(row))),
     "a vector of great length": first(lambda row: row.extend([0.0] * 2_000_000)),
+    "one vector for all texts": each(lambda row: row.__setitem__(slice(None), [1.0] * len(row))),
+    "one vector for the texts of a request": spoilt(alike),
+    "a 400 that says nothing": said("", status="400 Bad Request"),
+    "a 400 for another reason, with the texts": said(
+        json.dumps({"detail": [{"msg": "Field required", "input": {"input": ["too long"] * 20}}]}), status="400 No"
+    ),
+    "a 422 that always finds texts too long": said(json.dumps({"error": "the input is too long"}), status="422 No"),
     "a vector less": spoilt(fewer),
     "a vector more": spoilt(more),
     "one index twice": indices(0),

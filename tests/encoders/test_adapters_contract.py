@@ -235,7 +235,7 @@ def test_case_and_blanks_change_nothing_where_the_tokenizer_drops_them(model, en
 
 def test_vectors_that_are_no_numbers_are_an_error_that_names_the_model(model, monkeypatch):
     monkeypatch.setattr(
-        model, "compute", lambda texts, prompt: iter([(np.arange(1), np.full((1, 4), np.nan, np.float32))])
+        model, "compute", lambda *texts_and_prompt: iter([(np.arange(1), np.full((1, 4), np.nan, np.float32))])
     )
     with pytest.raises(
         EncoderError, match=r"gives vectors that hold NaN or infinity, first for 'a dog'\. Remedy: "

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import date
 from functools import partial
 from types import SimpleNamespace
 
@@ -19,10 +20,16 @@ from embedding_server import serving
 
 from encheck.encoders import fake
 from encheck.encoders.load import Device, load, where
-from encheck.encoders.models_file import ModelConfig, known_models, with_args
-from encheck.encoders.server.http import Client
+from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
+from encheck.encoders.server.http import Client, speaks_of_size
 from encheck.encoders.server.wire import room
+from encheck.encoders.settings import EncodingSettings
 from encheck.errors import EncoderError, ModelError
+from encheck.items.variants import Maker
+from encheck.running.bench import Bench
+from encheck.running.subject import Subject
+from encheck.store import Store
+from encheck.system.progress import Progress
 
 pytestmark = pytest.mark.xdist_group("encoders")
 TEXTS = [f"the dog {i} sings" for i in range(50)]
@@ -381,6 +388,241 @@ def test_the_address_may_end_in_v1(server):
     named = SimpleNamespace(address=f"{server.address}/v1/")
     opened(named).encode(["dog"])
     assert server.state.requests[-1][0] == "/v1/embeddings"
+
+
+TOO_LARGE = [
+    "This model's maximum context length is 512 tokens. However, you requested 814 tokens in the input.",
+    '{"error": {"message": "Invalid \'input\': array too long", "code": "array_above_max_length"}}',
+    '{"error": "Input validation error: `inputs` must have less than 512 tokens. Given: 600"}',
+    '{"error": "batch size 64 > maximum allowed batch size 32"}',
+    '{"error": "the input length exceeds the context length"}',
+    "input (900 tokens) is too large to process. increase the physical batch size",
+    '{"message": "invalid request: total number of texts must be at most 96"}',
+    '{"detail": [{"type": "string_too_long", "loc": ["body", "input", 0], "ctx": {"max_length": 9}, "input": "a b"}]}',
+    '{"detail": "Too many tokens in batch. Max is 16384"}',
+]
+OTHER_REASONS = [
+    "",
+    "Bad Request",
+    '{"error": "model \'tiny\' not found, try pulling it first"}',
+    '{"message": "valid input_type must be provided: search_document, search_query"}',
+    '{"detail": [{"type": "missing", "loc": ["body", "task"], "input": {"input": ["a text that is too long"]}}]}',
+    '{"detail": [{"type": "missing", "msg": "Field required", "input": ["a text that exceeds the maximum, and is cut',
+    '{"detail": [{"loc": ["body", "n"], "msg": "Input should be greater than 0", "type": "greater_than"}]}',
+    '{"error": "dimensions must be at most 1536, the maximum of this model"}',
+    '{"error": "you exceeded your quota of tokens"}',
+    "[" * 2_000,
+]
+
+
+@pytest.mark.parametrize("said", TOO_LARGE)
+def test_a_message_of_a_size_is_one(said):
+    assert speaks_of_size(said)
+
+
+@pytest.mark.parametrize("said", OTHER_REASONS)
+def test_a_message_of_anything_else_is_none(said):
+    assert not speaks_of_size(said)
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+@pytest.mark.parametrize("status", [400, 422])
+@pytest.mark.parametrize("texts", [["dog"], ["word " * 1_000], TEXTS], ids=["a text", "a long text", "many"])
+def test_a_request_refused_for_another_reason_than_its_size_is_neither_halved_nor_cut(server, adapter, status, texts):
+    ours = opened(server, adapter, options={"concurrency": 1})
+    ours.fingerprint()
+    server.state.requests.clear()
+    server.state.before = lambda body: (status, {"error": "no such input_type", "input": texts})
+    with pytest.raises(EncoderError, match=rf"refuses the request: HTTP {status}: .*no such input_type.*--model-arg"):
+        ours.encode(texts)
+    assert len(server.state.requests) == 1
+    assert ours.truncated == 0
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+@pytest.mark.parametrize("said", ["your text has more than 100 tokens", {"error": {"code": "context_length_exceeded"}}])
+def test_whichever_way_a_server_says_that_a_text_is_too_long_it_is_cut(server, status, said):
+    server.state.longest = 10**6
+
+    def refuse_long(body):
+        return (status, said) if any(len(text) > 100 for text in body["input"]) else ""
+
+    server.state.before = refuse_long
+    ours = opened(server)
+    assert np.abs(ours.encode(["dog", "cat " * 200]) - vectors(["dog", "cat " * 16])).max() < 1e-6
+    assert ours.truncated == 1
+
+
+# fields by role
+
+
+FIELDS = {"default": {"truncate": "END"}, "query": {"input_type": "query"}, "document": {"input_type": "passage"}}
+ROLE_FIELDS = {
+    "openai": ({"query": {"input_type": "query"}, "passage": {"input_type": "passage"}}, "input_type"),
+    "tei": ({"default": {"prompt_name": "sts"}, "query": {"prompt_name": "query"}}, "prompt_name"),
+}
+
+
+@pytest.mark.parametrize(("adapter", "fields", "name"), [(key, *value) for key, value in ROLE_FIELDS.items()])
+def test_fields_of_a_role_are_sent_with_its_texts_and_with_no_others(server, adapter, fields, name):
+    server.state.before = lambda body: f"{body.get(name, '')} "
+    ours = opened(server, adapter, prompts={"query": "find "}, options={"fields": fields})
+    for role, before in ((None, ""), ("query", "find "), ("document", "")):
+        sent = fields.get(role or "default", fields.get("passage" if role == "document" else "", {})).get(name)
+        sent = sent or fields.get("default", {}).get(name, "")
+        assert (
+            np.abs(
+                ours.encode(["dog", "cat"], role=role) - vectors([f"{sent} {before}dog", f"{sent} {before}cat"])
+            ).max()
+            < 1e-6
+        )
+        assert server.state.requests[-1][1].get(name, "") == sent
+
+
+def test_queries_and_documents_with_other_fields_have_rows_of_their_own_in_the_store(server, tmp_path):
+    server.state.before = lambda body: f"{body.get('input_type', 'plain')} "
+    model = opened(server, options={"fields": FIELDS, "concurrency": 1})
+    subject = Subject("served", ModelConfig("served"), model)
+    model.fingerprint()
+    roles = {"query": TEXTS[:9], "document": TEXTS[:9]}
+    for _ in range(2):  # the second time from the store
+        store = Store(tmp_path / "store.sqlite")
+        bench = Bench({"served": subject}, {}, store, maker=Maker())
+        bench.encode({"served": [(TEXTS[0], TEXTS[1])]}, roles={"served": roles}, progress=Progress(quiet=True))
+        assert subject.error is None
+        for role, sent in (("query", "query"), ("document", "passage")):
+            assert np.abs(subject.roles[role].of(TEXTS[:9]) - vectors([f"{sent} {t}" for t in TEXTS[:9]])).max() < 1e-6
+        assert np.abs(subject.vectors - vectors([f"plain {t}" for t in TEXTS[:2]])).max() < 1e-6
+        store.close()
+    assert {body["truncate"] for _, body, _ in server.state.requests} == {"END"}
+    assert model.about()["fields"] == FIELDS
+    assert EncodingSettings.of(model).has_prompt("query")
+
+
+def test_fields_are_in_the_fingerprint_and_so_is_what_the_server_makes_of_each_roles(server):
+    every = [{}, {"query": {"a": 1}}, {"query": {"a": 2}}, {"document": {"a": 1}}, {"default": {"a": 1}}]
+    prints = [opened(server, options={"fields": fields}).fingerprint() for fields in every]
+    assert len(set(prints)) == len(every)
+    server.state.before = lambda body: "other " * ("a" in body)
+    again = [opened(server, options={"fields": fields}).fingerprint() for fields in every]
+    assert [old == new for old, new in zip(prints, again, strict=True)] == [True, False, False, False, False]
+
+
+def test_a_model_that_changes_in_one_role_alone_is_another(server):
+    ours = opened(server, options={"fields": FIELDS})
+    ours.fingerprint()
+    ours.verify_fingerprint()
+    server.state.before = lambda body: "other words altogether " * (body.get("input_type") == "query")
+    with pytest.raises(EncoderError, match="answers with another model than at the start of the run"):
+        ours.verify_fingerprint()
+
+
+def test_fields_can_be_arguments_and_are_read_from_an_entry(server, tmp_path):
+    bare = ModelConfig("served", adapter="openai", name=server.address, options={"model": "x"})
+    config = with_args(bare, {"fields": "{query: {input_type: query}, document: {input_type: passage}}"})
+    assert load(config, device=Device()).fields_for("passage") == {"input_type": "passage"}
+    entry = "served: {adapter: tei, name: 'http://a', options: {fields: {query: {prompt_name: query}}}}"
+    (tmp_path / "models.yaml").write_text(entry)
+    assert read_models(tmp_path / "models.yaml")["served"].options["fields"]["query"] == {"prompt_name": "query"}
+
+
+WRONG_FIELDS = {
+    "a field without a role": (
+        "openai",
+        {"input_type": "query"},
+        "unknown role 'input_type'.*There are: corpus, default",
+    ),
+    "text for fields": (
+        "tei",
+        {"query": "input_type"},
+        "query is 'input_type', but should map fields to values",
+    ),
+    "a list": ("openai", ["query"], "should map roles to fields"),
+    "the texts": (
+        "openai",
+        {"query": {"input": "x"}},
+        "query sets input, which is encheck's own. Remedy: leave it out",
+    ),
+    "the texts of TEI": ("tei", {"default": {"truncate": True}}, "default sets truncate, which is encheck's own"),
+    "the dimension": ("openai", {"document": {"dimensions": 8}}, "Remedy: --model-arg truncate_dim=N"),
+    "a date": ("openai", {"query": {"since": date(2024, 1, 1)}}, "query: 'since': .* is not JSON"),
+    "no number": ("openai", {"query": {"weight": float("nan")}}, "'weight': nan is not JSON"),
+    "a name that is a number": ("openai", {"query": {1: "a"}}, "query: 1: 'a' is not JSON"),
+    "one role twice": ("openai", {"document": {}, "passage": {"a": 1}}, "names one role twice"),
+}
+
+
+@pytest.mark.parametrize(("adapter", "fields", "expected"), WRONG_FIELDS.values(), ids=WRONG_FIELDS.keys())
+def test_fields_of_a_wrong_form_are_refused_before_any_request(server, adapter, fields, expected):
+    with pytest.raises(ModelError, match=f"served: options.fields.*{expected}"):
+        opened(server, adapter, options={"fields": fields})
+    assert server.state.requests == []
+
+
+def test_a_key_in_a_field_is_refused_without_repeating_it(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with pytest.raises(ModelError, match=r"fields.query.token holds the key in OPENAI_API_KEY: leave it out") as caught:
+        opened(server, options={"fields": {"query": {"token": f"Bearer {KEY}"}}})
+    assert KEY not in str(caught.value)
+
+
+# one vector for every text
+
+
+def of_a_request(texts):
+    """A server that joins the texts of a request."""
+    return np.repeat(vectors([" ".join(texts)]), len(texts), axis=0)
+
+
+CONSTANT = {
+    "one vector": lambda texts: np.ones((len(texts), 8)) + 1e-9 * np.arange(len(texts))[:, None],
+    "one a request": of_a_request,
+}
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+@pytest.mark.parametrize("encode", CONSTANT.values(), ids=CONSTANT.keys())
+def test_a_server_that_gives_different_texts_one_vector_is_refused_at_the_first_texts(server, adapter, encode):
+    server.state.encode = encode
+    ours = opened(server, adapter, options={"concurrency": 1})
+    ours.fingerprint()
+    server.state.requests.clear()
+    expected = r"http://127\S+ gives different texts the same vector, so it does not read them: '.*Remedy: name an emb"
+    with pytest.raises(EncoderError, match=expected):
+        ours.encode(TEXTS[:2])
+    assert len(server.state.requests) == 1
+
+
+def test_without_a_probe_beside_them_texts_with_one_vector_are_refused_too(server):
+    server.state.encode = CONSTANT["one vector"]
+    ours = opened(server, options={"batch": 1, "concurrency": 1})
+    ours.fingerprint()
+    with pytest.raises(EncoderError, match="different texts the same vector"):
+        ours.encode(TEXTS)
+    assert len(server.state.requests) == 3
+
+
+def test_a_server_that_gives_one_vector_in_one_role_is_refused_there(server):
+    server.state.before = lambda body: (body.get("input_type") == "query") * "same "
+    server.state.encode = lambda texts: np.stack([vectors([t[:5] if t[:5] == "same " else t])[0] for t in texts])
+    ours = opened(server, options={"fields": FIELDS})
+    assert len(ours.encode(TEXTS, role="document")) == len(TEXTS)
+    with pytest.raises(EncoderError, match="different texts the same vector"):
+        ours.encode(TEXTS, role="query")
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+def test_equal_texts_and_texts_of_the_same_words_may_have_one_vector(server, batch):
+    same = ["the dog sings"] * 20 + ["sings dog the", "dog the sings", "the sings dog", "dog sings the"]
+    found = opened(server, options={"batch": batch}).encode(same)
+    assert np.abs(found - vectors(same)).max() < 1e-6
+
+
+def test_words_that_a_model_does_not_know_may_have_one_vector_once_others_have_another(server):
+    server.state.encode = lambda texts: vectors([t if "dog" in t else "unknown" for t in texts])
+    ours = opened(server, options={"concurrency": 1})
+    ours.fingerprint()
+    assert len(ours.encode([*TEXTS[:8], *(f"word {i}" for i in range(30))])) == 38
 
 
 # the fingerprint

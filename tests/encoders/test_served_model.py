@@ -278,11 +278,11 @@ def test_what_is_asked_of_a_server_may_be_let_go_in_one_of_the_threads_that_ask(
     model = opened(server, batch=2)
     asked, begun, told = model._asked, Event(), Future()
 
-    def let_go(texts, at, *, watched):
-        if at[0] == 1:  # the second request, while the answer to the first is looked at
+    def let_go(texts, *, positions, **named):
+        if positions[0] == 1:  # the second request, while the answer to the first is looked at
             begun.wait(5)
             told.set_result(closed(going))
-        return asked(texts, at, watched=watched)
+        return asked(texts, positions=positions, **named)
 
     monkeypatch.setattr(model, "_asked", let_go)
     going = model.compute(TEXTS[:20], "")

@@ -168,6 +168,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         source="url",
         options={
             "model": str, "key_env": str, "batch": int, "concurrency": int, "timeout": float, "retries": int,
+            "fields": dict,
         },
     ),
     "tei": Adapter(
@@ -175,6 +176,8 @@ ADAPTERS: Mapping[str, Adapter] = {
         "text-embeddings-inference server",
         ("prompt", "prompts", "similarity"),
         source="url",
-        options={"key_env": str, "batch": int, "concurrency": int, "timeout": float, "retries": int},
+        options={
+            "key_env": str, "batch": int, "concurrency": int, "timeout": float, "retries": int, "fields": dict,
+        },
     ),
 }  # fmt: skip

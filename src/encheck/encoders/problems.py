@@ -66,5 +66,6 @@ def _option_problem(adapter: str, name: str, value: object) -> str:
         return "" if value in wants else unknown(name, str(value), wants)
     fits = isinstance(value, int | float) if wants is float else isinstance(value, wants)
     if not fits or (isinstance(value, bool) and wants is not bool):
-        return f"options.{name} is {value!r}, but should be of type {wants.__name__}"
+        kind = "mapping" if wants is dict else wants.__name__
+        return f"options.{name} is {value!r}, but should be of type {kind}"
     return ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from encheck.errors import EncoderError
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
+T = TypeVar("T")
 PROBE = "The harbour lay quiet under the first snow of the year."
 SAME_ROLE = {"document": ("passage", "corpus"), "passage": ("document", "corpus")}  # as sentence-transformers has them
 
@@ -62,10 +63,11 @@ class TextEncoder(ABC):
 
     def prompt_for(self, role: str | None) -> str:
         """What stands before a text in this role; the model's only prompt where the role has none of its own."""
-        if role is None:
-            return self.prompt
-        names = (role, *SAME_ROLE.get(role, ()))
-        return next((self.prompts[name] for name in names if name in self.prompts), self.prompt)
+        return of_role(self.prompts, role, self.prompt)
+
+    def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
+        """As `compute`, with the prompt of the role."""
+        return self.compute(texts, self.prompt_for(role))
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
         """Vectors of the texts, shape [n, d], fp32, in their order."""
@@ -80,7 +82,7 @@ class TextEncoder(ABC):
         if not texts:
             return
         with named(lambda error: EncoderError(cannot("encode these texts", self.place, error))):
-            for positions, vectors in self.compute(whole(texts), self.prompt_for(role)):
+            for positions, vectors in self.compute_in_role(whole(texts), role):
                 good = np.isfinite(vectors).all(axis=1)
                 if not good.all():
                     raise EncoderError(self._no_number(texts[int(positions[~good][0])]))
@@ -111,6 +113,16 @@ class TextEncoder(ABC):
             log.warning(
                 "%d of %d texts are longer than %d tokens, the maximum: the rest is truncated", cut, total, limit
             )
+
+
+def of_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> T:
+    """What a mapping has for this role, or for another name of it.
+
+    >>> of_role({"passage": "passage: "}, "document", ""), of_role({"passage": "passage: "}, "query", "")
+    ('passage: ', '')
+    """
+    names = () if role is None else (role, *SAME_ROLE.get(role, ()))
+    return next((by_role[name] for name in names if name in by_role), otherwise)
 
 
 def coarse(vector: NDArray[np.float32]) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import logging
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, partial
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +24,26 @@ from encheck.encoders.protocol import Batch
 from encheck.encoders.server.http import Client, Refused
 from encheck.encoders.server.watch import ONE_MODEL, WRONG_SERVER, Watch, checked, widened
 from encheck.encoders.server.wire import room
-from encheck.encoders.text import PROBE, TextEncoder, coarse
-from encheck.errors import EncheckError, EncoderError, ModelError
+from encheck.encoders.text import PROBE, SAME_ROLE, TextEncoder, coarse, of_role
+from encheck.errors import EncheckError, EncoderError, ModelError, unknown
 from encheck.types import content_hash
 
 Vectors = NDArray[np.float32]
-TOO_MUCH = {400, 413, 422}
+DEFAULT = "default"
+EXAMPLE = "--model-arg 'fields={default: {input_type: passage}, query: {input_type: query}}'"
+ROLES = (DEFAULT, "query", "document", *SAME_ROLE["document"])
 log = logging.getLogger("encheck")
 
 
 class RemoteEncoder(TextEncoder):
-    """An encoder behind HTTP; `name` is the server's address."""
+    """An encoder behind HTTP; `name` is the server's address.
+
+    `fields` are sent with each request besides the texts, by role: those of `default` with every text, and those of
+    its role over them. Texts without a role have those of `default` alone.
+    """
 
     largest: int = 32
+    own_fields: ClassVar[Mapping[str, str]]  # fields that the adapter sends, and how to set them
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
@@ -45,10 +52,47 @@ class RemoteEncoder(TextEncoder):
         self.client = Client(config.name.rstrip("/"), options.get("key_env", "OPENAI_API_KEY"), **how)
         self.concurrency = int(options.get("concurrency", 4))
         self._counting = Lock()
-        self.watch = Watch(self.client.url, self.ask, self._probed)
         self._width: int | None = None
+        self.fields: Mapping[str, Mapping[str, Any]] = options.get("fields") or {}
+        self._check_fields()
+        self._watches: dict[str, Watch] = {}  # by the fields of a request
+        for role in (None, *self.fields):
+            request = partial(self.ask, fields=self.fields_for(role))
+            self._watches.setdefault(self._fields_text(role), Watch(self.client.url, request, self._probed))
         if self.concurrency < 1 or options.get("batch", 1) < 1:
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
+
+    def _check_fields(self) -> None:
+        """ModelError unless `fields` maps roles to fields that this server can be sent besides the adapter's own."""
+        where, example = f"{self.config.label}: options.fields", EXAMPLE
+        if not isinstance(self.fields, Mapping):
+            raise ModelError(f"{where} is {self.fields!r}, but should map roles to fields. Remedy: {example}")
+        for role, fields in self.fields.items():
+            if role not in ROLES:
+                raise ModelError(f"{where}: {unknown('role', str(role), ROLES)}. Remedy: {example}")
+            if not isinstance(fields, Mapping):
+                raise ModelError(f"{where}.{role} is {fields!r}, but should map fields to values. Remedy: {example}")
+            for name, value in fields.items():
+                if how := self.own_fields.get(name):
+                    raise ModelError(f"{where}.{role} sets {name}, which is encheck's own. Remedy: {how}")
+                if not isinstance(name, str) or not _is_json(value):
+                    raise ModelError(f"{where}.{role}: {name!r}: {value!r} is not JSON. Remedy: text has quotes")
+                if self.client.hidden(text := json.dumps(value)) != text:
+                    raise ModelError(f"{where}.{role}.{name} holds the key in {self.client.key_env}: leave it out")
+        if others := [name for name in self.fields if name in SAME_ROLE][1:]:
+            raise ModelError(f"{where} names one role twice: {others[0]} is document. Remedy: leave one out")
+
+    def fields_for(self, role: str | None) -> dict[str, Any]:
+        """The fields of a request for texts in this role, besides the adapter's own."""
+        return {**self.fields.get(DEFAULT, {}), **of_role(self.fields, role, {})}
+
+    def _fields_text(self, role: str | None) -> str:
+        return json.dumps(self.fields_for(role), sort_keys=True)
+
+    def prompt_for(self, role: str | None) -> str:
+        """What a role adds to a text, to be read and compared: the fields of its request, and its prompt."""
+        fields = f"[{self._fields_text(role)[1:-1]}] " if self.fields_for(role) else ""
+        return f"{fields}{super().prompt_for(role)}"
 
     @property
     def place(self) -> str:
@@ -66,8 +110,10 @@ class RemoteEncoder(TextEncoder):
         return int(self.config.options.get("batch", self.largest))
 
     @abstractmethod
-    def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:
-        """The vectors of one request, in the order of its texts; `cut` asks the server to cut a long one."""
+    def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
+        """The vectors of one request with these fields besides its own, in the order of its texts; `cut` asks the
+        server to cut a long one.
+        """
 
     @abstractmethod
     def model_name(self) -> str:
@@ -78,23 +124,27 @@ class RemoteEncoder(TextEncoder):
         return room(texts, self._width)
 
     @cached_property
-    def _probe(self) -> str:
-        """What a vector of the server's comes to."""
-        return coarse(self._settle(self.watch.alone))
+    def _probes(self) -> list[str]:
+        """What the server's vectors of the probe come to: one for each form of a request."""
+        return [f"{fields} {coarse(self._settle(watch.alone))}" for fields, watch in sorted(self._watches.items())]
 
-    def _probed(self) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self._same_width(self._asked([PROBE])[0][1], [PROBE])[0]
+    def _probed(self, watch: Watch) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self._same_width(self._asked([PROBE], watch)[0][1], [PROBE])[0]
         return vector
 
     def verify_fingerprint(self) -> None:
         """EncoderError if another model answers than at first; two that take turns are two answers in a row."""
-        for _ in range(2):
-            self.watch.alone()
+        for watch in self._watches.values():
+            for _ in range(2):
+                watch.alone()
 
     def fingerprint(self) -> str:
-        """The model's name, a probe vector and the prompts: another model under the same address is another one."""
-        prompts = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
-        parts = [self.model_name(), self._probe, self.prompt, str(self.config.truncate_dim), *prompts]
+        """The model's name, a probe vector, and what each role adds: another model under the same address is another
+        one.
+        """
+        added = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
+        added += [f"{role}: {self._fields_text(role)}" for role in sorted(self.fields)]
+        parts = [self.model_name(), *self._probes, self.prompt, str(self.config.truncate_dim), *added]
         return f"{type(self).__name__}:{content_hash(*parts)}"
 
     def _settle(self, ask: Any) -> NDArray[np.float32]:
@@ -106,22 +156,28 @@ class RemoteEncoder(TextEncoder):
         return found
 
     def about(self) -> dict[str, Any]:
-        """With the model's name at the server."""
-        return super().about() | {"model": self.model_name()}
+        """With the model's name at the server, and the fields of requests."""
+        fields = {"fields": {role: dict(fields) for role, fields in self.fields.items()}} if self.fields else {}
+        return super().about() | {"model": self.model_name()} | fields
 
-    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+    def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
+        """As `compute`, with the prompt and the fields of the role."""
+        return self.compute(texts, super().prompt_for(role), self._watches[self._fields_text(role)])
+
+    def compute(self, texts: list[str], prompt: str, watch: Watch | None = None) -> Iterator[Batch]:
         """Several requests at a time; what comes back is handed on in order, slice by slice.
 
-        EncoderError if the probe in an answer shows another model than at first.
+        EncoderError if the probe in an answer shows another model than at first, or if all texts get one vector.
         """
+        watch = watch or self._watches[self._fields_text(None)]
         prompted = [f"{prompt}{text}" for text in texts]
         before = self.truncated
         stop: Future[None] = Future()
         pool = ThreadPoolExecutor(self.concurrency, initializer=self.client.heed, initargs=(stop,))
         try:
-            ask = partial(self._asked, watched=self.batch > 1)
+            ask = partial(self._asked, watch=watch, watched=self.batch > 1)
             size = max(1, self.batch - 1)  # the probe is one of a request's texts
-            asked = pool.map(lambda at: ask([prompted[i] for i in at], at), slices(len(texts), size))
+            asked = pool.map(lambda at: ask([prompted[i] for i in at], positions=at), slices(len(texts), size))
             for found in asked:
                 for positions, vectors in found:
                     yield positions, self._same_width(vectors, [texts[i] for i in positions])
@@ -142,28 +198,36 @@ class RemoteEncoder(TextEncoder):
         self._width = found.shape[1]
         return found
 
-    def _asked(self, texts: list[str], positions: Ints | None = None, *, watched: bool = False) -> list[Batch]:
+    def _asked(
+        self, texts: list[str], watch: Watch, positions: Ints | None = None, *, watched: bool = False
+    ) -> list[Batch]:
         """Batches of these texts: halves where the server finds them too many or too long together.
 
         The probe goes with each that is `watched`, but not with a text that the server takes alone only.
         """
         positions = np.arange(len(texts)) if positions is None else positions
         try:
-            return [(positions, self.watch.beside(texts) if watched else self.ask(texts))]
+            return [(positions, watch.beside(texts) if watched else watch.ask(texts))]
         except Refused as refused:
-            if refused.status not in TOO_MUCH:
-                remedy = f"Remedy: check the address, the model and the key in {self.client.key_env}"
-                raise EncoderError(
-                    f"{self.place}{self.client.through} refuses the request: {refused}. {remedy}"
-                ) from None
+            if not refused.is_of_size:
+                raise self._refusal(refused) from None
             if len(texts) == 1 and not watched:
-                return [(positions, self._cut(texts[0], refused))]
+                return [(positions, self._cut(texts[0], watch, refused))]
         if len(texts) == 1:
-            return self._asked(texts, positions)
-        middle, ask = len(texts) // 2, partial(self._asked, watched=watched)
-        return ask(texts[:middle], positions[:middle]) + ask(texts[middle:], positions[middle:])
+            return self._asked(texts, watch, positions)
+        middle, ask = len(texts) // 2, partial(self._asked, watch=watch, watched=watched)
+        return ask(texts[:middle], positions=positions[:middle]) + ask(texts[middle:], positions=positions[middle:])
 
-    def _cut(self, text: str, refused: Refused) -> Vectors:
+    def _refusal(self, refused: Refused) -> EncoderError:
+        """The error where a server refuses a request, and not for the size of its texts."""
+        check = f"check the address, the model and the key in {self.client.key_env}"
+        if refused.status in (400, 422):
+            check += (
+                f", and fields that the server wants besides: {EXAMPLE}. If it takes fewer texts: --model-arg batch=N"
+            )
+        return EncoderError(f"{self.place}{self.client.through} refuses the request: {refused}. Remedy: {check}")
+
+    def _cut(self, text: str, watch: Watch, refused: Refused) -> Vectors:
         """A text that is too long for the server, cut by it or here until it fits; it is counted.
 
         It is cut to powers of two, so that what is left does not depend on how much followed.
@@ -171,8 +235,10 @@ class RemoteEncoder(TextEncoder):
         said = refused
         while len(text) > 40:
             try:
-                vectors = self.ask([text], cut=True)
+                vectors = watch.ask([text], cut=True)
             except Refused as again:
+                if not again.is_of_size:
+                    raise self._refusal(again) from None
                 said, text = again, text[: 1 << (len(text) - 1).bit_length() - 1]
             else:
                 with self._counting:
@@ -185,6 +251,12 @@ class OpenAiEncoder(RemoteEncoder):
     """OpenAI's API and what speaks it: vLLM, Ollama, LiteLLM, llama.cpp, LocalAI and others."""
 
     largest = 256
+    own_fields: ClassVar[Mapping[str, str]] = {
+        "input": "leave it out: it holds the texts",
+        "model": "--model-arg model=NAME",
+        "encoding_format": "leave it out: only `float` is read",
+        "dimensions": "--model-arg truncate_dim=N",
+    }
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
@@ -195,9 +267,9 @@ class OpenAiEncoder(RemoteEncoder):
         """As the entry says it."""
         return str(self.config.options["model"])
 
-    def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:  # noqa: ARG002 - it has no word for cutting
+    def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:  # noqa: ARG002 - it has no word for cutting
         """POST /v1/embeddings."""
-        body: dict[str, Any] = {"model": self.model_name(), "input": texts, "encoding_format": "float"}
+        body: dict[str, Any] = {**fields, "model": self.model_name(), "input": texts, "encoding_format": "float"}
         if self.config.truncate_dim:
             body["dimensions"] = self.config.truncate_dim
         path = "/embeddings" if self.client.url.endswith("/v1") else "/v1/embeddings"
@@ -213,6 +285,12 @@ class OpenAiEncoder(RemoteEncoder):
 
 class TeiEncoder(RemoteEncoder):
     """Hugging Face's text-embeddings-inference. Its limit of texts a request is asked of it."""
+
+    own_fields: ClassVar[Mapping[str, str]] = {
+        "inputs": "leave it out: it holds the texts",
+        "truncate": "leave it out: a text that is too long is cut and counted",
+        "normalize": "leave it out: `similarity` says how vectors are compared",
+    }
 
     @cached_property
     def _info(self) -> dict[str, Any]:
@@ -258,15 +336,27 @@ class TeiEncoder(RemoteEncoder):
                 f"and is {now}. {ONE_MODEL}"
             )
 
-    def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:
+    def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
         """POST /embed; a text that is too long is refused first, so that it can be counted."""
-        body = {"inputs": texts, "truncate": cut, "normalize": False}
+        body = {**fields, "inputs": texts, "truncate": cut, "normalize": False}
         rows = self.client.post("/embed", body, most=self.room(texts))
         if not isinstance(rows, list) or len(rows) != len(texts):
             raise EncoderError(
                 f"{self.place}/embed does not answer with a list of {len(texts)} vectors. {WRONG_SERVER}"
             )
         return _rows(rows, self.place)
+
+
+def _is_json(value: Any) -> bool:
+    """Whether JSON has this very value: no date, no NaN, no number for a key, no half of a surrogate pair.
+
+    >>> _is_json({"a": [1, None]}), _is_json(float("nan")), _is_json({1: 2}), _is_json({1})
+    (True, False, False, False)
+    """
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False, ensure_ascii=False).encode()) == value)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _name_in(info: dict[str, Any]) -> str:

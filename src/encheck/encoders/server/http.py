@@ -28,14 +28,51 @@ UNSIGNED = ("self-signed", "self signed", "issuer certificate")  # of a certific
 AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
 log = logging.getLogger("encheck")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+ECHOES = ("input", "inputs", "text", "texts", "body")  # keys under which servers send back what they were sent
+ECHO = re.compile(rf'"(?:{"|".join(ECHOES)})"\s*:')
+MEASURED = re.compile(
+    r"token|\btexts?\b|\binputs?\b|input[_ ]length|sequence|prompt|context|batch|length|character|array|\bitems?\b|"
+    r"\blist\b|payload|request body|document|string|\bwords?\b",
+    re.IGNORECASE,
+)
+EXCESS = re.compile(
+    r"too[ _-](?:long|large|big|many)|exceed|(?:longer|larger|greater|more) than|(?:less|fewer) than \d+ |at[ _]most|"
+    r"maximum|\bmax\b|max_|maxlength|\blimit|up to|above_max|reduce|shorten|\d\s*>\s*\w",
+    re.IGNORECASE,
+)
+OTHER_LIMIT = re.compile(r"dimension|rate[ _-]?limit|quota", re.IGNORECASE)
 
 
 class Refused(Exception):  # noqa: N818 - a server's answer, turned into an EncoderError by who asked
-    """The server answered that it does not take this request: its status, and what it says."""
+    """The server answered that it does not take this request: its status, and what it says, of which 300 characters
+    are shown.
+    """
 
     def __init__(self, status: int, said: str) -> None:
-        super().__init__(f"HTTP {status}: {said}")
+        super().__init__(f"HTTP {status}: {said[:300]}")
         self.status, self.said = status, said
+
+    @property
+    def is_of_size(self) -> bool:
+        """Whether fewer or shorter texts could be taken: by status 413, or by 400 or 422 where the message says so."""
+        return self.status == 413 or (self.status in (400, 422) and speaks_of_size(self.said))
+
+
+def speaks_of_size(said: str) -> bool:
+    """Whether a server's message says that texts are too long or too many; texts that it sends back do not count.
+
+    >>> speaks_of_size("This model's maximum context length is 512 tokens, however you requested 600")
+    True
+    >>> speaks_of_size('{"detail": [{"msg": "Field required", "input": "texts that are too long"}]}')
+    False
+    """
+    try:
+        pruned = json.loads(said, object_pairs_hook=lambda pairs: {k: v for k, v in pairs if k not in ECHOES})
+        own = json.dumps(pruned, ensure_ascii=False)
+    except (ValueError, RecursionError):  # no JSON, or cut off
+        own = ECHO.split(said)[0]
+    own = own.replace("Input should be", "")  # of any field, in pydantic's messages
+    return bool(MEASURED.search(own) and EXCESS.search(own) and not OTHER_LIMIT.search(own))
 
 
 @dataclass(frozen=True)
@@ -202,7 +239,7 @@ class Client:
         return text.replace(key, "***") if key else text
 
     def _start(self, error: urllib.error.HTTPError) -> str:
-        """What the server says, at most 300 characters; the key is hidden before that is cut, lest half of it stay."""
+        """The first 2,000 characters of what it says; the key is hidden before that is cut, lest half of it stay."""
         room = len(os.environ.get(self.key_env, "").strip())
         try:
             said = error.read(2_000 + room)
@@ -211,7 +248,7 @@ class Client:
         text = self.hidden(said.decode("utf-8", "replace"))
         if len(said) == 2_000 + room:  # the end may be half a key
             text = text[: len(text) - room]
-        return " ".join(text.split())[:300]
+        return " ".join(text.split())
 
 
 def _parts(url: str) -> urllib.parse.SplitResult | None:

@@ -1,13 +1,14 @@
-"""Check that a server still answers with the same model, by its vector of a probe sentence.
+"""Check that a server reads its texts, and still answers with the same model, by its vector of a probe sentence.
 
 A model can be changed while a run goes on, and two versions can stand behind one address and take turns. So the probe
-goes with each request that takes more than one text, and alone before anything is kept.
+goes with each request that takes more than one text, and alone before anything is kept. A server that reads no text
+gives all of them one vector, which is seen from the first answers.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Lock
 
 import numpy as np
@@ -19,6 +20,8 @@ from encheck.errors import EncoderError
 from encheck.similarity import ROUNDING, moved
 
 Vectors = NDArray[np.float32]
+SAME = 1e-6  # of a vector's length: how far apart two may lie that are one
+ALIKE = 3  # different texts, the probe among them, with one vector: a model that reads its texts has other vectors
 OTHER = 0.25  # no rounding, and no text beside it, moves a vector so far
 TURNS = 4  # of two models that take turns, so many answers in a row are the one's, then as many the other's: 1 in 256
 WRONG_SERVER = "Remedy: name an embedding model, and the adapter (openai, tei) that the server speaks"
@@ -27,24 +30,43 @@ log = logging.getLogger("encheck")
 
 
 class Watch:
-    """Knows a server by the first vector of the probe that it sees; `ask` is one request, `alone` the probe's own."""
+    """Knows a server by the first vector of the probe that it sees, in requests of one form: `request` makes one of
+    them, `alone` gets this watch and has the probe's own vector.
+    """
 
-    def __init__(self, place: str, ask: Callable[[list[str]], Vectors], alone: Callable[[], Vectors]) -> None:
-        self.place, self._ask, self._alone = place, ask, alone
+    def __init__(self, place: str, request: Callable[..., Vectors], alone: Callable[[Watch], Vectors]) -> None:
+        self.place, self._request, self._alone = place, request, alone
         self._known: Vectors | None = None
         self._tolerance = ROUNDING
+        self._first: Vectors | None = None
+        self._alike: set[str] | None = set()  # texts that got the first vector; None once another one came
         self._meeting, self._wondering = Lock(), Lock()
+
+    def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:
+        """The vectors of one request, shape [n, d]; EncoderError if the probe and all texts so far got the same one."""
+        vectors = self._request(texts, cut=cut)
+        with self._meeting:
+            if self._first is None and len(vectors):
+                self._first = vectors[0]
+            if self._alike is not None and self._first is not None:
+                self._alike = self._alike | set(texts) if _is_one(vectors, self._first) else None
+            alike = self._alike or set()
+        if PROBE in alike and len(alike) >= ALIKE:
+            raise constant(self.place, alike)
+        return vectors
 
     def alone(self) -> Vectors:
         """The probe's vector, shape [d], in a request of its own; EncoderError if it is not what it was."""
-        vector = self._alone()
+        vector = self._alone(self)
         self._refuse(vector, self._tolerance)
         return vector
 
     def beside(self, texts: list[str]) -> Vectors:
         """The vectors of one request that has the probe in it; EncoderError if that shows another model."""
-        vectors = self._ask([*texts, PROBE])
+        vectors = self.ask([*texts, PROBE])
         seen = checked(vectors[-1:], [PROBE], self.place)[0]
+        if self._drift(seen) > ROUNDING and len({*texts, PROBE}) >= ALIKE and _is_one(vectors, seen):
+            raise constant(self.place, {*texts, PROBE})  # one vector a request
         self._refuse(seen, OTHER)
         if self._drift(seen) > self._tolerance:
             with self._wondering:
@@ -79,7 +101,7 @@ class Watch:
         for _ in range(TURNS):
             self.alone()
         for _ in range(TURNS):
-            if float(moved(self._ask([*texts, PROBE])[-1:], seen[None])[0]) > ROUNDING:
+            if float(moved(self.ask([*texts, PROBE])[-1:], seen[None])[0]) > ROUNDING:
                 self._refuse(seen, self._tolerance)
         self._tolerance = OTHER
         log.warning(
@@ -95,6 +117,23 @@ def checked(vectors: Vectors, texts: list[str], place: str) -> Vectors:
         return check_vectors(vectors, texts)
     except EncoderError as error:
         raise EncoderError(f"{place}: {error}. {WRONG_SERVER}") from error
+
+
+def _is_one(vectors: Vectors, one: Vectors) -> bool:
+    """Whether all rows [n, d] are this vector [d]; zeros, which are refused elsewhere, are none."""
+    length = float(np.linalg.norm(one))
+    if vectors.shape[1] != len(one) or not 0 < length < np.inf:
+        return False
+    return float(np.abs(vectors - one).max()) <= SAME * length
+
+
+def constant(place: str, texts: Iterable[str]) -> EncoderError:
+    """The error where different texts got one vector."""
+    some = ", ".join(repr(text[:60]) for text in sorted(texts)[:ALIKE])
+    return EncoderError(
+        f"{place} gives different texts the same vector, so it does not read them: {some}. {WRONG_SERVER}; and see "
+        "that a prompt is not longer than what the server reads"
+    )
 
 
 def widened(place: str, before: int, now: int) -> EncoderError:
