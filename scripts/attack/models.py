@@ -527,6 +527,17 @@ def _run(where: str, how: str, folder: Path) -> None:
         raise Failed(f"exit code {done.returncode}: {(done.stdout + done.stderr)[-400:]}")
 
 
+# files that ask for much
+
+
+def small() -> Iterator[Callable[[Path], None]]:
+    """Small files that ask for much memory or time: those that the tests try."""
+    from test_small_inputs import HARMS
+
+    for name, harm, _ in HARMS.values():
+        yield case(name, lambda own, _folder, h=harm: h(own), may_load=False)
+
+
 # files that are no models
 
 
@@ -598,6 +609,13 @@ def tensorflow() -> None:
     _operators()
 
 
+def small_right() -> None:
+    from test_small_inputs import NAMES
+
+    for name in NAMES:
+        right_scores(name)
+
+
 def reads() -> None:
     """Import what the commands import."""
     for kind in (*DATA, *GROUPS["runs"][0]):
@@ -615,5 +633,6 @@ add_cases("models", "pickles", list(pickles()), ready=all_right)
 add_cases("models", "programs-onnx", list(programs()), ready=onnx)
 add_cases("models", "programs-tensorflow", list(graphs()), ready=tensorflow, seconds=30.0)
 add_cases("models", "folders", list(folders()), ready=all_right)
+add_cases("models", "small-inputs", list(small()), ready=small_right)
 add_cases("models", "runs", list(runs()), ready=lambda: built("sentence-transformers"), seconds=180.0)
 add_cases("models", "files", list(files()), ready=reads)

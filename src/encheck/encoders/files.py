@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import pickletools
+import string
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from encheck.errors import ModelError
+from encheck.errors import EncoderError, ModelError
 from encheck.system.documents import parsed, text_of
 from encheck.system.paths import is_file, is_folder
 
@@ -18,6 +20,15 @@ COPY = "Remedy: copy it again"
 CUT_OFF = f"is the copy truncated, or a git-lfs pointer? {COPY}"
 WHOLE = "Remedy: use a complete checkpoint, whose files belong together"
 OTHER_VOCABULARY = "the vocabulary does not match. Remedy: copy the tokenizer that the model was trained with"
+MOST_VALUES = 10_000_000  # in the pickle of a torch file
+MOST_GROWTH = 100  # characters that a normalizer may make of one
+MOST_BYTES_A_CHARACTER = 100  # of what a table of characters may put in the place of one; Unicode's longest has 33
+MOST_ADDED = 100  # tokens that stand around each text
+MOST_TOKENS_A_CHARACTER = 8  # a character of Unicode has at most 4 bytes
+TRIAL = [
+    "The harbour lay quiet under the first snow.",
+    *(" ".join(string.printable[i : i + 10]) for i in range(0, 100, 10)),
+]
 FAULTS = (ValueError, OSError, EOFError, RuntimeError, MemoryError, zlib.error, zipfile.BadZipFile)  # zip's are many
 HARMLESS = ("torch._utils._rebuild_", "torch.storage.", "torch.FloatStorage", "torch.HalfStorage", "torch.LongStorage")
 HARMLESS_NAMES = {
@@ -120,6 +131,7 @@ def _names_called(path: Path) -> Iterator[str]:
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
+                _refuse_packed(path, archive)
                 names = [n for n in archive.namelist() if n.endswith("data.pkl")]
                 if not names:
                     raise ModelError(f"{path} is a zip file without data.pkl: torch.save did not write it. {COPY}")
@@ -132,10 +144,29 @@ def _names_called(path: Path) -> Iterator[str]:
         raise ModelError(f"{path} is not a file of weights written by torch.save ({error}): {CUT_OFF}") from error
 
 
+def _refuse_packed(path: Path, archive: zipfile.ZipFile) -> None:
+    """ModelError if a torch archive would unpack to more bytes than it has: torch.save stores its members as they are,
+    one after the other.
+    """
+    members = archive.infolist()
+    packed = next((one for one in members if one.compress_type != zipfile.ZIP_STORED), None)
+    if packed or sum(one.file_size for one in members) > path.stat().st_size:
+        how = f"{packed.filename} is compressed" if packed else "its members overlap"
+        raise ModelError(
+            f"{path} unpacks to more than it holds ({how}), but torch.save compresses nothing: it is not loaded. "
+            "Remedy: load it where you trust it, and save the weights as safetensors"
+        )
+
+
 def _globals(file: Any) -> Iterator[str]:
-    """What the GLOBAL and STACK_GLOBAL operations of one pickle name."""
+    """What the GLOBAL and STACK_GLOBAL operations of one pickle name; ValueError for one whose values, each counted
+    wherever it stands, are too many: hashing tuples of tuples of tuples takes as many steps.
+    """
     texts: list[str] = []
+    sizes: list[int | None] = []  # of what is on the stack; None is a mark
+    memo: dict[int, int] = {}
     for operation, argument, _ in pickletools.genops(file):
+        _weigh(operation, argument, sizes, memo)
         if operation.name in ("GLOBAL", "INST"):
             yield str(argument).replace(" ", ".")
         elif operation.name == "STACK_GLOBAL":
@@ -144,6 +175,28 @@ def _globals(file: Any) -> Iterator[str]:
             texts.append(argument)
         elif operation.name in ("BINGET", "GET", "LONG_BINGET"):
             texts.append("?")  # a name that is built from the memo is none of the harmless ones
+
+
+def _weigh(operation: Any, argument: Any, sizes: list[int | None], memo: dict[int, int]) -> None:
+    """Do with the sizes of values what an operation of a pickle does with the values."""
+    name, before = operation.name, list(operation.stack_before)
+    if name in ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"):
+        memo[len(memo) if name == "MEMOIZE" else argument] = (sizes[-1] if sizes else None) or 1
+        return
+    if name in ("GET", "BINGET", "LONG_BINGET"):
+        sizes.append(memo.get(argument, 1))
+        return
+    taken: list[int | None] = []
+    if pickletools.markobject in before:
+        at = max((i for i, size in enumerate(sizes) if size is None), default=0)
+        taken, before = sizes[at:], before[: before.index(pickletools.markobject)]
+        del sizes[at:]
+    at = max(0, len(sizes) - len(before))
+    total = 1 + sum(size or 0 for size in (*taken, *sizes[at:]))
+    del sizes[at:]
+    sizes += [None if name == "MARK" else total for _ in operation.stack_after]
+    if total > MOST_VALUES:
+        raise ValueError(f"its values stand for more than {MOST_VALUES:,} with what they repeat")
 
 
 def largest_token(tokenizer: Path) -> int:
@@ -165,3 +218,92 @@ def largest_token(tokenizer: Path) -> int:
     elif isinstance(vocabulary, list):
         ids |= set(range(len(vocabulary)))
     return max(ids - special, default=-1)
+
+
+def check_tokenizer(tokenizer: Path) -> None:
+    """ModelError if a tokenizer.json, as far as its rules tell, makes a long text of a short one.
+
+    `check_growth` tries the loaded tokenizer out for what they do not tell.
+    """
+    found = read_json(tokenizer, dict)
+    growth, most = 1.0, ""
+    for rule in _rules(found.get("normalizer")):
+        if rule.get("type") == "Precompiled" and (longest := _longest_of(rule)) > MOST_BYTES_A_CHARACTER:
+            growth, most = growth * longest, "precompiled_charsmap"
+        elif rule.get("type") in ("Replace", "Prepend") and (factor := _growth_of(rule)) > 1:
+            growth, most = (
+                growth * factor,
+                f"{rule['type']} with {str(rule.get('content', rule.get('prepend')))[:40]!r}",
+            )
+    if growth > MOST_GROWTH:
+        raise ModelError(
+            f"{tokenizer}: its normalizer can make more than {MOST_GROWTH} characters of one (last by {most}), which "
+            f"is the limit. {COPY}"
+        )
+    template = found.get("post_processor")
+    for rule in _rules(template):
+        if (
+            count := max((len(rule[k]) for k in ("single", "pair") if isinstance(rule.get(k), list)), default=0)
+        ) > MOST_ADDED:
+            raise ModelError(
+                f"{tokenizer}: post_processor adds {count:,} tokens to each text, but {MOST_ADDED} is the limit. {COPY}"
+            )
+
+
+def _rules(part: object) -> Iterator[Mapping[str, Any]]:
+    """The steps of a normalizer or a post-processor, those of sequences in their order."""
+    waiting = [part]
+    while waiting:
+        rule = waiting.pop()
+        if isinstance(rule, dict):
+            yield rule
+            inner = [rule[key] for key in ("normalizers", "processors") if isinstance(rule.get(key), list)]
+            waiting += [step for steps in inner for step in reversed(steps)]
+
+
+def _growth_of(rule: Mapping[str, Any]) -> float:
+    """How many characters one can become by a rule that puts its content in the place of a pattern, or before a text.
+
+    >>> _growth_of({"type": "Replace", "pattern": {"String": " "}, "content": "abc"})
+    3.0
+    >>> _growth_of({"type": "Replace", "pattern": {"Regex": "x*"}, "content": "a"})  # also where nothing is
+    2.0
+    """
+    if rule.get("type") == "Prepend":
+        return float(max(1, len(str(rule.get("prepend"))) - 1))
+    pattern = rule.get("pattern")
+    kind, text = next(iter(pattern.items()), ("", "")) if isinstance(pattern, dict) else ("", "")
+    content = len(str(rule.get("content")))
+    if kind == "String":
+        return max(1.0, content / max(1, len(str(text))))
+    matches_nothing = any(mark in str(text) for mark in ("*", "?", "{0", "{,", "|", "^", "$", "\\b", "\\B", "\\G"))
+    return float(1 + content if matches_nothing else max(1, content))
+
+
+def _longest_of(rule: Mapping[str, Any]) -> int:
+    """The bytes of the longest text that SentencePiece's table of characters puts in the place of one."""
+    try:
+        table = base64.b64decode(str(rule.get("precompiled_charsmap") or ""))
+    except ValueError:  # refused by whoever loads it
+        return 0
+    return max(map(len, table[4 + int.from_bytes(table[:4], "little") :].split(b"\0")), default=0)
+
+
+def check_growth(folder: Path, tokenizer: Any) -> None:
+    """EncoderError if a loaded tokenizer, of transformers or of tokenizers, makes far more tokens than short texts have
+    characters.
+    """
+    if hasattr(tokenizer, "encode_batch"):
+        truncation = tokenizer.truncation
+        tokenizer.no_truncation()
+        rows = [one.ids for one in tokenizer.encode_batch(TRIAL, add_special_tokens=False)]
+        if truncation:
+            tokenizer.enable_truncation(**truncation)
+    else:
+        rows = tokenizer(TRIAL, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+    for text, ids in zip(TRIAL, rows, strict=True):
+        if len(ids) > MOST_TOKENS_A_CHARACTER * len(text) + MOST_ADDED:
+            raise EncoderError(
+                f"the tokenizer of {folder} makes {len(ids):,} tokens of the {len(text)} characters {text!r}: long "
+                f"texts would fill the memory. {COPY}"
+            )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.batching import slices
 from encheck.encoders.checkpoints.pretrained import check_folder, files_of
-from encheck.encoders.files import WHOLE, must_exist
+from encheck.encoders.files import WHOLE, check_growth, must_exist
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
@@ -56,9 +56,11 @@ class Model2VecEncoder(LocalEncoder):
         from model2vec import StaticModel
 
         try:
-            return StaticModel.from_pretrained(self.source, dimensionality=self.config.truncate_dim)
+            model = StaticModel.from_pretrained(self.source, dimensionality=self.config.truncate_dim)
         except Exception as error:
             raise EncoderError(f"model2vec cannot load {self.source}: {str(error).rstrip('.')}. {WHOLE}") from error
+        check_growth(self.source, model.tokenizer)
+        return model
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """In slices; nothing is padded."""

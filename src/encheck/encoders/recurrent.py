@@ -24,9 +24,18 @@ def read_state(path: Path) -> Any:
 
     try:
         with torch.serialization.safe_globals([argparse.Namespace]):  # holds LASER3's settings, and calls nothing
-            return torch.load(path, map_location="cpu", weights_only=True)
+            state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         raise EncoderError(f"{path} cannot be loaded as weights ({error}): {CUT_OFF}") from error
+    waiting, seen = [state], set()
+    for part in waiting:
+        if isinstance(part, dict | list | tuple):
+            inner = part.values() if isinstance(part, dict) else part
+            waiting += inner if id(part) not in seen else ()
+            seen.add(id(part))
+        elif isinstance(part, torch.Tensor) and part.nbytes > part.untyped_storage().nbytes():
+            raise EncoderError(f"{path} has a tensor of shape {tuple(part.shape)} of fewer numbers than that. {COPY}")
+    return state
 
 
 def lstm_of(state: Mapping[str, Tensor], prefix: str, path: Path) -> Any:

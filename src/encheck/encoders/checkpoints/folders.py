@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.encoders.checkpoints.known import LATER, SPAN_POOLING
-from encheck.encoders.files import OTHER_VOCABULARY, largest_token, read_json, refuse_endless
+from encheck.encoders.files import OTHER_VOCABULARY, check_tokenizer, largest_token, read_json, refuse_endless
 from encheck.errors import ModelError
 
 POINTING = ("modules.json", "router_config.json", "config.json", "*.index.json")
@@ -107,7 +107,11 @@ def _inside(path: Path) -> bool:
 
 
 def check_vocabulary(folder: Path) -> None:
-    """ModelError if a tokenizer.json has tokens that the embedding of the config.json beside it has no row for."""
+    """ModelError if a tokenizer.json has tokens that the embedding of the config.json beside it has no row for, or
+    multiplies texts.
+    """
+    for path in (p for p in model_files(folder) if p.name == "tokenizer.json"):
+        check_tokenizer(path)
     for config in (p for p in model_files(folder) if p.name == "config.json"):
         found, tokenizer = read_json(config), config.parent / "tokenizer.json"
         size = found.get("vocab_size") if isinstance(found, dict) else None

@@ -16,6 +16,7 @@ from encheck.errors import EncoderError, ModelError
 
 IGNORED = {"README.md", "LICENSE", "data_config.json"}
 OTHERS = {"onnx", "openvino", ".git", ".cache"}  # the same model for another engine, and what downloads leave
+SUFFIXES = (".safetensors", ".bin", ".pt")
 WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "adapter_model.bin")
 CONTENT = {".json", ".safetensors", ".bin", ".txt", ".model", ".bpe", ".tiktoken", ".jinja"}
 PARSED = ("modules.json", "*config.json", "*config_*.json", "tokenizer*.json", "*tokens*.json")  # names they all use
@@ -30,6 +31,9 @@ TOKENIZERS = (
 )
 DEPTHS = ("layers", "n_layer")  # keys of config.json end so that say how many layers are built
 MOST_LAYERS = 1_000  # each is built before the weights are read, and shows whether they are there
+MOST_LABELS = 100_000  # transformers makes a name for each when it reads the configuration
+MOST_MODULES = 200_000  # parts of a model; those of mixtures of experts have some ten thousand
+SPARE = 10_000_000  # numbers of parts that a file may lack, such as a pooler
 FROM_TWO = {"roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "longformer"}  # positions begin at 2
 NUMBERS = re.compile(r"\.\d+")
 log = logging.getLogger("encheck")
@@ -85,8 +89,9 @@ def _check_values(path: Path) -> None:
         number_of(path, "model_max_length")
     if path.name == "config.json" and isinstance(found, dict):
         for key, value in _entries(found):
-            if key.endswith(DEPTHS) and isinstance(value, int) and value > MOST_LAYERS:
-                raise ModelError(f"{path}: {key} is more than {MOST_LAYERS:,}, which is the limit. {COPY}")
+            most = MOST_LABELS if key == "num_labels" else MOST_LAYERS
+            if key.endswith((*DEPTHS, "num_labels")) and isinstance(value, int) and value > most:
+                raise ModelError(f"{path}: {key} is more than {most:,}, which is the limit. {COPY}")
 
 
 def _entries(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -163,6 +168,41 @@ def loading_info() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
         yield loaded
     finally:
         kind.from_pretrained = original
+
+
+@contextmanager
+def sized_by(*folders: Path) -> Iterator[None]:
+    """EncoderError if a model that is built meanwhile has far more numbers than its weights in the folders have bytes.
+
+    A configuration names sizes; whoever builds by them takes memory before the weights are read. Each number is counted
+    where torch registers it: once when it is built, once when it is read.
+    """
+    from torch.nn.modules import module as torch_modules
+
+    weights = [path for folder in folders for path in below(folder) if path.suffix in SUFFIXES]
+    room = SPARE + 4 * sum(path.stat().st_size for path in weights)
+    numbers = parts = 0
+
+    def count(owner: Any, name: str, part: Any) -> None:
+        nonlocal numbers, parts
+        numbers, parts = numbers + (part.numel() if hasattr(part, "numel") else 0), parts + 1
+        if numbers > room or parts > MOST_MODULES:
+            what = f"{name} of {type(owner).__name__}"
+            raise EncoderError(
+                f"{folders[0]}: its configuration asks for a model of more than {min(numbers, 10**15):,} numbers or "
+                f"{MOST_MODULES:,} parts (at {what}), which its weights do not have. {WHOLE}"
+            )
+
+    hooks = (
+        torch_modules.register_module_parameter_registration_hook(count),
+        torch_modules.register_module_buffer_registration_hook(count),
+        torch_modules.register_module_module_registration_hook(count),
+    )
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def check_tokens(folder: Path, tokenizer: Any, rows: int) -> None:

@@ -29,9 +29,10 @@ from encheck.encoders.checkpoints.pretrained import (
     cut_off,
     files_of,
     loading_info,
+    sized_by,
 )
 from encheck.encoders.checkpoints.spanned import load_modules, module_folders, spans_of
-from encheck.encoders.files import WHOLE, number_of, read_json, value_of
+from encheck.encoders.files import WHOLE, check_growth, number_of, read_json, value_of
 from encheck.encoders.lengths import UNLIMITED
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
@@ -205,7 +206,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
-            with loading_info() as every:
+            with loading_info() as every, sized_by(self.source, *self.bases.values()):
                 how: dict[str, Any] = {
                     "device": device,
                     "trust_remote_code": self.config.trust_remote_code,
@@ -218,6 +219,8 @@ class SentenceTransformerEncoder(LocalEncoder):
                     model = SentenceTransformer(str(self.source), local_files_only=True, **how)
             if self.config.max_length:
                 model.max_seq_length = self.config.max_length
+        except EncoderError:
+            raise
         except Exception as error:
             raise EncoderError(f"sentence-transformers cannot load {self.source}: {error}. {WHOLE}") from error
         for loaded, told in every:
@@ -234,6 +237,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         table: Any = getattr(first, "embedding", None) if whole is None else whole.get_input_embeddings()
         if hasattr(table, "weight") and hasattr(model.tokenizer, "get_vocab"):
             check_tokens(self.source, model.tokenizer, table.weight.shape[0])
+            check_growth(self.source, model.tokenizer)
 
     def _is_plain(self, prompt: str) -> bool:
         """Whether a vector is what the modules make of the tokens: no chat template, no prompt left out."""

@@ -24,8 +24,9 @@ from encheck.encoders.checkpoints.pretrained import (
     cut_off,
     files_of,
     positions_of,
+    sized_by,
 )
-from encheck.encoders.files import WHOLE, number_of, value_of
+from encheck.encoders.files import WHOLE, check_growth, number_of, value_of
 from encheck.encoders.lengths import UNLIMITED
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
@@ -134,13 +135,15 @@ class TransformersEncoder(LocalEncoder):
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         first, *others = self.devices
         try:
-            model = self.load().to(first).eval()
+            with sized_by(self.source, self.base):
+                model = self.load().to(first).eval()
             _ = self.tokenizer
         except EncoderError:
             raise
         except Exception as error:
             raise EncoderError(f"transformers cannot load {self.source}: {error}. {WHOLE}") from error
         check_padding(self._tokenizer_folder, self.tokenizer)
+        check_growth(self._tokenizer_folder, self.tokenizer)
         check_tokens(self._tokenizer_folder, self.tokenizer, model.get_input_embeddings().weight.shape[0])
         return [model, *(copy.deepcopy(model).to(device) for device in others)]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +14,24 @@ from encheck.encoders.files import COPY, read_json
 from encheck.errors import ModelError
 
 TRUST = "If you trust it: trust_remote_code: true in models.yaml, or --model-arg trust_remote_code=true"
+
+PATTERNS = ("modules", "modules_to_save", "pattern", "parameters", "rank_pattern", "alpha_pattern")  # ends of keys
+SIZES = (
+    "r",
+    "init_r",
+    "target_r",
+    "num_virtual_tokens",
+    "num_layers",
+    "token_dim",
+    "encoder_hidden_size",
+    "n_frequency",
+)
+MOST_RANK = 10_000  # and no more than an adapter's weights have bytes
+MOST_STEPS = 1_000_000  # of one pattern and one name
+LONGEST_NAME = 100  # characters of a module's name
+PLAIN = re.compile(
+    r"(?:(?:[\w.-]|\\[.\-_dw]|\[[\w.^-]*\])(?:[*+?]\??)?|\((?:\?:)?|\)(?![*+?{])|[|^$])*"
+)  # no quantifier after a group
 
 OWN = ": without that, transformers' own class of this type is loaded"
 
@@ -75,6 +95,51 @@ def refuse_code(folder: Path) -> None:
         )
     _refuse_activations(folder)
     _refuse_arguments(folder)
+    for file in (p for p in model_files(folder) if p.name == "adapter_config.json"):
+        refuse_patterns(file)
+
+
+def refuse_patterns(file: Path) -> None:
+    """ModelError if an adapter_config.json has a name of modules that is a costly regular expression, which PEFT would
+    match with each module's name, or sizes that its weights do not have.
+    """
+    room = max(MOST_RANK, sum(p.stat().st_size for p in file.parent.glob("adapter_model.*")))
+    for key, value in read_json(file, dict).items():
+        named = isinstance(value, dict) and key.endswith(PATTERNS)
+        for text in (*_texts(value), *(value if named else ())) if key.endswith(PATTERNS) else ():
+            if (cost := cost_of(text)) is None or cost > MOST_STEPS:
+                why = "could take very long" if cost else "has more than names, '.*', '(a|b)' and [a-z] in it"
+                raise ModelError(
+                    f"{file}: {key} has the regular expression {text[:80]!r}, which {why}: it is not matched. Remedy: "
+                    "write the names of the modules there, as a list"
+                )
+        for number in value.values() if named else (value,):
+            if key in (*SIZES, "rank_pattern") and isinstance(number, int) and number > room:
+                raise ModelError(f"{file}: {key} has {number:,}, but its weights have {room:,} bytes. {COPY}")
+
+
+def cost_of(pattern: str) -> int | None:
+    """About how many steps matching a pattern with a module's name takes at most; None for a pattern that is not made
+    of names, classes, quantifiers after these, and groups without a quantifier.
+
+    >>> cost_of("query"), cost_of(r".*\\.(q|v)_proj$"), cost_of("(a+)+$"), cost_of("(?:.|.)" * 30) > MOST_STEPS
+    (1, 202, None, True)
+    """
+    if not PLAIN.fullmatch(pattern):
+        return None
+    steps, inside, open_groups = 1, re.sub(r"\\.|\[[^]]*\]", "x", pattern), [1]
+    for mark in inside.replace("*?", "*").replace("+?", "+").replace("??", "?").replace("(?:", "("):
+        if mark == "(":
+            open_groups.append(1)
+        elif mark == "|":
+            open_groups[-1] += 1
+        elif mark == ")" and len(open_groups) > 1:
+            steps *= open_groups.pop()
+        elif mark == "?":
+            steps *= 2
+    return (
+        steps * math.prod(open_groups) * math.comb(LONGEST_NAME + inside.count("*") + inside.count("+"), LONGEST_NAME)
+    )
 
 
 def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, halving, out_of_memory, pack, threads
-from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, largest_token, number_of, value_of
+from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, check_growth, largest_token, number_of, value_of
 from encheck.encoders.lengths import UNLIMITED
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
@@ -141,6 +141,7 @@ class OnnxEncoder(LocalEncoder):
         except Exception as error:
             raise EncoderError(f"{self.tokenizer_file} cannot be loaded: {error}. {COPY}") from error
         found.no_padding()
+        check_growth(self.tokenizer_file, found)
         return found
 
     @cached_property

@@ -24,9 +24,10 @@ from encheck.encoders.checkpoints.pretrained import (
     check_padding,
     files_of,
     positions_of,
+    sized_by,
 )
 from encheck.encoders.checkpoints.trust import modules
-from encheck.encoders.files import COPY, WHOLE, read_json, value_of
+from encheck.encoders.files import COPY, WHOLE, check_growth, read_json, value_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair, PairModel
 from encheck.errors import EncoderError, ModelError
@@ -116,6 +117,7 @@ class CrossEncoderScorer(PairModel):
         except Exception as error:
             raise EncoderError(f"transformers cannot load the tokenizer of {self.source}: {error}. {WHOLE}") from error
         check_padding(self.source, found)
+        check_growth(self.source, found)
         return found
 
     @property
@@ -132,10 +134,13 @@ class CrossEncoderScorer(PairModel):
         gc.freeze()
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
-            model, told = transformers.AutoModelForSequenceClassification.from_pretrained(
-                str(self.source), dtype=getattr(torch, self.dtype), local_files_only=True, output_loading_info=True,
-                trust_remote_code=False,
-            )  # fmt: skip
+            with sized_by(self.source):
+                model, told = transformers.AutoModelForSequenceClassification.from_pretrained(
+                    str(self.source), dtype=getattr(torch, self.dtype), local_files_only=True, output_loading_info=True,
+                    trust_remote_code=False,
+                )  # fmt: skip
+        except EncoderError:
+            raise
         except Exception as error:
             raise EncoderError(f"transformers cannot load {self.source} as a cross-encoder: {error}") from error
         remedy = "Remedy: a checkpoint with its classification head"
