@@ -12,11 +12,20 @@ from numpy.typing import NDArray
 from encheck.comparing.models import Model
 from encheck.comparing.runs import in_common
 from encheck.errors import UsageError, unknown
-from encheck.gating.balance import PARTS, Won, balanced, families_of, part_of, parts, won
+from encheck.gating.balance import (
+    Won,
+    balanced,
+    families_of,
+    part_of,
+    parts,
+    rate_replicates,
+    score_replicates,
+    won,
+)
 from encheck.gating.baseline import case_of
 from encheck.metrics.downstream import task_accuracy
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import Resampler, interval
+from encheck.statistics.bootstrap import interval
 from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
@@ -161,44 +170,19 @@ def _refuse_unknown(wanted: str, several: Sequence[Mapping[str, Won]]) -> None:
 
 
 def _of_property(one: Won, seed: int) -> Figure:
-    return _with_interval(one.rate, _rates({"": one}, seed)[""][0])
+    return _with_interval(one.rate, rate_replicates({"": one}, seed)[""][0])
 
 
 def _sensitivity(own: Mapping[str, Won], known: Mapping[str, str], seed: int) -> Figure | None:
     """The mean of the properties that ask for sensitivity to meaning and order, each counted from chance."""
     some = {name: one for name, one in own.items() if part_of(known[name]) == "sensitivity"}
     value = parts({name: one.share for name, one in some.items()}, known).get("sensitivity")
-    if value is None:
-        return None
-    return _with_interval(value, np.mean(list(_shares(some, seed).values()), axis=0))
+    return None if value is None else _with_interval(value, score_replicates(some, known, seed))
 
 
 def _balanced(own: Mapping[str, Won], known: Mapping[str, str], seed: int) -> Figure | None:
     value = balanced({name: one.share for name, one in own.items()}, known)
-    if value is None:
-        return None
-    shares = _shares(own, seed)
-    of_parts = [
-        np.mean([share for name, share in shares.items() if part_of(known[name]) == part], axis=0) for part in PARTS
-    ]
-    return _with_interval(value, np.prod(of_parts, axis=0) ** (1 / len(PARTS)))
-
-
-def _shares(own: Mapping[str, Won], seed: int) -> dict[str, Floats]:
-    """By property how far it is from chance, 0, to all, 1, in each replicate."""
-    return {n: np.maximum(rate - chance, 0) / (1 - chance) for n, (rate, chance) in _rates(own, seed).items()}
-
-
-def _rates(own: Mapping[str, Won], seed: int) -> dict[str, tuple[Floats, Floats]]:
-    """By property its rate and chance in each replicate, shape [replicates]; all drawn together."""
-    universe = sorted({cluster for one in own.values() for cluster in one.clusters})
-    found = {}
-    for name, one in own.items():
-        columns = np.column_stack([one.values, one.chances, np.ones(len(one.values))])
-        won_, chance, count = Resampler(one.clusters, universe=universe, seed=seed).totals(columns).T
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found[name] = (won_ / count, chance / count)
-    return found
+    return None if value is None else _with_interval(value, score_replicates(own, known, seed))
 
 
 def _with_interval(value: float, replicates: Floats) -> Figure:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from encheck.gating.declared import chance_of, declared_of, gating
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
+from encheck.statistics.bootstrap import Resampler
 
 Floats = NDArray[np.float64]
 PARTS = {
@@ -110,3 +111,35 @@ def balanced(shares: Mapping[str, float], families: Mapping[str, str]) -> float 
     """
     found = parts(shares, families)
     return round(float(np.prod(list(found.values())) ** (1 / len(PARTS))), 12) if len(found) == len(PARTS) else None
+
+
+def rate_replicates(own: Mapping[str, Won], seed: int) -> dict[str, tuple[Floats, Floats]]:
+    """By property its rate and chance in each replicate, shape [replicates]; all drawn together.
+
+    The draws depend on the clusters and the seed alone, so replicates of two models on the same items are paired.
+    """
+    universe = sorted({cluster for one in own.values() for cluster in one.clusters})
+    found = {}
+    for name, one in own.items():
+        columns = np.column_stack([one.values, one.chances, np.ones(len(one.values))])
+        won_, chance, count = Resampler(one.clusters, universe=universe, seed=seed).totals(columns).T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found[name] = (won_ / count, chance / count)
+    return found
+
+
+def score_replicates(own: Mapping[str, Won], families: Mapping[str, str], seed: int) -> Floats:
+    """The geometric mean of the parts that these properties belong to, in each replicate; shape [replicates].
+
+    Of all three parts that is the balanced score, of one its mean.
+    """
+    drawn = rate_replicates(own, seed).items()
+    shares = {name: np.maximum(rate - chance, 0) / (1 - chance) for name, (rate, chance) in drawn}
+    parts_of = {name: part_of(families[name]) for name in shares}
+    means = [
+        np.mean([shares[name] for name in shares if parts_of[name] == part], axis=0)
+        for part in PARTS
+        if part in parts_of.values()
+    ]
+    found: Floats = np.prod(means, axis=0) ** (1 / len(means))
+    return found
