@@ -35,22 +35,20 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau, spearmanr
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.load import load as load_data
-from encheck.errors import NothingToMeasure
+from encheck.encoders.objects import as_model
+from encheck.engine.checks import packaged_checks
 from encheck.gating.balance import balanced, families_of, parts, shares, win_rates
 from encheck.gating.capabilities import pooled
 from encheck.gating.decision import decide
 from encheck.gating.declared import declared_of, gating
 from encheck.gating.weighing import Side, compare_all
-from encheck.items.variants import Maker
 from encheck.metrics.health import ends_seen
-from encheck.running.case import Case
 from encheck.similarity import ROUNDING, moved
-from encheck.training.measuring import DATA, Plan, measured, shipped_cases
+from encheck.training.measuring import Plan
 
 SHARE = 28  # percent of the clusters, where a copy is not given the full gate
 FEW = {"hard_negative", "role_reversal", "entity"}  # relations of the groups that are taken at the full share
-FRESH, FRESH_SHARE = "probes:fresh=23", 25
+DATA, FRESH, FRESH_SHARE = "probes", "probes:fresh=23", 25
 LEFT_OUT = (  # passages are long; of the others a part is too few items to gate
     "dilution", "continuation", "binding", "comparative", "quantifier", "modality", "temporal", "swapchain",
 )  # fmt: skip
@@ -156,48 +154,39 @@ def part(dataset: Dataset, share: int) -> Dataset:
     return replace(dataset, groups=groups, pairs=pairs, universe=universe)
 
 
-def planned(dataset: Dataset, properties: Sequence[str] | None = None, *, without: Sequence[str] = ()) -> Plan:
-    """The cases that gate, and contracts, of which the data have items."""
-    maker = Maker(0)
-    cases = [
-        case
-        for case in shipped_cases()
-        if (properties is None or case.property in properties)
-        and case.property not in without
-        and (case.claim.family == "contract" or not case.claim.declared.reported)
-        and _has_items(case, dataset, maker)
+def planned(data: str, share: int, properties: Sequence[str] | None = None, *, without: Sequence[str] = ()) -> Plan:
+    """The checks that gate, and contracts, on a share of the data."""
+    checks = [
+        check
+        for check in packaged_checks()
+        if (properties is None or check.property in properties)
+        and check.property not in without
+        and (check.claim.family == "contract" or not check.claim.declared.reported)
     ]
-    return Plan(dataset, tuple(cases), maker)
-
-
-def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
-    try:
-        return bool(case.claim.items(dataset, case.level, maker).kept)
-    except NothingToMeasure:
-        return False
+    return Plan(checks, data, lambda dataset: part(dataset, share))
 
 
 @cache
 def gate_plan(share: int) -> Plan:
     """What the gate and the score see."""
-    return planned(part(load_data("probes"), share), without=() if share == 100 else LEFT_OUT)
+    return planned(DATA, share, without=() if share == 100 else LEFT_OUT)
 
 
 @cache
 def fresh_plan() -> Plan:
     """The fresh probes of the judgement."""
-    return planned(part(load_data(FRESH), FRESH_SHARE), JUDGED)
+    return planned(FRESH, FRESH_SHARE, JUDGED)
 
 
 def texts_of(plan: Plan) -> Texts:
-    """Every text that a plan needs, as `measured` asks for them."""
+    """Every text that a plan needs, as it asks for them."""
     seen: dict[str, None] = {}
 
     def note(texts: Texts) -> Floats:
         seen.update(dict.fromkeys(texts))
         return np.stack([np.random.default_rng(len(seen) + i).standard_normal(4) for i in range(len(texts))])
 
-    measured(note, plan)
+    plan.side(as_model(note, "note"))
     return list(seen)
 
 
@@ -263,7 +252,7 @@ class Judgement:
 
 def judge(vectors: Vectors, data: Path) -> Judgement:
     """What the private items, the search and the people of STS-B say of a copy."""
-    rates = win_rates(measured(vectors, fresh_plan()).tables)
+    rates = win_rates(fresh_plan().side(as_model(vectors, "copy")).tables)
     behaviour = float(np.mean(list(rates.values())))
     return Judgement(behaviour, ndcg(vectors, search_of(data)), correlation(vectors, *sts_pairs(data)))
 
@@ -322,7 +311,7 @@ class Seen:
 
 def seen(vectors: Any, collection: Collection, share: int) -> Seen:
     """Of a copy whose vectors are there."""
-    side = measured(vectors, gate_plan(share))
+    side = gate_plan(share).side(as_model(vectors, "copy"))
     broken = [] if getattr(vectors, "steady", True) else ["not the same answer twice"]
     for table in side.tables.values():
         if table.kind == "pair" and table.check.startswith("end_of_a_long_text"):

@@ -60,9 +60,9 @@ LAYERS = [
     {"running"},
     {"reporting"},
     {"deciding", "comparing", "exploring"},
-    {"judging", "training", "scale"},
+    {"judging", "scale"},
     {"engine"},
-    {"api"},
+    {"api", "training"},
     {"plugin"},
     {"short_options", "cli", "checks", "__main__"},
 ]

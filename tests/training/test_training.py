@@ -4,26 +4,42 @@ import dataclasses
 import importlib.util
 import json
 import pickle
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tiny
 
 from encheck.datasets.load import load
-from encheck.encoders.fake import BagOfWords, Constant, Oracle
+from encheck.encoders.fake import BagOfWords, Constant, Oracle, Overlap, Random
+from encheck.engine.checks import packaged_checks
 from encheck.errors import EncoderError, UsageError
-from encheck.training.evaluator import behaviour, default_checks, dev_part
+from encheck.gating.capabilities import pooled
+from encheck.gating.decision import decide
+from encheck.gating.weighing import compare_all
+from encheck.training.evaluator import behaviour, dev_part
+from encheck.training.measuring import Plan
 
 FEW = ("antonym", "synonym", "retrieval")
 
 
-def in_training(encoder):
-    """What an evaluator needs of a sentence-transformers model."""
-    return SimpleNamespace(
-        encode=lambda texts, **_: encoder.encode(texts),
-        model_card_data=SimpleNamespace(set_evaluation_metrics=lambda *_: None),
-    )
+def follower(**settings):
+    """An evaluator of the figures that any kind of vectors has."""
+    from encheck.training import BehaviourEvaluator
+
+    return BehaviourEvaluator(**{"checks": FEW, **settings})
+
+
+@pytest.fixture(scope="module")
+def watcher():
+    """An evaluator of everything that a gate may block, whose base is a bag of words."""
+    return follower(checks=None, baseline=BagOfWords())
+
+
+class Narrow(BagOfWords):
+    """A bag of words whose vectors share a direction: random pairs are near, and all that is won stays won."""
+
+    def encode(self, texts, *, role=None):
+        return np.hstack([super().encode(texts), np.full((len(texts), 1), self.options["shared"], np.float32)])
 
 
 @pytest.mark.quick
@@ -33,7 +49,7 @@ def test_the_oracle_is_perfectly_balanced():
 
 def test_a_bag_of_words_retrieves_badly_and_the_balance_says_so():
     found = behaviour(BagOfWords().encode, checks=FEW)
-    assert set(found) == {*FEW, "sensitivity", "invariance", "balanced"}
+    assert set(found) == {*FEW, "sensitivity_part", "invariance_part", "retrieval_part", "balanced"}
     assert found["balanced"] < found["synonym"]
 
 
@@ -41,39 +57,107 @@ def test_one_vector_for_all_texts_is_worth_nothing():
     assert behaviour(Constant().encode, checks=FEW)["balanced"] == 0
 
 
-def test_without_one_of_the_parts_there_is_no_balance():
-    assert np.isnan(behaviour(Oracle().encode, checks=("antonym",))["balanced"])
+def test_a_figure_without_items_has_no_key():
+    assert set(behaviour(Oracle().encode, checks="antonym")) == {"antonym", "sensitivity_part"}
 
 
-def test_a_checkpoint_that_a_gate_would_block_has_no_score():
+def test_every_figure_is_a_finite_number_also_of_a_model_that_broke(watcher):
+    for found in (watcher(BagOfWords()), watcher(Constant())):
+        assert all(type(value) is float and np.isfinite(value) for value in found.values())
+        assert {"behaviour_jumble_change_low", "behaviour_blocked", "behaviour_score"} <= set(found)
+    assert "behaviour_paraphrase_change" in watcher(BagOfWords())
+
+
+def test_a_checkpoint_that_a_gate_would_block_scores_less_than_any_other_can():
     found = behaviour(Constant().encode, checks=FEW, baseline=BagOfWords().encode)
-    assert (found["balanced"], found["blocked"]) == (-np.inf, 1)
+    assert (found["score"], found["blocked"], found["certainly_better"]) == (-1, 1, 0)
+    assert found["balanced_change"] == -behaviour(BagOfWords().encode, checks=FEW)["balanced"]
 
 
-def test_an_unchanged_model_keeps_its_score():
+def test_an_unchanged_model_has_the_score_of_the_base():
     found = behaviour(BagOfWords().encode, checks=FEW, baseline=BagOfWords().encode)
     assert found["balanced"] == behaviour(BagOfWords().encode, checks=FEW)["balanced"]
-    assert found["blocked"] == 0
+    changes = {value for name, value in found.items() if "_change" in name}
+    assert (found["score"], found["blocked"], found["certainly_better"], changes) == (0, 0, 0, {0})
 
 
-def test_what_is_blocked_never_wins_whichever_part_chooses(caplog):
-    from encheck.training.evaluator import BehaviourEvaluator
+def test_what_was_not_asked_for_is_neither_encoded_nor_decides():
+    """The space of the second collapses for texts that `number` does not need."""
+    seen = set()
 
-    evaluator = BehaviourEvaluator(checks=["antonym", "jumble"], baseline=in_training(BagOfWords()))
-    found = evaluator(in_training(Constant()), steps=20)
-    assert found[evaluator.primary_metric] == -np.inf
-    assert evaluator.blocked in caplog.text
-    assert caplog.text.count("step 20 has no behaviour_sensitivity: blocked: ") == 1
+    def encode(texts):
+        seen.update(texts)
+        return BagOfWords().encode(texts)
+
+    found = behaviour(encode, checks=["number"], baseline=encode)
+    dev = [g for g in load("probes").groups if g.split == "dev"]
+    number = [g for g in dev if any(v.relation.startswith("number") for v in g.variants)]
+    assert seen == {g.source for g in number} | {v.text for g in number for v in g.variants}
+    assert not [name for name in found if not name.startswith(("number", "sensitivity_part"))
+                and name not in ("score", "blocked", "certainly_better")]  # fmt: skip
 
 
-def test_without_a_baseline_the_first_model_is_the_one_to_keep_up_with():
-    from encheck.training.evaluator import BehaviourEvaluator
+def test_by_default_a_loss_blocks_that_the_score_does_not_count(watcher):
+    found = watcher(Narrow(shared=4.0))
+    assert found["behaviour_health_room_change_high"] < 0
+    assert (found["behaviour_blocked"], found["behaviour_score"]) == (1, -1)
+    assert found["behaviour_balanced_change"] > -0.05
+    assert behaviour(Narrow(shared=4.0), checks=FEW, baseline=BagOfWords())["blocked"] == 0
 
-    evaluator = BehaviourEvaluator(checks=FEW)
-    assert evaluator(in_training(BagOfWords()))["behaviour_blocked"] == 0
-    assert evaluator(in_training(Constant()))["behaviour_blocked"] == 1
-    assert evaluator(in_training(BagOfWords()))["behaviour_blocked"] == 0
-    assert evaluator.blocked == ""
+
+def test_a_property_changes_by_what_the_row_of_the_gate_says():
+    before, after = BagOfWords(), Narrow(shared=9.0)
+    plan = Plan([check for check in packaged_checks() if check.property == "retrieval"], "probes", dev_part)
+    (row,) = decide(pooled(compare_all(plan.side(before), plan.side(after))[0])).rows
+    found = behaviour(after, checks="retrieval", baseline=before)
+    bounds = [found[f"retrieval_change{end}"] for end in ("", "_low", "_high")]
+    assert row.change < 0
+    assert bounds == [row.change, row.low, row.high]
+
+
+def test_a_step_towards_the_oracle_is_certainly_better_and_a_small_one_is_not():
+    base = BagOfWords()
+    assert behaviour(Oracle(), checks=FEW, baseline=base)["certainly_better"] == 1
+    small = behaviour(Narrow(shared=0.3), checks=FEW, baseline=base)
+    assert small["certainly_better"] == 0
+    assert small["balanced_change_low"] <= small["score"] <= small["balanced_change_high"]
+
+
+def test_the_first_model_is_the_base_and_what_is_blocked_never_wins(caplog):
+    evaluator = follower(checks=["antonym", "jumble"])
+    assert evaluator(Oracle())["behaviour_score"] == 0
+    assert evaluator(Constant(), steps=20)["behaviour_score"] == -1
+    assert "step 20 is blocked: " in caplog.text
+    assert evaluator(Oracle())["behaviour_score"] == 0
+
+
+def test_the_end_says_which_checkpoint_is_best_and_how_certain_that_is():
+    evaluator = follower(baseline=BagOfWords())
+    assert evaluator.summary().startswith("only the base (balanced 0.")
+    evaluator(Constant(), steps=10)
+    assert evaluator.summary().startswith("every checkpoint is blocked (1 of 1): keep the base (balanced 0.")
+    assert evaluator.history[-1].blocked in evaluator.summary()
+    evaluator(Random(), steps=20)
+    assert evaluator.best is None
+    evaluator(Oracle(), steps=30)
+    assert evaluator.best.step == 30
+    assert "of 3 checkpoints: step 30, balanced 1.0000, +" in evaluator.summary()
+    assert "It is better than the base" in evaluator.summary()
+    assert [one.step for one in evaluator.history] == [0, 10, 20, 30]
+
+
+def test_a_fine_tune_that_is_worse_than_its_base_is_never_the_best():
+    evaluator = follower(checks="retrieval", baseline=BagOfWords())
+    assert -1 < evaluator(Narrow(shared=4.0), steps=10)["behaviour_score"] < 0
+    assert evaluator.best is None
+    assert "no checkpoint is better than the base (retrieval_part 0." in evaluator.summary()
+
+
+def test_a_best_that_is_not_certainly_better_is_called_so():
+    evaluator = follower(checks="retrieval", baseline=Narrow(shared=4.0))
+    assert evaluator(BagOfWords(), steps=10)["behaviour_score"] > 0
+    assert evaluator.best.step == 10
+    assert "It is not certainly better than the base (retrieval_part 0." in evaluator.summary()
 
 
 def test_no_text_of_the_gate_is_ever_encoded():
@@ -83,7 +167,7 @@ def test_no_text_of_the_gate_is_ever_encoded():
         seen.update(texts)
         return BagOfWords().encode(texts)
 
-    behaviour(encode, checks=default_checks())
+    behaviour(encode)
     groups = load("probes").groups
     secret = {g.source for g in groups if g.split == "gate"} | {
         v.text for g in groups if g.split == "gate" for v in g.variants
@@ -109,21 +193,29 @@ def test_an_unknown_check_is_named():
 @pytest.mark.parametrize(
     ("asked", "problem"),
     [
-        ({"checks": ["foo"]}, "unknown check 'foo'"),
-        ({"checks": "antonym"}, "checks is 'antonym', but should be a list of names"),
-        ({"checks": []}, "but should be a list of names"),
-        ({"checks": ["antonym", "synonym"]}, "without retrieval there is no balanced score"),
-        ({"checks": ["health"]}, "the check 'health' has no win rate to choose by. Those that have one: antonym, "),
-        ({"checks": ["paraphrase"]}, "the check 'paraphrase' has no win rate to choose by"),
-        ({"checks": ["role_reversal"]}, "unknown check 'role_reversal'. There are: "),
+        ({"checks": ["foo"]}, "unknown property 'foo'"),
+        ({"checks": []}, "checks='' cannot be read"),
+        ({"checks": "antonym or synonym"}, "without retrieval there is no balanced score"),
+        ({"checks": ["health"]}, "health: no win rate to choose a checkpoint by. Remedy: add a check that has one: "),
+        ({"checks": ["nonobvious"]}, "no gate weighs nonobvious"),
         ({"data": "pairs:/nope.csv"}, "/nope.csv does not exist"),
     ],
 )
 def test_an_evaluator_that_could_choose_no_checkpoint_is_refused_before_training(asked, problem):
-    from encheck.training.evaluator import BehaviourEvaluator
-
     with pytest.raises(UsageError, match=problem):
-        BehaviourEvaluator(**asked)
+        follower(**asked)
+
+
+def test_checks_without_a_win_rate_are_watched_beside_one_that_has_one():
+    evaluator = follower(checks=["jumble", "paraphrase"], baseline=BagOfWords())
+    assert evaluator(Random())["behaviour_paraphrase_change"] < 0
+    assert evaluator.history[-1].blocked.startswith("paraphrase/probes/1: ")
+
+
+def test_a_figure_that_a_model_has_no_more_blocks_it():
+    evaluator = follower(checks=["jumble", "paraphrase"], baseline=BagOfWords())
+    assert "behaviour_paraphrase" not in evaluator(Constant())
+    assert evaluator.history[-1].blocked.startswith("paraphrase: the base has a figure, and this model has none")
 
 
 @pytest.fixture
@@ -144,19 +236,17 @@ def test_checks_without_an_item_in_the_data_are_refused(plain_pairs):
 
 
 def test_an_evaluator_without_items_for_a_part_of_its_metric_is_refused(plain_pairs):
-    from encheck.training.evaluator import BehaviourEvaluator
-
     with pytest.raises(UsageError, match="has no item for sensitivity"):
-        BehaviourEvaluator(data=plain_pairs, checks=["temporal", "synonym", "retrieval"])
+        follower(data=plain_pairs, checks=["temporal", "synonym", "retrieval"])
 
 
 @pytest.mark.long
-def test_every_check_that_is_not_refused_gives_a_figure():
-    with pytest.raises(UsageError, match="Those that have one: ") as caught:
-        behaviour(BagOfWords().encode, checks=["symmetry"])
-    offered = str(caught.value).rpartition(": ")[2].split(", ")
-    without_items = {"binding", "comparative", "condition", "contrast", "typo"}  # of the embedded probes
-    assert set(offered) - without_items <= set(behaviour(BagOfWords().encode, checks=offered))
+def test_everything_that_a_gate_weighs_has_a_figure_by_default():
+    weighed = {c.property for c in packaged_checks() if not c.claim.declared.reported and c.claim.family != "contract"}
+    found = behaviour(BagOfWords())
+    without_items = {"condition", "contrast", "typo"}  # of the embedded probes
+    assert weighed - without_items - {"health"} <= set(found)
+    assert {name for name in found if name.startswith("health_")} > {"health_room"}
 
 
 def test_contrasts_of_queries_choose_checkpoints_too(tmp_path):
@@ -166,28 +256,12 @@ def test_contrasts_of_queries_choose_checkpoints_too(tmp_path):
     assert found["contrast"] == 1.0
 
 
-def test_an_unknown_similarity_is_refused_before_anything_is_encoded():
-    with pytest.raises(UsageError, match="unknown similarity 'cosinus'; did you mean 'cosine'"):
-        behaviour(lambda texts: pytest.fail("encoded"), checks=FEW, similarity="cosinus")
-
-
 def test_checks_of_one_part_are_led_by_that_part():
-    from encheck.training.evaluator import BehaviourEvaluator
-
-    evaluator = BehaviourEvaluator(checks=["antonym", "jumble"])
-    assert evaluator.primary_metric == "behaviour_sensitivity"
-    measured = evaluator(in_training(Oracle()))
-    assert measured[evaluator.primary_metric] == 1
-
-
-def test_a_later_evaluation_makes_no_variant_again(monkeypatch):
-    from encheck.training.evaluator import BehaviourEvaluator
-
-    evaluator = BehaviourEvaluator(checks=FEW)
-    first = evaluator(in_training(BagOfWords()))
-    monkeypatch.setattr("encheck.items.variants.make", lambda *_, **__: pytest.fail("made again"))
-    assert evaluator(in_training(BagOfWords())) == first
-    assert evaluator(in_training(Oracle()))["behaviour_balanced"] == 1
+    evaluator = follower(checks=["antonym", "jumble"], baseline=BagOfWords())
+    found = evaluator(Oracle())
+    assert evaluator.primary_metric == "behaviour_score"
+    assert found["behaviour_sensitivity_part"] == 1
+    assert found["behaviour_score"] == found["behaviour_sensitivity_part_change"] > 0
 
 
 @pytest.mark.parametrize(
@@ -195,49 +269,37 @@ def test_a_later_evaluation_makes_no_variant_again(monkeypatch):
     [(("train", "dev", "test"), "validation"), (("train", "test"), "test+train"), (("dev",), "validation")],
 )
 def test_the_model_card_names_the_split_that_was_measured_and_no_path(tmp_path, files, split):
-    from encheck.training.evaluator import BehaviourEvaluator
-
     for name in files:
         rows = [f"{i}\tA man eats {name} {i}.\tMeal {name} {i} is eaten.\t{i % 2}" for i in range(20)]
         (tmp_path / f"{name}.tsv").write_text("\n".join(["id\tsentence1\tsentence2\tlabel", *rows]) + "\n", "utf-8")
-    card = BehaviourEvaluator(data=f"paws:{tmp_path}", checks=["jumble"], seed=7).get_config_dict()
+    card = follower(data=f"paws:{tmp_path}", checks=["jumble"], seed=7).get_config_dict()
     assert card == {
-        "data": "paws", "checks": ["jumble"], "split": split, "seed": 7, "primary_metric": "behaviour_sensitivity",
+        "data": "paws", "checks": ["jumble"], "split": split, "seed": 7, "primary_metric": "behaviour_score",
     }  # fmt: skip
 
 
 def test_the_model_card_of_data_without_splits_says_all(tmp_path):
-    from encheck.training.evaluator import BehaviourEvaluator
-
     path = tmp_path / "mine.csv"
     path.write_text("first,second,label\nA man eats.,A meal is eaten.,1\nA dog runs.,A cat sits.,0\n", "utf-8")
-    card = BehaviourEvaluator(data=f"pairs:{path}", checks=["jumble"]).get_config_dict()
+    card = follower(data=f"pairs:{path}", checks=["jumble"]).get_config_dict()
     assert (card["data"], card["split"]) == ("pairs", "all")
 
 
 def test_an_evaluator_can_be_pickled_after_an_evaluation():
     from sentence_transformers.base.evaluation import BaseEvaluator
 
-    from encheck.training.evaluator import BehaviourEvaluator
-
-    evaluator = BehaviourEvaluator(name="other", checks=FEW, seed=3)
-    first = evaluator(in_training(BagOfWords()))
+    evaluator = follower(name="other", seed=3)
+    first = evaluator(BagOfWords())
     again = pickle.loads(pickle.dumps(evaluator))
     assert isinstance(again, BaseEvaluator)
-    assert again(in_training(BagOfWords())) == first
+    assert again(BagOfWords()) == first
 
 
 @pytest.mark.parametrize(
     ("shape", "problem"),
     [
-        (
-            lambda n: (n, 4),
-            "the model in training: the vector of .* holds NaN .* use a complete checkpoint, from before",
-        ),
-        (
-            lambda n: (n + 1, 4),
-            r"the model in training: encode\(\) gave shape .* a row of finite numbers for each text",
-        ),
+        (lambda n: (n, 4), "model: the vector of .* holds NaN .* a row of finite numbers for each text"),
+        (lambda n: (n + 1, 4), r"model: .* gave shape .* a row of finite numbers for each text"),
     ],
 )
 def test_a_model_that_broke_says_so_and_what_would_help(shape, problem):
@@ -245,38 +307,89 @@ def test_a_model_that_broke_says_so_and_what_would_help(shape, problem):
         behaviour(lambda texts: np.full(shape(len(texts)), np.nan), checks=("antonym",))
 
 
-@pytest.mark.long
-@pytest.mark.skipif(not importlib.util.find_spec("datasets"), reason="sentence-transformers' trainer needs datasets")
-@pytest.mark.filterwarnings("ignore")
-def test_the_trainer_keeps_the_checkpoint_with_the_best_balance(tmp_path):
+def test_a_model_without_a_part_of_the_score_is_refused_at_its_first_evaluation():
+    with pytest.raises(UsageError, match=r"no retrieval_part: some checks cannot measure it"):
+        follower(checks="retrieval", baseline=Overlap())
+
+
+def settings_of(folder, evaluator, **more):
+    from sentence_transformers import SentenceTransformerTrainingArguments
+
+    return SentenceTransformerTrainingArguments(
+        output_dir=str(folder), max_steps=4, per_device_train_batch_size=8, learning_rate=0.01,
+        eval_strategy="steps", eval_steps=2, save_strategy="steps", save_steps=2, load_best_model_at_end=True,
+        metric_for_best_model=evaluator.primary_metric, report_to=[], use_cpu=True, disable_tqdm=True, **more,
+    )  # fmt: skip
+
+
+def tiny_model(folder):
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(tiny.build(folder / "tiny")), device="cpu")
+
+
+def train(folder, evaluator, model, **more):
+    """A training of four steps that is of no use; its trainer."""
     from datasets import Dataset
-    from sentence_transformers import (
-        SentenceTransformer,
-        SentenceTransformerTrainer,
-        SentenceTransformerTrainingArguments,
-    )
+    from sentence_transformers import SentenceTransformerTrainer
     from sentence_transformers.losses import MultipleNegativesRankingLoss
 
-    from encheck.training.evaluator import BehaviourEvaluator
-
-    model = SentenceTransformer(str(tiny.build(tmp_path / "tiny")), device="cpu")
-    groups = [g for g in load("probes").groups if g.split == "dev"][:32]
+    groups = [g for g in load("probes").groups if g.split == "dev" and not g.is_contrast][:32]
     data = Dataset.from_dict({"anchor": [g.source for g in groups], "positive": [g.paraphrase for g in groups]})
-    evaluator = BehaviourEvaluator(checks=FEW)
-    args = SentenceTransformerTrainingArguments(
-        output_dir=str(tmp_path / "out"), max_steps=4, per_device_train_batch_size=8, learning_rate=0.01,
-        eval_strategy="steps", eval_steps=2, save_strategy="steps", save_steps=2, load_best_model_at_end=True,
-        metric_for_best_model=evaluator.primary_metric, report_to=[], use_cpu=True, disable_tqdm=True, logging_steps=2,
-    )  # fmt: skip
     trainer = SentenceTransformerTrainer(
-        model=model, args=args, train_dataset=data, loss=MultipleNegativesRankingLoss(model), evaluator=evaluator
-    )
+        model=model, args=settings_of(folder, evaluator, **more), train_dataset=data, evaluator=evaluator,
+        loss=MultipleNegativesRankingLoss(model), callbacks=[evaluator.callback()],
+    )  # fmt: skip
     trainer.train()
-    seen = [
-        entry["eval_behaviour_balanced"] for entry in trainer.state.log_history if "eval_behaviour_balanced" in entry
-    ]
-    assert len(seen) == 2
-    assert trainer.state.best_metric == max(seen)
-    assert behaviour(lambda t: model.encode(t, show_progress_bar=False), checks=FEW)["balanced"] == pytest.approx(
-        max(seen)
-    )
+    return trainer
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("accelerate"), reason="training arguments need accelerate")
+def test_the_model_before_training_is_the_best_until_a_checkpoint_scores_more(tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from transformers import TrainerState
+
+    evaluator, model, state = follower(checks="retrieval"), tiny_model(tmp_path), TrainerState()
+    evaluator.begin(model, settings_of(tmp_path / "out", evaluator), state)
+    assert state.best_metric == 0
+    assert state.log_history[0]["step"] == state.log_history[0]["eval_behaviour_score"] == 0
+    kept = SentenceTransformer(state.best_model_checkpoint, device="cpu")
+    assert (kept.encode("a dog sings") == model.encode("a dog sings")).all()
+    assert [one.step for one in evaluator.history] == [0]
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("accelerate"), reason="training arguments need accelerate")
+def test_a_training_that_resumes_needs_its_base(tmp_path):
+    from transformers import TrainerState
+
+    evaluator = follower(checks="retrieval")
+    with pytest.raises(UsageError, match=r"resumes at step 8, but .*SentenceTransformer\('.*before_training'\)"):
+        evaluator.begin(Oracle(), settings_of(tmp_path / "out", evaluator), TrainerState(global_step=8))
+
+
+trains = pytest.mark.skipif(not importlib.util.find_spec("datasets"), reason="the trainer needs datasets")
+
+
+@trains
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+def test_the_trainer_ends_with_the_base_where_no_checkpoint_is_better(tmp_path, caplog):
+    evaluator, model = follower(checks="retrieval"), tiny_model(tmp_path)
+    before = model.encode("a dog sings")
+    trainer = train(tmp_path / "out", evaluator, model, eval_on_start=True)
+    seen = [e["eval_behaviour_score"] for e in trainer.state.log_history if "eval_behaviour_score" in e]
+    assert len(seen) == 3
+    assert seen[0] == 0 >= max(seen)
+    assert trainer.state.best_model_checkpoint == str(tmp_path / "out" / "before_training")
+    assert (model.encode("a dog sings") == before).all()
+    assert "no checkpoint is better than the base (retrieval_part 0." in caplog.text
+
+
+@trains
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+def test_the_end_of_a_training_says_where_every_checkpoint_is_blocked(tmp_path, caplog):
+    evaluator = follower(checks="retrieval", baseline=BagOfWords())
+    trainer = train(tmp_path / "out", evaluator, tiny_model(tmp_path), eval_on_start=True)
+    assert trainer.state.best_metric == -1
+    assert "every checkpoint is blocked (3 of 3): keep the base (retrieval_part 0." in caplog.text

@@ -142,6 +142,25 @@ def pooled(
     return [*whole, *(replace(made(name, part.cases), part_of=part.row) for name, part in parts(own).items())]
 
 
+def by_property(found: Sequence[Compared]) -> list[Paired]:
+    """One `Paired` a property, of all its checks and levels: what a training loop follows. A gate weighs `pooled`.
+
+    A property with figures of several kinds has one of each, named `property_metric`.
+    """
+    grouped: dict[tuple[str, str], list[Compared]] = {}
+    for one in found:
+        grouped.setdefault((one.before.property, STRAIGHT.get(one.kind, one.kind)), []).append(one)
+    several = Counter(name for name, _ in grouped)
+    codes = {label: i for i, label in enumerate(sorted({c for one in found for c in one.before.clusters}))}
+    pools = pools_of(found)
+    made = []
+    for (name, _), cases in grouped.items():
+        some = _once(cases)
+        label = f"{name}_{some[0].metric.name}" if several[name] > 1 else name
+        made.append(_pooled(label, some, codes, calibration_error(some, pools.get(some[0].before.data))))
+    return made
+
+
 def alone(name: str, one: Compared, pool: Compared | None) -> Paired:
     """One case as a row of its own; `pool` as for `calibration_error`."""
     codes = {label: i for i, label in enumerate(sorted({*one.before.clusters}))}

@@ -5,6 +5,7 @@ It has the items made and their texts encoded.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -38,7 +39,8 @@ Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 class Bench:
     """Models, data and store of one run; times are by its `clock`, and `score_shards` scores what lies in shards.
 
-    Documents are searched with an `index`, or exactly where it is None.
+    Documents are searched with an `index`, or exactly where it is None. Without `calibrates` no random pairs are
+    encoded: enough for rates, but nothing has a calibrated scale.
     """
 
     def __init__(
@@ -51,15 +53,24 @@ class Bench:
         clock: WorkClock | None = None,
         score_shards: ShardScorer = no_shards,
         index: IndexSize | None = None,
+        calibrates: bool = True,
     ) -> None:
         self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
         self._score_shards = score_shards
         self.seed = maker.seed
         self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
-        self.scorer = Scorer(subjects, data, seed=maker.seed, index=index)
+        self.scorer = Scorer(subjects, data, seed=maker.seed, index=index, calibrates=calibrates)
         self.clock = clock or WorkClock()
         self.services = {label: EncoderService(one, store, clock=self.clock) for label, one in subjects.items()}
         self._generating = self._encoding = 0.0
+
+    def with_models(self, subjects: dict[str, Subject], store: Store) -> Bench:
+        """A bench of other models and their store, with the items, draws and random pairs of this one."""
+        other = copy.copy(self)
+        other.subjects, other.store = subjects, store
+        other.scorer = self.scorer.beside(subjects)
+        other.encoding = Encoding(subjects, store, clock=self.clock)
+        return other
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
         """What a claim measures on; made once. NothingToMeasure where there is none, CheckError where it breaks."""
@@ -141,8 +152,9 @@ class Bench:
                 if texts := texts_of(kept):
                     self._search(model, kept, texts, wanted, plan.roles.setdefault(model, {}))
                     continue
-                wanted += [pair for item in self.reference(data) for pair in item.pairs]
-                wanted += [(text, text) for text in self.scorer.identical(data)]
+                if self.scorer.calibrates:
+                    wanted += [pair for item in self.reference(data) for pair in item.pairs]
+                    wanted += [(text, text) for text in self.scorer.identical(data)]
         return plan
 
     def compare(self, others: Sequence[VectorSample], *, old: str = "", locks: Locks, progress: Progress) -> None:

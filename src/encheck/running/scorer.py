@@ -48,7 +48,10 @@ FEWEST_TOLD_APART = 0.25  # of the items of a check: where negative words hardly
 
 
 class Scorer:
-    """Hands out scores under the models of a run, of texts that are encoded; draws and calibrates once a data set."""
+    """Hands out scores under the models of a run, of texts that are encoded; draws and calibrates once a data set.
+
+    Without `calibrates` the models' scores have no calibrated scale.
+    """
 
     def __init__(
         self,
@@ -57,8 +60,9 @@ class Scorer:
         *,
         seed: int,
         index: IndexSize | None = None,
+        calibrates: bool = True,
     ) -> None:
-        self.subjects, self.data, self.seed = subjects, data, seed
+        self.subjects, self.data, self.seed, self.calibrates = subjects, data, seed, calibrates
         self._first_stages = FirstStages(index, seed) if index else None
         self._resamplers: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Resampler] = {}
         self._scales: dict[tuple[str, str], Scale] = {}
@@ -85,9 +89,8 @@ class Scorer:
             by.refuse_to_search()
         if not kind.calibrates:
             return self._in_roles(kind, model, data, items, resampler)
-        found = _with_tuning(
-            kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by)), items, by
-        )
+        scale = self._scale(self._scales, model, data, by) if self.calibrates else UNCALIBRATED
+        found = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
         return replace(found, surface=self._surface(kind, data, items, resampler))  # type: ignore[arg-type]
 
     def unmeasured(self, items: Items) -> Scores:
@@ -97,9 +100,11 @@ class Scorer:
 
     def beside(self, subjects: Mapping[str, Subject]) -> Scorer:
         """A scorer of other models, with the same draws and the same random pairs."""
-        other = Scorer(subjects, self.data, seed=self.seed)
+        other = Scorer(subjects, self.data, seed=self.seed, calibrates=self.calibrates)
         other._first_stages = self._first_stages
         other._resamplers, other._references = self._resamplers, self._references
+        other._surface_scales, other._frequencies = self._surface_scales, self._frequencies
+        other._indexes = self._indexes
         return other
 
     def plain(self, model: str, data: str, items: Items) -> Scores:

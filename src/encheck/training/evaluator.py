@@ -1,41 +1,45 @@
-"""Behaviour inside a training loop: what the gate weighs, measured on the dev items alone.
+"""Behaviour inside a training loop: each checkpoint beside the model before training, on the dev items alone.
 
 `BehaviourEvaluator` is for sentence-transformers' trainer, `behaviour` for any other loop. The items of the split
 `gate` stay unseen: the best of many checkpoints on the items that judge it would look better than it is.
 
-    evaluator = BehaviourEvaluator(baseline=model)
+    evaluator = BehaviourEvaluator()
     args = SentenceTransformerTrainingArguments(
-        ..., eval_strategy="steps", load_best_model_at_end=True, metric_for_best_model=evaluator.primary_metric
+        ..., eval_strategy="steps", eval_on_start=True, load_best_model_at_end=True,
+        metric_for_best_model=evaluator.primary_metric,
     )
+    SentenceTransformerTrainer(..., args=args, evaluator=evaluator, callbacks=[evaluator.callback()]).train()
 
-A checkpoint that lost what the gate would block has no score: it is minus infinity, so that it never wins.
+The primary metric, the score, is what a checkpoint gained since the model before training, the base: 0 for the base
+itself, and -1 for a checkpoint that lost what the gate would block, so that it never wins.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from math import inf
+from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from encheck.claims import CONTRACT
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.load import load
-from encheck.errors import NothingToMeasure, UsageError, unknown
-from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts, shares, win_rates
-from encheck.gating.capabilities import pooled
-from encheck.gating.decision import decide
+from encheck.encoders.objects import as_model
+from encheck.engine.checks import Check, packaged_checks, select_checks
+from encheck.errors import UsageError
+from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts, score_replicates, won
+from encheck.gating.capabilities import by_property, pooled
+from encheck.gating.decision import assess, decide, measure
+from encheck.gating.types import DEFAULT, GateRow
 from encheck.gating.weighing import Side, compare_all
-from encheck.items.reading import refuse_unread
-from encheck.items.variants import Maker
 from encheck.metrics import named
-from encheck.running.case import Case
 from encheck.scoring.splits import splits_together
 from encheck.scoring.table import DEV_SPLIT
-from encheck.training.measuring import Encode, Plan, measured, shipped_cases
-from encheck.types import Chain, Contrast, Crossed, Query, Triplet
+from encheck.training.measuring import Plan
 
 if TYPE_CHECKING:
     from sentence_transformers.base.evaluation import BaseEvaluator as Base
@@ -43,148 +47,51 @@ else:
     Base = object  # the class that is made in the end has BaseEvaluator, which brings torch along
 
 BALANCED = "balanced"
-GUARDS = ("meaning kept", "health")
+BLOCKED = -1.0  # no score of a model is as low: scores lie between 0 and 1, and so do their losses
+RULE = replace(DEFAULT, min_items=100)  # the dev part has 105 sentences with a paraphrase: a gate asks for 150 items
+BEFORE = "before_training"  # the folder of the model before training, in the trainer's output_dir
 log = logging.getLogger("encheck")
 
 
 def behaviour(
-    encode: Encode,
+    model: object,
     *,
     data: str = "probes",
-    checks: Sequence[str] | None = None,
-    similarity: str = "cosine",
+    checks: str | Iterable[str] | None = None,
     seed: int = 0,
-    baseline: Encode | None = None,
+    baseline: object | None = None,
 ) -> dict[str, float]:
-    """Win rates on the dev items, and the balanced score: sensitivity, invariance and retrieval together.
+    """What a model scores on the dev items; with a `baseline`, the model before training, also what changed since.
 
-    `checks` names the properties, `default_checks()` unless given. With a `baseline`, the model before training,
-    `blocked` is 1 where a gate on the same items would block, else 0, and `balanced` is minus infinity where it would.
+    Args:
+        model: anything that encodes, as in `encheck.run`, but no name and no path.
+        data: a data set. Its split `dev` is measured, or `validation`, or all of it where it has neither.
+        checks: which properties, as in `encheck.run`. Default: all that a gate may block.
+        seed: of generated items and of the intervals.
+        baseline: what to compare with.
 
-    `encode` gives vectors of shape [n, d] for n texts, the model being in evaluation mode. Keys are the checks that the
-    data have items for, the parts, and `balanced`, which is NaN if one of the parts is lacking. Parts and score
-    count from chance, 0, to 1. `invariance` is the part: the mean of the checks `synonym` and `invariance`, as far as
-    both are asked for.
+    Returns:
+        Finite numbers. A property without items in the data has no key.
+        PROPERTY: its figure, mostly the share of its items that are right.
+        sensitivity_part, invariance_part, retrieval_part, balanced: the balanced score and its parts, from chance, 0,
+        to 1, of the properties that were asked for by name, or of `default_checks()`. `balanced` needs all three parts.
+        With a baseline, FIGURE_change, FIGURE_change_low and FIGURE_change_high of each property and of the score: the
+        paired difference with its two one-sided 95% bounds, as the gate has them. `blocked` is 1 where a gate on these
+        items would block, else 0. `score` is the change of the score, -1 where blocked; `certainly_better` is 1 where
+        its lower bound is above 0 and nothing blocks.
 
-    UsageError for a check that there is not, that has no win rate, or checks that all have no item in the data; for an
-    unknown similarity; and for data that are not there.
+    Raises:
+        UsageError: a check that there is not, or that no gate weighs; checks without an item in the data; no such data.
+        TypeError: `model` encodes nothing. EncoderError: its vectors are none.
     """
-    names = default_checks() if checks is None else checks
-    plan = _plan(data, names, seed, guarded=baseline is not None)
-    before = measured(baseline, plan, similarity) if baseline else None
-    return _figures(measured(encode, plan, similarity), before)[0]
+    watch = _Watch(data, checks, seed)
+    before = watch.plan.side(as_model(baseline, "baseline")) if baseline is not None else None
+    return watch.figures(watch.plan.side(as_model(model, "model")), before)[0]
 
 
 def default_checks() -> tuple[str, ...]:
-    """The properties that choose checkpoints unless others are asked for: those that declare `selects`."""
-    return tuple(dict.fromkeys(case.property for case in shipped_cases() if case.claim.declared.selects))
-
-
-def _families() -> dict[str, str]:
-    """The family of each property."""
-    return {case.property: case.claim.family for case in shipped_cases()}
-
-
-def _has_rate(case: Case) -> bool:
-    """Whether two scores of each item decide who wins, and the balanced score counts that."""
-    declared = case.claim.declared
-    return bool(declared.gates) and named(declared.gates).kind == "rate" and part_of(declared.family) is not None
-
-
-def _plan(data: str, checks: Sequence[str], seed: int, *, guarded: bool = False) -> Plan:
-    """What these checks measure on the development part of the data; UsageError if that is nothing.
-
-    If `guarded`, what shows that the rest of the space broke is measured too: it can block, and has no part in a score.
-    """
-    if isinstance(checks, str) or not checks:
-        raise UsageError(f"checks is {checks!r}, but should be a list of names: checks=['antonym', 'retrieval']")
-    rated = sorted({case.property for case in shipped_cases() if _has_rate(case)})
-    for name in checks:
-        if name not in rated and name in _families():
-            raise UsageError(
-                f"the check {name!r} has no win rate to choose by. Those that have one: {', '.join(rated)}"
-            )
-        if name not in rated:
-            raise UsageError(unknown("check", name, rated))
-    whole, maker = load(data, seed=seed), Maker(seed)
-    refuse_unread(whole, (case.claim for case in shipped_cases()))
-    dataset = dev_part(whole)
-    cases = tuple(case for case in shipped_cases() if case.property in checks and _has_items(case, dataset, maker))
-    if not cases:
-        raise UsageError(f"{data} has no item for {', '.join(checks)}: name other checks, or data that have some")
-    return Plan(dataset, (*cases, *_guards(dataset, maker)) if guarded else cases, maker)
-
-
-def _guards(dataset: Dataset, maker: Maker) -> Iterator[Case]:
-    """The cases of `GUARDS` that the gate weighs and the score does not count."""
-    for case in shipped_cases():
-        declared = case.claim.declared
-        if declared.family in GUARDS and declared.gates and not _has_rate(case):
-            with suppress(NothingToMeasure):
-                case.claim.items(dataset, case.level, maker)
-                yield case
-
-
-def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
-    """Whether a case has items that are won or lost."""
-    with suppress(NothingToMeasure):
-        kept = case.claim.items(dataset, case.level, maker).kept
-        return any(isinstance(item, Triplet | Crossed | Contrast | Query | Chain) for item in kept)
-    return False
-
-
-def _figures(found: Side, before: Side | None, metric: str = BALANCED) -> tuple[dict[str, float], str]:
-    """`behaviour` of what was measured, and why `metric` is minus infinity; empty if it is not."""
-    families, above = families_of(found.tables), shares(found.tables)
-    score = balanced(above, families)
-    figures = {**win_rates(found.tables), **parts(above, families), BALANCED: float("nan") if score is None else score}
-    if before is None:
-        return figures, ""
-    why = lost(before, found)
-    unscored = dict.fromkeys({BALANCED, metric}, -inf) if why else {}
-    return {**figures, **unscored, "blocked": float(bool(why))}, why
-
-
-def lost(before: Side, after: Side) -> str:
-    """Why a gate on these items would block, by their weightiest row; empty if it would not."""
-    decision = decide(pooled(compare_all(before, after)[0]))
-    if decision.outcome != "block":
-        return ""
-    more = len(decision.reasons) - 1
-    return decision.reasons[0] + (f" (and {more} more)" if more else "")
-
-
-def primary(checks: Sequence[str]) -> str:
-    """The figure of these checks that a best checkpoint is chosen by: `balanced`, or the one part that they belong to.
-
-    UsageError if they belong to two of the three parts, or to none: neither has one figure.
-
-    >>> primary(default_checks()), primary(["antonym", "jumble"])
-    ('balanced', 'sensitivity')
-    """
-    asked = _parts_of(checks)
-    if len(asked) == len(PARTS):
-        return BALANCED
-    if len(asked) == 1:
-        return asked[0]
-    lacking = " and ".join(part for part in PARTS if part not in asked)
-    raise UsageError(
-        f"checks={list(checks)} cannot choose a checkpoint: without {lacking} there is no balanced score. "
-        "Remedy: add 'antonym' (sensitivity), 'synonym' (invariance) and 'retrieval', or name checks of one part alone"
-    )
-
-
-def _parts_of(checks: Sequence[str]) -> list[str]:
-    """The parts of the balanced score that these properties count in."""
-    families = _families()
-    return list(parts(dict.fromkeys(checks, 0.0), families))
-
-
-def _refuse_lacking_parts(data: str, checks: Sequence[str], plan: Plan) -> None:
-    """UsageError if the data have no item for a part that the primary metric is made of: it would be NaN."""
-    found = _parts_of(plan.checks)
-    if lacking := [part for part in _parts_of(checks) if part not in found]:
-        raise UsageError(f"{data} has no item for {' and '.join(lacking)}: name checks of other parts, or other data")
+    """The properties that the score is made of unless others are asked for: those that declare `selects`."""
+    return tuple(dict.fromkeys(one.property for one in packaged_checks() if one.claim.declared.selects))
 
 
 def dev_part(dataset: Dataset) -> Dataset:
@@ -207,6 +114,148 @@ def dev_part(dataset: Dataset) -> Dataset:
     return dataset
 
 
+class _Watch:
+    """The dev items of some checks, and what is said of a model on them."""
+
+    def __init__(self, data: str, checks: str | Iterable[str] | None, seed: int) -> None:
+        weighed = [c for c in packaged_checks() if not c.claim.declared.reported and c.claim.family != CONTRACT]
+        chosen = weighed if checks is None else _asked(weighed, checks)
+        self.seed, self.plan = seed, Plan(chosen, data, dev_part, seed=seed)
+        if not self.plan.cases:
+            names = ", ".join(dict.fromkeys(one.property for one in chosen))
+            raise UsageError(f"{data} has no item for {names}: name other checks, or data that have some")
+        scored = {one.property for one in chosen if _has_rate(one)}
+        self.scored = scored if checks is not None else scored & {*default_checks()}
+        self.asked = _parts_of(one for one in chosen if one.property in self.scored)
+        self.found = _parts_of(case for case in self.plan.cases if case.property in self.scored)
+
+    def refuse_to_choose(self) -> None:
+        """UsageError where these checks or these data have no one score that a checkpoint could be chosen by."""
+        names = ", ".join(self.plan.properties)
+        if not self.asked:
+            rated = sorted({one.property for one in packaged_checks() if _has_rate(one)})
+            raise UsageError(
+                f"{names}: no win rate to choose a checkpoint by. Remedy: add a check that has one: {', '.join(rated)}"
+            )
+        if len(self.asked) not in (1, len(PARTS)):
+            lacking = " and ".join(part for part in PARTS if part not in self.asked)
+            raise UsageError(
+                f"checks of {' and '.join(self.asked)} cannot choose a checkpoint: without {lacking} there is no "
+                "balanced score. Remedy: add 'antonym' (sensitivity), 'synonym' (invariance) and 'retrieval', or name "
+                "checks of one part alone"
+            )
+        if lacking_items := [part for part in self.asked if part not in self.found]:
+            raise UsageError(
+                f"{self.plan.data} has no item for {' and '.join(lacking_items)}: name checks of other parts, or other "
+                "data"
+            )
+
+    @property
+    def figure(self) -> str:
+        """What the score is the change of: `balanced`, or the one part that the checks belong to; else empty."""
+        if len(self.found) == len(PARTS):
+            return BALANCED
+        return f"{self.found[0]}_part" if len(self.found) == 1 else ""
+
+    def figures(self, after: Side, before: Side | None) -> tuple[dict[str, float], str]:
+        """`behaviour` of what was measured, and why a gate would block; empty if it would not."""
+        rows, why = _weighed(before or after, after)
+        found = {row.name: row.candidate for row in rows} | self._scores(after)
+        if before is None:
+            return _finite(found), ""
+        for row in rows:
+            found |= _change(row.name, row.change, row.low, row.high)
+        found["blocked"] = float(bool(why))
+        then = self._scores(before)
+        if self.figure in found and self.figure in then:
+            change = found[self.figure] - then[self.figure]
+            low, high = self._bounds(before, after)
+            found |= _change(self.figure, change, low, high)
+            found["score"] = BLOCKED if why else change
+            alone = [row.low for row in rows if row.name in self.scored]
+            certain = low > 0 and (len(alone) > 1 or alone[0] > 0)  # a bootstrap is too sure of a few items
+            found["certainly_better"] = float(certain and not why)
+        return _finite(found), why
+
+    def _scores(self, side: Side) -> dict[str, float]:
+        """The parts and the balanced score, as far as there are items."""
+        families = families_of(side.tables)
+        above = {name: one.share for name, one in won(side.tables).items() if name in self.scored}
+        score = balanced(above, families)
+        found = {f"{part}_part": value for part, value in parts(above, families).items()}
+        return found if score is None else found | {BALANCED: score}
+
+    def _bounds(self, before: Side, after: Side) -> tuple[float, float]:
+        """One-sided 95% bounds of the score's change, from replicates that draw the same clusters for both models."""
+        old, new = (
+            score_replicates(
+                {name: one for name, one in won(side.tables).items() if name in self.scored},
+                families_of(side.tables),
+                self.seed,
+            )
+            for side in (before, after)
+        )
+        change = (new - old)[np.isfinite(new - old)]
+        if 2 * len(change) < len(new):
+            return float("nan"), float("nan")
+        low, high = np.percentile(change, [5, 95])
+        return float(low), float(high)
+
+
+def _asked(weighed: Sequence[Check], checks: str | Iterable[str]) -> list[Check]:
+    """The checks of the properties that were asked for and that a gate weighs; UsageError where it weighs none."""
+    properties = {one.property for one in select_checks(packaged_checks(), checks)}
+    there = sorted({one.property for one in weighed})
+    if unweighed := sorted(properties - {*there}):
+        raise UsageError(
+            f"no gate weighs {', '.join(unweighed)}, so no checkpoint can be chosen by it. Checks that it weighs: "
+            f"{', '.join(there)}"
+        )
+    return [one for one in weighed if one.property in properties]
+
+
+def _has_rate(check: Check) -> bool:
+    """Whether two scores of each item decide who wins, and the balanced score counts that."""
+    declared = check.claim.declared
+    return bool(declared.gates) and named(declared.gates).kind == "rate" and part_of(declared.family) is not None
+
+
+def _parts_of(some: Iterable[Any]) -> list[str]:
+    """The parts of the balanced score that these checks or cases count in, in its order."""
+    found = {part_of(one.claim.family) for one in some}
+    return [part for part in PARTS if part in found]
+
+
+def _weighed(before: Side, after: Side) -> tuple[Sequence[GateRow], str]:
+    """A row for each property, and why a gate on these items would block: its weightiest reason, or empty."""
+    compared, _ = compare_all(before, after)
+    decision = decide(pooled(compared, RULE), rule=RULE)
+    paired = by_property(compared)
+    rows = assess(paired, measure(paired, rule=RULE), rule=RULE) if paired else ()
+    reasons = list(decision.reasons) if decision.outcome == "block" else []
+    none = "the base has a figure, and this model has none: random pairs and identical texts score alike"
+    reasons += [f"{row.name}: {none}" for row in rows if isfinite(row.baseline) and not isfinite(row.candidate)]
+    return rows, reasons[0] + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "") if reasons else ""
+
+
+def _change(name: str, change: float, low: float, high: float) -> dict[str, float]:
+    return {f"{name}_change": change, f"{name}_change_low": low, f"{name}_change_high": high}
+
+
+def _finite(figures: Mapping[str, float]) -> dict[str, float]:
+    """Those that are numbers: nothing that follows a training takes others."""
+    return {name: float(value) for name, value in figures.items() if isfinite(value)}
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A model at a step of the training: its figures, named as `behaviour` names them, and why it is blocked."""
+
+    step: int
+    figures: Mapping[str, float]
+    blocked: str = ""
+
+
 class _Evaluator(Base):
     """What `BehaviourEvaluator` adds to sentence-transformers' BaseEvaluator."""
 
@@ -215,24 +264,39 @@ class _Evaluator(Base):
         *,
         name: str = "behaviour",
         data: str = "probes",
-        checks: Sequence[str] | None = None,
+        checks: str | Iterable[str] | None = None,
         seed: int = 0,
-        baseline: Any = None,
+        baseline: object | None = None,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        checks = default_checks() if checks is None else checks
-        self._plan, self._metric = _plan(data, checks, seed, guarded=True), primary(checks)
-        self.name, self.data, self.checks, self.seed = name, data, tuple(checks), seed
-        _refuse_lacking_parts(data, checks, self._plan)
-        self.primary_metric = f"{name}_{self._metric}" if name else self._metric
-        self.blocked, self._before = "", None if baseline is None else self._measured(baseline)
+        self.name, self.data, self.seed = name, data, seed
+        self.checks = checks if checks is None or isinstance(checks, str) else tuple(checks)
+        self._watch = _Watch(data, self.checks, seed)
+        self._watch.refuse_to_choose()
+        self.primary_metric = f"{name}_score" if name else "score"
+        self.history: list[Evaluated] = []
+        self._base: tuple[str, Side] | None = None  # fingerprint of the model, what it scored
+        self._last: tuple[str, Side] | None = None
+        if baseline is not None:
+            self._evaluate(baseline, 0)
 
-    def _measured(self, model: Any) -> Side:
-        """What a model, or a function from texts to vectors, scores as it is."""
-        if not hasattr(model, "encode"):
-            return measured(model, self._plan)
-        similarity = str(getattr(model, "similarity_fn_name", None) or "cosine")
-        return measured(lambda texts: model.encode(texts, show_progress_bar=False), self._plan, similarity)
+    def _evaluate(self, model: object, step: int) -> Evaluated:
+        """Measure a model, unless it is the base or the last one, unchanged; the first one is the base."""
+        loaded = as_model(model, "the model in training")
+        fingerprint = loaded.fingerprint()
+        known = dict(filter(None, (self._base, self._last)))
+        side = known[fingerprint] if fingerprint in known else self._watch.plan.side(loaded)
+        self._last = (fingerprint, side)
+        self._base = self._base or self._last
+        found = Evaluated(step, *self._watch.figures(side, self._base[1]))
+        if "score" not in found.figures:
+            raise UsageError(
+                f"this kind of model has no {self._watch.figure}: some checks cannot measure it. Remedy: "
+                "checks=['antonym'], or others of one part alone"
+            )
+        if fingerprint not in known:
+            self.history.append(found)
+        return found
 
     def __call__(
         self,
@@ -242,30 +306,99 @@ class _Evaluator(Base):
         steps: int = -1,
     ) -> dict[str, float]:
         """The metrics of the model as it is."""
-        side = self._measured(model)
-        self._before = self._before or side
-        found, self.blocked = _figures(side, self._before, self._metric)
-        if self.blocked:
-            log.warning("step %d has no %s: blocked: %s", steps, self.primary_metric, self.blocked)
-        metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
-        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+        found = self._evaluate(model, steps)
+        if found.blocked:
+            log.warning("step %d is blocked: %s", steps, found.blocked)
+        metrics: dict[str, float] = self.prefix_name_to_metrics(dict(found.figures), self.name)
+        if hasattr(model, "model_card_data"):
+            shown = {name: value for name, value in metrics.items() if "_change" not in name}
+            self.store_metrics_in_model_card_data(model, shown, epoch, steps)
         return metrics
+
+    @property
+    def best(self) -> Evaluated | None:
+        """The checkpoint with the highest score; None where none is better than the base."""
+        first = max(self.history[1:], key=lambda one: one.figures["score"], default=None)
+        return first if first and first.figures["score"] > 0 else None
+
+    def summary(self) -> str:
+        """Which checkpoint is best, how certain that is, and whether to keep the base instead."""
+        if not self.history:
+            return "nothing was evaluated"
+        figure, (base, *checkpoints) = self._watch.figure, self.history
+        before = f"the base ({figure} {base.figures[figure]:.4f})"
+        if not checkpoints:
+            return f"only {before} was evaluated"
+        several, count = f"{len(checkpoints)} checkpoints", sum(bool(one.blocked) for one in checkpoints)
+        if count == len(checkpoints):
+            last = checkpoints[-1].blocked
+            return f"every checkpoint is blocked ({count} of {count}): keep {before}. The last: {last}"
+        first = max(checkpoints, key=lambda one: one.figures["score"])
+        bounds = [first.figures.get(f"{figure}_change_{end}") for end in ("low", "high")]
+        between = "" if None in bounds else f" [{bounds[0]:+.4f}, {bounds[1]:+.4f}]"
+        told = f"step {first.step}, {figure} {first.figures[figure]:.4f}, {first.figures['score']:+.4f}{between}"
+        blocked = f". Blocked: {count} of {len(checkpoints)}" if count else ""
+        if self.best is None:
+            return f"no checkpoint is better than {before}: keep it. The best of {several}: {told}{blocked}"
+        certain = first.figures["certainly_better"]
+        how = "It is better than" if certain else "It is not certainly better than"
+        return f"the best of {several}: {told}. {how} {before} on the dev items{blocked}"
+
+    def callback(self) -> Any:
+        """A callback for the trainer: the model before training competes, and the end of the training has `summary()`.
+
+        It saves that model as `output_dir/before_training`. With `load_best_model_at_end`, and `metric_for_best_model`
+        the primary metric, it is the best model until a checkpoint has a higher score.
+        """
+        from transformers import TrainerCallback
+
+        evaluator = self
+
+        class BehaviourCallback(TrainerCallback):
+            def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
+                if state.is_world_process_zero:
+                    evaluator.begin(given["model"], args, state)
+
+            def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+                if state.is_world_process_zero:
+                    certain = evaluator.best is not None and evaluator.best.figures["certainly_better"]
+                    log.log(logging.INFO if certain else logging.WARNING, "%s", evaluator.summary())
+
+        return BehaviourCallback()
+
+    def begin(self, model: Any, args: Any, state: Any) -> None:
+        """Measure the model before training, and let it compete; UsageError where a training resumes without a base."""
+        if state.global_step and self._base is None:
+            raise UsageError(
+                f"the training resumes at step {state.global_step}, but the evaluator has no baseline. Remedy: "
+                f"BehaviourEvaluator(baseline=SentenceTransformer({str(Path(args.output_dir, BEFORE))!r}))"
+            )
+        if state.global_step:
+            return
+        metrics = self(model, epoch=0, steps=0)
+        if not args.eval_on_start:
+            state.log_history.append({f"eval_{name}": one for name, one in metrics.items()} | {"epoch": 0, "step": 0})
+        chooses = (args.metric_for_best_model or "").removeprefix("eval_") == self.primary_metric
+        if args.load_best_model_at_end and chooses and args.should_save:
+            folder = str(Path(args.output_dir, BEFORE))
+            model.save_pretrained(folder)
+            state.best_metric, state.best_model_checkpoint = metrics[str(self.primary_metric)], folder
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is planned: some of the generators cannot be pickled."""
-        return {name: value for name, value in vars(self).items() if name != "_plan"}
+        return {name: value for name, value in vars(self).items() if name != "_watch"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Plan again."""
         vars(self).update(state)
-        self._plan = _plan(self.data, self.checks, self.seed, guarded=True)
+        self._watch = _Watch(self.data, self.checks, self.seed)
 
     def get_config_dict(self) -> dict[str, Any]:
         """What the model card says of how it was measured; no path, since the card is published."""
-        data = self._plan.dataset
+        data = self._watch.plan.dataset
         splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
         return {
-            "data": data.name, "checks": list(self.checks), "split": splits_together(splits),
+            "data": data.name, "checks": list(self._watch.plan.properties), "split": splits_together(splits),
             "seed": self.seed, "primary_metric": self.primary_metric,
         }  # fmt: skip
 
@@ -275,14 +408,17 @@ def _evaluator_class() -> type:
     from sentence_transformers.base.evaluation import BaseEvaluator
 
     class BehaviourEvaluator(_Evaluator, BaseEvaluator):
-        """sentence-transformers' evaluator interface over `behaviour`; the primary metric is the balanced score.
+        """sentence-transformers' evaluator interface over `behaviour`; `name` goes before every metric.
 
-        `data`, `checks` and `seed` are those of `behaviour`; `name` goes before every metric. With checks of one part
-        alone that part is the primary metric (`behaviour_sensitivity`); checks of two of the three parts are refused.
+        `data`, `checks` and `seed` are those of `behaviour`. By default the score is the balanced one, and everything
+        is watched that a gate may block. With `checks`, they alone are measured, and they alone can block. The score
+        of checks of one part alone is that of the part; checks of two of the three parts are refused.
 
         `baseline` is the model before training, or a function from texts to vectors; without one, the first model that
-        is evaluated. A later one that a gate on the same items would block has a primary metric of minus infinity;
-        `blocked` says why, and is empty if it was not.
+        is evaluated: with `eval_on_start=True` or `callback()` that is the model at step 0. The score of the base is 0.
+
+        `history` has what was evaluated, the base first; `best` is the best checkpoint, or None; `summary()` is the end
+        in words.
         """
 
         __qualname__ = "BehaviourEvaluator"  # where pickle finds it: see __getattr__ of this module

@@ -1,118 +1,95 @@
-"""What an encoding function scores on the items of a few cases, without a run: tables and calibration, as a gate has
-them."""
+"""The items of some checks on a part of a data set, planned once, and what any number of models score on them."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from functools import cache
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from encheck.datasets.dataset import Dataset
+from encheck.encoders.load import owner_of
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors
-from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown
+from encheck.encoders.protocol import Model
+from encheck.engine.checks import Check, packaged_checks
+from encheck.engine.evaluation import Evaluation
+from encheck.errors import NothingToMeasure
 from encheck.gating.baseline import tables_of
 from encheck.gating.weighing import Side
-from encheck.items.variants import Maker
+from encheck.items.reading import refuse_unread
+from encheck.metrics import named
+from encheck.options.keywords import from_keywords
 from encheck.running.bench import Bench
-from encheck.running.case import Case
-from encheck.running.shipped import shipped_checks
+from encheck.running.labels import OBJECT
 from encheck.running.subject import Subject
-from encheck.similarity import SIMILARITIES
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 
-Encode = Callable[[list[str]], Any]
-MODEL, DATA = "model", "data"
+MODEL = "model"
 
 
-@dataclass
-class _Encoding:
-    """The model as it is at this step; no two of them share a vector."""
-
-    encode_texts: Encode
-    similarity: str
-    name: str = field(default_factory=lambda: f"training:{np.random.default_rng().integers(2**63)}")
-
-    def fingerprint(self) -> str:
-        return self.name
-
-    def encode(self, texts: Sequence[str], *, role: str | None = None) -> Any:  # noqa: ARG002
-        vectors = np.asarray(self.encode_texts(list(texts)), np.float32)
-        try:
-            return check_vectors(vectors, texts)
-        except EncoderError as error:
-            is_row_a_text = vectors.ndim == 2 and len(vectors) == len(texts)
-            raise EncoderError(f"the model in training: {error}. {TRAINED if is_row_a_text else ROW_A_TEXT}") from error
-
-
-@dataclass(frozen=True)
 class Plan:
-    """What is measured: the cases that have items in the data."""
+    """What these checks measure on `part` of a data set: `dataset`, its name `data`, and the `cases` with items.
 
-    dataset: Dataset
-    cases: tuple[Case, ...]
-    maker: Maker
+    Making it reads the data and makes the items. UsageError or DataError for data that are not there or are broken.
+    """
+
+    def __init__(
+        self, checks: Sequence[Check], data: str, part: Callable[[Dataset], Dataset], *, seed: int = 0
+    ) -> None:
+        settings = replace(from_keywords([], [data], {"seed": seed}), models=())
+        evaluation = Evaluation(settings, (), quiet=True)
+        try:
+            ((self.data, whole),) = evaluation.bench.data.items()
+            refuse_unread(whole, [check.claim for check in packaged_checks()])
+            self.dataset = part(whole)
+            gates = [check.claim.declared.gates for check in checks]
+            calibrates = not all(metric and named(metric).kind == "rate" for metric in gates)  # rates need no scale
+            data_of = {self.data: self.dataset}
+            bench = Bench({}, data_of, evaluation.store, maker=evaluation.bench.maker, calibrates=calibrates)
+            self._evaluation = evaluation.on(bench)
+            named_models = replace(settings, models=(f"{OBJECT}{MODEL}",))
+            self.cases = []
+            for case in (case for check in checks for case in check.cases(named_models)):
+                with suppress(NothingToMeasure):
+                    self._evaluation.items(case)
+                    self.cases.append(case)
+        finally:
+            evaluation.close()
 
     @property
-    def checks(self) -> tuple[str, ...]:
+    def properties(self) -> tuple[str, ...]:
         """The properties of its cases."""
         return tuple(dict.fromkeys(case.property for case in self.cases))
 
+    def side(self, model: Model) -> Side:
+        """What a model scores on the items, and its calibration where a figure needs one. No vector is kept.
 
-@cache
-def shipped_cases() -> tuple[Case, ...]:
-    """Every claim of the checks that come with encheck, at every level."""
-    return tuple(
-        Case(f.__name__, claim, MODEL, DATA, level, claim.property)
-        for f, claim in shipped_checks()
-        for level in claim.levels
-    )
-
-
-def measured(encode: Encode, plan: Plan, similarity: str = "cosine") -> Side:
-    """The scores of the plan's items under this encoding.
-
-    `encode` gives vectors of shape [n, d] for n texts. UsageError for an unknown similarity, EncoderError for vectors
-    that are none.
-    """
-    if similarity not in SIMILARITIES:
-        raise UsageError(unknown("similarity", similarity, SIMILARITIES))
-    with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder) / "store.sqlite")
-        found = _measured(_Encoding(encode, similarity), plan, store)
-        store.close()
-    return found
-
-
-def _measured(encoding: _Encoding, plan: Plan, store: Store) -> Side:
-    subject = Subject(MODEL, ModelConfig(label=MODEL), encoding)
-    bench = Bench({MODEL: subject}, {DATA: plan.dataset}, store, maker=plan.maker)
-    requests = [(c.model, c.data, c.claim, c.level) for c in plan.cases]
-    bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
-    bench.refuse_failed(MODEL)
-    items: dict[str, Any] = {}
-    for case in plan.cases:
-        with suppress(NothingToMeasure):
-            found = bench.items(DATA, case.claim, case.level)
-            items[str(case.id)] = bench.scores(MODEL, DATA, found).frame(case.id, found.kept).to_columns()
-    rows = [_row(case) for case in plan.cases if str(case.id) in items]
-    entries = {case.check: asdict(case.claim.declared) for case in plan.cases}
-    scale = bench.scale(MODEL, DATA)
-    tables = tables_of({"checks": rows, "claims": entries}, items, MODEL)
-    return Side(tables, {DATA: scale} if scale else {})
-
-
-def _row(case: Case) -> dict[str, str]:
-    """What results.json would say of a case, as far as its table needs it."""
-    return {
-        "id": f"{case.id}/x", "check": case.check, "property": case.property, "data": DATA,
-        "level": str(case.level), "model": MODEL,
-    }  # fmt: skip
+        Cases that this kind of model cannot be measured on are left out. EncoderError where the model fails.
+        """
+        with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as folder:
+            store = Store(Path(folder, "store.sqlite"))
+            subject = Subject(MODEL, ModelConfig(MODEL), model, owner_of(model))
+            bench = self._evaluation.bench.with_models({MODEL: subject}, store)
+            evaluation = self._evaluation.on(bench)
+            try:
+                requests = [(case.model, case.data, case.claim, case.level) for case in self.cases]
+                bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
+                bench.refuse_failed(MODEL)
+                items: dict[str, Any] = {}
+                for case in self.cases:
+                    with suppress(NothingToMeasure):
+                        items[str(case.id)] = evaluation.table(case)
+            finally:
+                store.close()
+        rows = [
+            {"id": case.id.figure("none"), "check": case.check, "property": case.property, "data": case.data,
+             "level": str(case.level), "model": MODEL}
+            for case in self.cases if str(case.id) in items
+        ]  # fmt: skip
+        claims = {case.check: asdict(case.claim.declared) for case in self.cases}
+        scale = bench.scale(MODEL, self.data)
+        return Side(tables_of({"checks": rows, "claims": claims}, items, MODEL), {self.data: scale} if scale else {})
