@@ -206,6 +206,11 @@ def test_an_evaluator_that_could_choose_no_checkpoint_is_refused_before_training
         follower(**asked)
 
 
+def test_a_name_is_no_model_in_memory():
+    with pytest.raises(UsageError, match=r"baseline is 'sbert', .* Remedy: encheck\.load_model\('sbert'\)"):
+        behaviour(Oracle(), baseline="sbert")
+
+
 def test_checks_without_a_win_rate_are_watched_beside_one_that_has_one():
     evaluator = follower(checks=["jumble", "paraphrase"], baseline=BagOfWords())
     assert evaluator(Random())["behaviour_paraphrase_change"] < 0

@@ -29,6 +29,7 @@ import numpy as np
 from encheck.claims import CONTRACT
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.objects import as_model
+from encheck.encoders.protocol import Model
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.errors import UsageError
 from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts, score_replicates, won
@@ -81,12 +82,22 @@ def behaviour(
         its lower bound is above 0 and nothing blocks.
 
     Raises:
-        UsageError: a check that there is not, or that no gate weighs; checks without an item in the data; no such data.
+        UsageError: a check that there is not, or that no gate weighs; checks without an item in the data; a name.
         TypeError: `model` encodes nothing. EncoderError: its vectors are none.
     """
+    models = [_in_memory(model, "model"), *([] if baseline is None else [_in_memory(baseline, "baseline")])]
     watch = _Watch(data, checks, seed)
-    before = watch.plan.side(as_model(baseline, "baseline")) if baseline is not None else None
-    return watch.figures(watch.plan.side(as_model(model, "model")), before)[0]
+    after, *before = [watch.plan.side(one) for one in models]
+    return watch.figures(after, before[0] if before else None)[0]
+
+
+def _in_memory(given: object, name: str) -> Model:
+    """The model under test that this object is; UsageError for a name or a path, which nothing has loaded."""
+    if isinstance(given, str | Path):
+        raise UsageError(
+            f"{name} is {str(given)!r}, but should be in memory. Remedy: encheck.load_model({str(given)!r})"
+        )
+    return as_model(given, name)
 
 
 def default_checks() -> tuple[str, ...]:
@@ -282,7 +293,7 @@ class _Evaluator(Base):
 
     def _evaluate(self, model: object, step: int) -> Evaluated:
         """Measure a model, unless it is the base or the last one, unchanged; the first one is the base."""
-        loaded = as_model(model, "the model in training")
+        loaded = _in_memory(model, "the model in training")
         fingerprint = loaded.fingerprint()
         known = dict(filter(None, (self._base, self._last)))
         side = known[fingerprint] if fingerprint in known else self._watch.plan.side(loaded)
