@@ -183,15 +183,19 @@ class Evaluation:
         if found and not decision.stops:
             self.bench.count_time_of(found.drawn)
             self.bench.count_time_of(found.bench)
-            show(self.on(found, decision))
+            show(self._on_look(found, decision))
         return found, decision
 
-    def on(self, part: Look | None, decision: Decision) -> Self:
-        """The evaluation of a part of the data: what a first look is at, or nothing where there is no part."""
-        requests = part.requests if part else ()
+    def on(self, bench: Bench, **changes: Any) -> Self:
+        """This evaluation on another bench; `changes` are what else is different."""
+        return replace(self, bench=bench, _last={}, **changes)
+
+    def _on_look(self, look: Look | None, decision: Decision) -> Self:
+        """The evaluation of the part of the data that a first look is at, or of nothing where there is no part."""
+        requests = look.requests if look else ()
         both = zip(self.cases, self._requests, strict=True)
         seen = frozenset(str(case.id) for case, request in both if request in requests)
-        return replace(self, bench=part.bench if part else self.bench, decision=decision, seen=seen, _last={})
+        return self.on(look.bench if look else self.bench, decision=decision, seen=seen)
 
     def _stopped(self, look: Look | None, decision: Decision, progress: Progress) -> Self:
         """The evaluation of the first look, whose texts this process or another worker has encoded."""
@@ -199,7 +203,7 @@ class Evaluation:
         if look:
             plan = look.plan
             look.bench.encode(plan.pairs, roles=plan.roles, locks=self.locks.encoding, progress=progress)
-        return self.on(look, decision)
+        return self._on_look(look, decision)
 
     def _all_prepared(self, progress: Progress) -> Self:
         self.bench.prepare(self._requests, locks=self.locks.encoding, progress=progress)

@@ -69,7 +69,7 @@ class Bench:
         other = copy.copy(self)
         other.subjects, other.store = subjects, store
         other.scorer = self.scorer.beside(subjects)
-        other.encoding = Encoding(subjects, store, clock=self.clock)
+        other.services = {label: EncoderService(one, store, clock=self.clock) for label, one in subjects.items()}
         return other
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:

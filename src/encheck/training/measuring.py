@@ -41,7 +41,7 @@ class Plan:
         self, checks: Sequence[Check], data: str, part: Callable[[Dataset], Dataset], *, seed: int = 0
     ) -> None:
         settings = replace(from_keywords([], [data], {"seed": seed}), models=())
-        evaluation = Evaluation(settings, (), quiet=True)
+        evaluation = Evaluation.open(settings, (), quiet=True)
         try:
             ((self.data, whole),) = evaluation.bench.data.items()
             refuse_unread(whole, [check.claim for check in packaged_checks()])
@@ -49,8 +49,8 @@ class Plan:
             gates = [check.claim.declared.gates for check in checks]
             calibrates = not all(metric and named(metric).kind == "rate" for metric in gates)  # rates need no scale
             data_of = {self.data: self.dataset}
-            bench = Bench({}, data_of, evaluation.store, maker=evaluation.bench.maker, calibrates=calibrates)
-            self._evaluation = evaluation.on(bench)
+            bench = Bench({}, data_of, evaluation.bench.store, maker=evaluation.bench.maker, calibrates=calibrates)
+            self._evaluation = evaluation.on(bench, whole=bench)
             named_models = replace(settings, models=(f"{OBJECT}{MODEL}",))
             self.cases = []
             for case in (case for check in checks for case in check.cases(named_models)):
@@ -74,7 +74,7 @@ class Plan:
             store = Store(Path(folder, "store.sqlite"))
             subject = Subject(MODEL, ModelConfig(MODEL), model, owner_of(model))
             bench = self._evaluation.bench.with_models({MODEL: subject}, store)
-            evaluation = self._evaluation.on(bench)
+            evaluation = self._evaluation.on(bench, whole=bench)
             try:
                 requests = [(case.model, case.data, case.claim, case.level) for case in self.cases]
                 bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
