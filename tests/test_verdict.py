@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from encheck.types import Estimate, Lines
-from encheck.verdict import MIN_CLUSTERS, judge, known_failure, lines
+from encheck.verdict import MIN_CLUSTERS, Ruling, Terms, judge, known_failure, lines, rule
 
 HELD = Lines(aim=0.8, floor=0.5)
 
@@ -89,3 +89,25 @@ def test_a_failure_is_known_of_a_model_that_names_it_and_the_narrowest_entry_cou
     own = {"jumble_*/mrpc/*": "broad", "jumble_is_farther_than_paraphrase/mrpc/1": "narrow"}
     assert known_failure("jumble_is_farther_than_paraphrase", "mrpc", "1", own) == "narrow"
     assert known_failure("jumble_is_farther_than_paraphrase", "mrpc", "2", own) == "broad"
+
+
+def test_a_threshold_of_the_users_goes_before_floor_and_aim_and_less_fails():
+    terms = Terms(declared=(0.5, 0.8), own=0.7, only_shown=True)
+    assert rule(estimate(0.6, 0.55, 0.65), terms).verdict == "fail"
+    assert rule(estimate(0.75, 0.71, 0.79), terms) == Ruling("pass", Lines(0.7, 0.7), "")
+
+
+def test_in_a_gate_a_figure_is_shown_with_its_lines_and_decides_nothing_unless_it_is_broken():
+    terms = Terms(declared=(0.5, 0.8), only_shown=True)
+    assert rule(estimate(0.3, 0.2, 0.4), terms) == Ruling(None, HELD, "")
+    assert rule(estimate(float("nan"), 0, 1), terms).verdict == "error"
+
+
+def test_a_check_without_lines_says_why_it_has_no_verdict():
+    assert rule(estimate(0.3, 0.2, 0.4), Terms(unjudged="a picture")) == Ruling(None, None, "a picture")
+
+
+def test_a_pass_says_that_the_model_was_trained_on_the_data_and_a_failure_does_not():
+    terms = Terms(declared=(0.5, 0.8), trained_on="mrpc")
+    assert rule(estimate(0.9, 0.85, 0.95), terms).reason == "trained on mrpc"
+    assert rule(estimate(0.3, 0.2, 0.4), terms).reason == ""

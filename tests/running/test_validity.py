@@ -7,10 +7,10 @@ import jsonschema
 import pytest
 
 import encheck
-from encheck.engine.evaluation import _under_the_ceiling
 from encheck.generators.validity import READ, validity_of
 from encheck.reporting import terminal
-from encheck.types import Lines, Validity
+from encheck.types import Estimate, Lines, Validity
+from encheck.verdict import Terms, rule
 
 TEXTS = (
     "The clinic opens at 9 in the morning.",
@@ -63,15 +63,19 @@ def test_what_was_written_by_hand_has_no_ceiling(some_probes):
     assert not [row for row in found.raw["checks"] if "validity" in row]
 
 
+ESTIMATE = Estimate("margin_rate", 0.7, 0.65, 0.75, n=400, clusters=400)
+
+
 @pytest.mark.parametrize("floor", [None, 0.25, 0.5, 0.6])
 def test_no_aim_lies_above_what_is_right_nor_below_the_floor(floor):
     for found in (*map(validity_of, READ), Validity("odd", 111, 200)):
         for aim in (0.6, 0.8, 0.95, 1.0):
-            held, why = _under_the_ceiling(Lines(aim, floor), found)
+            ruling = rule(ESTIMATE, Terms(declared=(floor, aim), validity=found))
+            held, is_unfit = ruling.lines, ruling.reason.startswith("not judged")
             assert held.floor == floor
-            assert bool(why) is (found.rate < (floor or 0))
+            assert is_unfit is (found.rate < (floor or 0))
             assert (floor or 0) <= held.aim
-            assert held.aim == aim if why else held.aim <= found.rate
+            assert held.aim == aim if is_unfit else held.aim <= found.rate
 
 
 def test_items_that_are_right_less_often_than_the_floor_are_not_judged(ran):
@@ -88,4 +92,4 @@ def test_a_generator_that_nobody_read_is_said_to_be_so():
 
     rows = [{"validity": {"generator": "typo", "right": 0, "read": 0}}, {"verdict": None}]
     assert said(rows) == ["generated items (typo): nobody has checked them yet, so the share that is right is unknown"]
-    assert _under_the_ceiling(Lines(0.9), Validity("typo", 0, 0)) == (Lines(0.9), "")
+    assert rule(ESTIMATE, Terms(declared=(None, 0.9), validity=Validity("typo", 0, 0))).lines == Lines(0.9)
