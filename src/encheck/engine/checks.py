@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -97,20 +98,20 @@ def select_checks(
         for name in (node.id for node in ast.walk(tree) if isinstance(node, ast.Name)):
             if name not in properties:
                 raise UsageError(f"checks={text!r}: {unknown('property', name, properties)}")
-        chosen = tuple(check for check in chosen if _holds(tree.body, lambda name, check=check: name == check.property))
+        chosen = tuple(check for check in chosen if _holds(tree.body, check.property.__eq__))
         if not chosen:
             raise UsageError(
                 f"checks={text!r} selects no check. Remedy: name a property that has checks: antonym or jumble"
             )
     if names is not None:
         tree = _parsed(names)
-        chosen = tuple(check for check in chosen if _holds(tree.body, lambda word, check=check: _is_in(word, check)))
+        chosen = tuple(check for check in chosen if _holds(tree.body, partial(_is_part, check)))
         if not chosen:
             raise UsageError(f"-k {names!r} selects no check. Remedy: a part of a check's name, such as antonym")
     return chosen
 
 
-def _is_in(word: str, check: Check) -> bool:
+def _is_part(check: Check, word: str) -> bool:
     """Whether a word is part of the name of a check or of what it tests."""
     return any(word.lower() in name.lower() for name in (f"test_{check.name}", check.property))
 
