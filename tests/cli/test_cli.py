@@ -440,6 +440,19 @@ def test_nothing_that_pytest_is_told_reaches_a_gate(encheck, kept, monkeypatch, 
     assert encheck("gate", "bag-of-words", *kept).exit_code == 0
 
 
+def test_two_runs_are_gated_from_their_folders_and_nothing_is_measured(encheck, kept):
+    done = encheck("gate", "./b", "./b", "-q")
+    assert (done.exit_code, done.output) == (0, "GATE: PASSED\n")
+    assert encheck("gate", "./b", "random").exit_code == 4
+
+
+def test_vectors_of_no_text_of_the_data_are_nothing_to_compare_with(encheck, some_probes):
+    Path("old.jsonl").write_text(json.dumps({"text": "of no data", "vector": [1.0, 2.0]}))
+    done = encheck("gate", "random", "vectors:old.jsonl", f"--data={some_probes}", "-m", "number", "--report-dir=r")
+    assert (done.exit_code, done.output.splitlines()[-1]) == (5, "GATE: NO VERDICT (exit code 5)")
+    assert "old could not be measured, so there is nothing to compare with: old has no vector of" in done.output
+
+
 @pytest.mark.parametrize("name", ["-x", "--weird", "--help"])
 def test_a_model_whose_name_begins_with_a_dash_is_named_behind_two(encheck, kept, name):
     Path(name).mkdir()

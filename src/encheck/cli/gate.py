@@ -12,7 +12,7 @@ import typer
 
 from encheck.cli.shared import app, say, tell, told
 from encheck.cli.table import as_option, shows_options
-from encheck.errors import EncheckError, UsageError
+from encheck.errors import EncheckError, NothingToCompare, UsageError
 
 # A gate measures all items of two models, so it stops after no first look; and it has no aims.
 _NOT_OF_A_GATE = (
@@ -20,7 +20,7 @@ _NOT_OF_A_GATE = (
     "seed_replicates", "data", "report_dir",
 )  # fmt: skip
 _GATE = "Gate"
-INTERRUPTED, UNWRITTEN = 2, 3  # exit codes
+INTERRUPTED, UNWRITTEN, NOTHING = 2, 3, 5  # exit codes
 
 New = Annotated[str, typer.Argument(metavar="NEW", help="New model: a name, a directory or a hub id.")]
 Old = Annotated[
@@ -121,6 +121,10 @@ def gate(
                 anchor=anchor, twins=twin or (), inconclusive=inconclusive, save_baseline=save_baseline,
                 report_dir=report_dir, options=how, command=shlex.join(["encheck", *sys.argv[1:]]), quiet=quiet,
             )  # fmt: skip
+        except NothingToCompare as nothing:
+            tell(f"encheck: {nothing}", err=True)
+            tell(f"GATE: NO VERDICT (exit code {NOTHING})")
+            raise typer.Exit(NOTHING) from None
         except KeyboardInterrupt:
             tell("encheck: interrupted. There is no report; run again: what was encoded is kept", err=True)
             raise typer.Exit(INTERRUPTED) from None
@@ -143,15 +147,15 @@ def _tell(decided: Any, junitxml: str | None, *, verbose: bool, quiet: bool) -> 
     from encheck.reporting.terminal import lines
 
     code: int = decided.end.status
-    say(lines(decided.raw, decided.items, verbose=verbose))
+    if not quiet:
+        say(lines(decided.raw, decided.items, verbose=verbose))
     for problem in decided.end.problems:
         tell(problem)
     try:
-        decided.write(decided.place)
-        if not quiet:
-            tell(f"report: {decided.place / 'report.html'}")
-        if not quiet and decided.end.gate:
-            tell(f"gate: {decided.place / GATE}")
+        if decided.place:
+            decided.write(decided.place)
+            for name in () if quiet else ("report.html", *([GATE] if decided.end.gate else [])):
+                tell(f"{name.partition('.')[0]}: {decided.place / name}")
         if junitxml:
             from encheck.reporting.junit import write_junit
 
@@ -162,5 +166,5 @@ def _tell(decided: Any, junitxml: str | None, *, verbose: bool, quiet: bool) -> 
     if decided.end.gate:
         say(headline(decided.end.gate))
     else:
-        tell(f"GATE: NO VERDICT (exit code {code or 5})")
-    return code if decided.end.gate else code or 5
+        tell(f"GATE: NO VERDICT (exit code {code or NOTHING})")
+    return code if decided.end.gate else code or NOTHING
