@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.engine.results import Results
 from encheck.options.keywords import Given
+from encheck.system.garbage import seldom_collected
 
 if TYPE_CHECKING:
     from encheck.encoders.protocol import Model
@@ -101,6 +102,7 @@ def _is_tuple_of_models(given: object) -> bool:
     return isinstance(given, tuple) and not (len(given) == 2 and hasattr(given[0], "state_dict"))
 
 
+@seldom_collected()
 def measure(
     settings: Settings,
     checks: Sequence[Check],
