@@ -327,6 +327,10 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
     ("args", "says"),
     [
         (["run", "--model=x", "--baseline=y"], "that is a gate. Type: encheck gate x y"),
+        (
+            ["run", "--model", "x", "--model-arg", "a=b c", "--model-arg=d=e", "--data=q:f", "--baseline", "y z"],
+            "Type: encheck gate x 'y z' '--model-arg=a=b c' --model-arg=d=e --data=q:f",
+        ),
         (["run", "--seed=-3"], "--seed is -3, but should be 0 or more"),
         (["run", "--seed=x"], "argument --seed: invalid int value: 'x'"),
         (["run", "--modle=x"], "unknown option '--modle'; did you mean '--model'? There are: --address, "),
@@ -623,3 +627,50 @@ def test_a_file_that_is_no_store_is_refused_however_it_is_named(encheck, tmp_pat
     assert said.count("own.csv is another kind of file, and is left as it is") == 1
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == [tmp_path / "own.csv"]
     assert Path("own.csv").read_bytes() == before
+
+
+BAGS = """import zlib
+import numpy as np
+
+class Bags:
+    similarity = "cosine"
+
+    def __init__(self, *, size, salt):
+        self.size, self.salt = size, salt
+
+    def fingerprint(self):
+        return f"bags {self.size} {self.salt}"
+
+    def encode(self, texts, *, role=None):
+        found = np.full((len(texts), self.size), 0.1, np.float32)
+        for row, text in zip(found, texts):
+            for word in text.split():
+                row[zlib.crc32((self.salt + word).encode()) % self.size] += 1
+        return found
+"""
+
+
+@pytest.mark.long
+def test_every_command_that_is_printed_runs_as_it_stands(tmp_path, contrasts_alone):
+    """Of a run that fails, of its page and of a gate, for a model that loads with its --model-arg alone."""
+    (tmp_path / "bags.py").write_text(BAGS, "utf-8")
+    (tmp_path / "models.yaml").write_text("my-bags: {adapter: 'bags:Bags'}\n", "utf-8")
+
+    def done(command):
+        ran = subprocess.run(
+            [sys.executable, "-m", *shlex.split(command)], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert ran.returncode in (0, 1, 10), f"{command}\n{ran.stdout}{ran.stderr}"
+        return ran.stdout
+
+    arguments = "--model-arg=size=4 --model-arg='salt=my own'"
+    told = done(f"encheck run --model=my-bags {arguments} --data={contrasts_alone} --strict --report-dir='a run'")
+    (again,) = re.findall(r"^show one again: (encheck .+)", told, re.MULTILINE)
+    page = (tmp_path / "a run/report.html").read_text("utf-8")
+    shown = [html.unescape(re.sub("<[^>]+>", "", one)) for one in re.findall("<code>(.*?)</code>", page)]
+    of_page = {one for one in shown if one.startswith("encheck ")}
+    (gate,) = (one for one in of_page if one.startswith("encheck gate "))
+    of_gate = re.findall(r"^ +(encheck .+)", done(gate), re.MULTILINE)
+    assert {one.split()[1] for one in of_gate} == {"gate", "run"}
+    for command in {again, *of_page, *of_gate} - {gate}:
+        done(command)

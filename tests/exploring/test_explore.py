@@ -1,6 +1,8 @@
 """Exploring: parts apart, a search that a seed repeats, intervals that hold in spite of it, budgets, interruptions."""
 
 import json
+import re
+import shlex
 import sys
 from dataclasses import replace
 from itertools import count
@@ -271,16 +273,18 @@ def test_bad_input_is_one_line_before_any_model_is_looked_for(encheck, given, sa
 
 
 def test_what_is_found_runs_as_data_and_can_be_gated(encheck):
-    asked = ("--model", "bag-of-words", "--properties", "modality", "--texts", "500", "--out", "worst.jsonl")
-    said = encheck("explore", *asked)
+    asked = ("--model", "bag-of-words", "--properties", "modality", "--texts", "500", "--out", "the worst.jsonl")
+    said = encheck("explore", *asked, "--model-arg", "licence=my own")
     assert said.exit_code == 0
     assert "Where bag-of-words breaks" in said.stdout
-    rows = [json.loads(line) for line in Path("worst.jsonl").read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in Path("the worst.jsonl").read_text("utf-8").splitlines()]
     assert {row["property"] for row in rows} == {"modality"}
     assert len({row["cluster"] for row in rows}) > 10
-    ran = encheck("run", "-q", "--model", "bag-of-words", "--data", "contrast:worst.jsonl", "--save-baseline", "old")
+    (typed,) = re.findall("Then: encheck (.+)", said.output)
+    assert typed == "run --model=bag-of-words --model-arg='licence=my own' --data='contrast:the worst.jsonl'"
+    ran = encheck(*shlex.split(typed), "-q", "--save-baseline", "old")
     assert ran.exit_code == 0
     assert "each query prefers its own document" in ran.output
-    gated = encheck("gate", "random", "old", "--data", "contrast:worst.jsonl")
+    gated = encheck("gate", "random", "old", "--data", "contrast:the worst.jsonl")
     assert gated.exit_code in (1, 10)
     assert "contrast/contrast/1" in gated.output

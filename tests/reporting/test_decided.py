@@ -26,6 +26,32 @@ def test_without_a_baseline_a_run_cannot_say_and_names_the_gate_that_can(models,
     assert (said, typed) == ("This run cannot say: it has no baseline to compare with", command)
 
 
+@pytest.mark.parametrize(
+    ("models", "command"),
+    [
+        (["./my ckpt"], "encheck gate './my ckpt' sbert --model-arg='my-ckpt:prompt=a b' --model-arg=my-ckpt:x=1"),
+        (["sbert"], "encheck gate NEW_MODEL sbert --model-arg='sbert:prompt=a b'"),
+        (["object:mine"], ""),
+    ],
+    ids=["own", "reference", "in memory"],
+)
+def test_the_gate_has_the_options_that_the_model_and_the_figures_need(models, command):
+    """Named for the one model: in a gate an argument without a label is for both."""
+    settings = {"models": models, "model_args": ["prompt=a b", "my-ckpt:x=1"], "data": ["probes"], "quick": True}
+    ((_, _, typed),) = answers({**settings, "seed": 7, "queries": "log.txt"})
+    assert typed == (f"{command} --seed=7 --queries=log.txt" if command else "")
+
+
+def test_after_a_run_that_measured_nothing_no_gate_is_named():
+    measured = {"ckpt": {"selected": 9, "items": 0}}
+    data = [{"name": "probes", "measured": measured}]
+    assert answers({"models": ["./ckpt"]}, data=data) == [
+        ("May it ship?", "This run cannot say: nothing was measured", "")
+    ]
+    measured["other"] = {"selected": 9, "items": 5}
+    assert answers({"models": ["./ckpt", "other"]}, data=data)[0][2] == "encheck gate ./ckpt sbert"
+
+
 def test_a_gate_on_data_in_shards_takes_a_sample_of_one_file():
     found = {"run": {"settings": {"models": ["./ckpt"], "data": ["pairs:x.parquet"]}}, "checks": []}
     found |= {"data": [{"name": "pairs", "whole": {"pairs": 10}}]}

@@ -157,6 +157,18 @@ def test_the_commands_are_what_was_typed_and_what_makes_the_next_baseline():
     )
 
 
+def test_what_makes_the_next_baseline_has_the_arguments_and_options_of_the_candidate():
+    settings = {"models": ["./new"], "model_args": ["new:output=461", "old:pooling=cls", "a=b c"], "data": ["probes"]}
+    found = commands(
+        {"command": "encheck gate ./new old", "settings": {**settings, "dtype": "bfloat16", "strict": True}}
+    )
+    assert found.keep == (
+        "encheck run --model=./new --model-arg=output=461 --model-arg='a=b c' --dtype=bfloat16 "
+        "--save-baseline=reports/baselines/new"
+    )
+    assert commands({"settings": {**settings, "models": ["object:new"]}}).keep == ""
+
+
 def test_rows_show_name_change_and_verdict_and_keep_statistics_one_level_down():
     part = row("jumble/d/3", part_of="word-order/d", outcome="inconclusive", gates=False)
     (line, other) = overview(against(row("word-order/d", outcome="pass", low=-0.004, high=0.003, change=-0.001), part,

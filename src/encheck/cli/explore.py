@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -121,6 +122,7 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: P
     from encheck.exploring.explore import explore as searched
     from encheck.exploring.material import gathered, refuse_unknown
     from encheck.exploring.shrunk import shortest
+    from encheck.options import model_options
     from encheck.running.resources import open_store, resolve_english
     from encheck.running.service import EncoderService
     from encheck.system.files import write_text
@@ -148,7 +150,9 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: P
     if out is not None and rows:
         written = list(contrasts.lines(rows, found.held))
         write_text(out, "".join(f"{line}\n" for line in written))
-        tell(f"{out}: {len(written)} contrasts. encheck run --model {settings.models[0]} --data contrast:{out}")
+        model = model_options(subject.label, settings.models[0], settings.model_args)
+        data = shlex.quote(f"contrast:{out}")
+        tell(f"{out}: {len(written)} contrasts. Then: encheck run {model} --data={data}")
     elif out is not None:
         tell(f"{out} was not written: nothing was confirmed")
     if found.failure:

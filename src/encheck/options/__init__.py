@@ -9,7 +9,7 @@ from encheck.options.arguments import (
     without_quick,
 )
 from encheck.options.check_names import refuse_unknown_thresholds
-from encheck.options.model_args import arguments_for, model_options
+from encheck.options.model_args import arguments_for, gate_options, model_options
 from encheck.options.option import GROUPS, Option
 from encheck.options.places import refuse_place, try_place
 from encheck.options.project import project_table
@@ -29,6 +29,7 @@ __all__ = [
     "cutoff_of",
     "described",
     "from_options",
+    "gate_options",
     "given_after_a_blank",
     "mode_of",
     "model_options",

@@ -67,16 +67,15 @@ def refuse_misspelt(args: Iterable[str], *, prefix: str = "") -> None:
 def refuse_baseline(args: Sequence[str], *, prefix: str = "") -> None:
     """UsageError for --baseline, which belongs to a gate: it says what to type."""
 
-    def value(option: str) -> str:
-        for arg, following in pairwise([*args, ""]):
-            name, equals, text = arg.partition("=")
-            if name == f"--{prefix}{option}":
-                return shlex.quote(text if equals else following)
-        return ""
+    def values(option: str) -> list[str]:
+        named = ((*arg.partition("="), following) for arg, following in pairwise([*args, ""]))
+        return [text if equals else after for name, equals, text, after in named if name == f"--{prefix}{option}"]
 
     if any(arg.partition("=")[0] == f"--{prefix}baseline" for arg in args):
-        new, old = value("model") or "NEW", value("baseline") or "OLD"
-        raise UsageError(f"a run is compared with no baseline: that is a gate. Type: encheck gate {new} {old}")
+        new, old = [*values("model"), "NEW"][0], [*values("baseline"), "OLD"][0]
+        more = [f"--{name}={value}" for name in ("model-arg", "data", "queries") for value in values(name)]
+        typed = shlex.join([new, old, *more])
+        raise UsageError(f"a run is compared with no baseline: that is a gate. Type: encheck gate {typed}")
 
 
 def without_quick(argv: Sequence[str]) -> str:

@@ -31,5 +31,20 @@ def model_options(label: str, spec: str, given: Sequence[str]) -> str:
     >>> model_options("ckpt", "./a b", ["pooling=cls", "gte:dtype=fp16"])
     "--model='./a b' --model-arg=pooling=cls"
     """
-    args = [f"{key}={value}" for key, value in arguments_for(label, given).items()]
-    return " ".join([f"--model={shlex.quote(spec)}", *(f"--model-arg={shlex.quote(arg)}" for arg in args)])
+    args = (f"--model-arg={shlex.quote(arg)}" for arg in _arguments(label, given))
+    return " ".join([f"--model={shlex.quote(spec)}", *args])
+
+
+def gate_options(label: str, given: Sequence[str]) -> str:
+    """What --model-arg says for one model of a gate, where an argument without a label would be for both.
+
+    A blank before each.
+
+    >>> gate_options("ckpt", ["prompt=query: ", "gte:dtype=fp16"])
+    " --model-arg='ckpt:prompt=query: '"
+    """
+    return "".join(f" --model-arg={shlex.quote(f'{label}:{arg}')}" for arg in _arguments(label, given))
+
+
+def _arguments(label: str, given: Sequence[str]) -> list[str]:
+    return [f"{key}={value}" for key, value in arguments_for(label, given).items()]

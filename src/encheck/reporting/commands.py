@@ -11,12 +11,13 @@ from typing import Any
 from encheck.options import OPTIONS, Settings, model_options
 from encheck.running.labels import data_labels, labels
 
+NOT_OF_A_GATE = ("quick", "strict", "engine")
 CHOSEN = [name for name, option in OPTIONS.items() if option.kept and not option.repeatable and name != "device"]
 
 
 @dataclass(frozen=True)
 class Commands:
-    """What --model and --data took by label, --model-arg, options of `_chosen`, and the folder of the run, if known."""
+    """What --model and --data took by label, --model-arg, options of `chosen`, and the folder of the run, if known."""
 
     models: Mapping[str, str]
     data: Mapping[str, str]
@@ -46,16 +47,24 @@ def commands(results: Mapping[str, Any], folder: Path | None) -> Commands:
     here = Path.cwd()
     near = folder.relative_to(here) if folder and folder.is_relative_to(here) else folder
     models, data = labels(settings.get("models", ())), data_labels(settings.get("data", ()))
-    return Commands(models, data, settings.get("model_args", ()), "".join(_chosen(settings)), str(near or ""))
+    return Commands(models, data, settings.get("model_args", ()), chosen(settings), str(near or ""))
 
 
-def _chosen(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Options that change the figures and that results.json keeps, where they are no defaults."""
+def chosen(settings: Mapping[str, Any], *, but: Sequence[str] = ()) -> str:
+    """Options that change the figures and that results.json keeps, where they are no defaults; a blank before each.
+
+    >>> chosen({"sample": None, "strict": True, "seed": 7}, but=NOT_OF_A_GATE)
+    ' --sample=all --seed=7'
+    """
+    return "".join(f" {option}" for option in _chosen(settings, but))
+
+
+def _chosen(settings: Mapping[str, Any], but: Sequence[str]) -> Iterator[str]:
     usual = Settings()
     for name in CHOSEN:
-        if name in settings and (value := settings[name]) != getattr(usual, name):
+        if name in settings and name not in but and (value := settings[name]) != getattr(usual, name):
             option = name.replace("_", "-")
-            yield f" --{option}" if value is True else f" {_option(option, 'all' if value is None else str(value))}"
+            yield f"--{option}" if value is True else _option(option, "all" if value is None else str(value))
 
 
 def _option(name: str, value: str) -> str:

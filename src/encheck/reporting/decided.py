@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from encheck.gating.reference import SHIPPED
+from encheck.options import gate_options
 from encheck.reporting import cut_offs
+from encheck.reporting.commands import NOT_OF_A_GATE, chosen
 from encheck.reporting.gate import words
 from encheck.reporting.view import unmeasured
+from encheck.running.labels import OBJECT, labels
 
 COLOURS = {"pass": "good", "block": "bad"}
 SHIPS = {"pass": "Yes", "block": "No", "inconclusive": "Not decided"}
@@ -41,7 +44,9 @@ def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
             ships = f"Not decided, for nothing of {', '.join(sorted({data for data, _ in nothing}))} was measured"
         answer = f"{ships}: the gate says {words.title(against)} against {against['baseline']}{words.part(against)}"
         yield Decision("May it ship?", answer, kind, (*against["reasons"][:2], *words.undecided(said)))
-    if not said:
+    if not said and _is_empty(results):
+        yield Decision("May it ship?", "This run cannot say: nothing was measured")
+    elif not said:
         command = gate_command(results)
         more = (f"Replace {NEW} with the model that you want to ship.",) if NEW in command else ()
         more = more if command else (SHARDS,)
@@ -55,15 +60,27 @@ SHARDS = "A gate pairs two models item by item: give it one file of these pairs 
 def gate_command(results: Mapping[str, Any]) -> str:
     """The gate to run next: of the model itself, or against it where it is one of those that ship.
 
-    "" where the data lie in shards that a gate does not take.
+    "" where the data lie in shards that a gate does not take, where nothing was measured, and for a model in memory.
     """
     settings = results["run"].get("settings", {})
-    if settings.get("engine"):
+    if settings.get("engine") or _is_empty(results):
         return ""
     models, data = settings.get("models", ()), [one for one in settings.get("data", ()) if one != "probes"]
+    if models and models[0].startswith(OBJECT):
+        return ""
     new, old = (models[0], "sbert") if models and models[0] not in SHIPPED else (NEW, models[0] if models else "sbert")
-    sample = ["--sample=2000"] if any(one.get("whole") for one in results.get("data", ())) else []
-    return f"encheck gate {shlex.join([new, old, *(f'--data={one}' for one in data), *sample])}"
+    label = next(iter(labels(models)), old)
+    how = gate_options(label, settings.get("model_args", ()))
+    how += "".join(f" --data={shlex.quote(one)}" for one in data)
+    is_sampled = any(one.get("whole") for one in results.get("data", ()))
+    how += f"{' --sample=2000' * is_sampled}{chosen(settings, but=(*NOT_OF_A_GATE, *['sample'] * is_sampled))}"
+    return f"encheck gate {shlex.quote(new)} {shlex.quote(old)}{how}"
+
+
+def _is_empty(results: Mapping[str, Any]) -> bool:
+    """Whether no model measured anything on any of the data."""
+    pairs = [(one["name"], model) for one in results.get("data", ()) for model in one.get("measured", ())]
+    return bool(pairs) and pairs == [*unmeasured(results)]
 
 
 def _reindex(results: Mapping[str, Any]) -> Iterator[Decision]:

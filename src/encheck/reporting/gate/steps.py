@@ -9,7 +9,9 @@ from typing import Any
 
 from encheck.options import model_options
 from encheck.reporting import endpoint
+from encheck.reporting.commands import NOT_OF_A_GATE, chosen
 from encheck.reporting.gate.story import NEW
+from encheck.running.labels import OBJECT, labels
 
 Against = Mapping[str, Any]
 SELECTS = ("-m", "-k", "--deselect", "--ignore", "--ignore-glob")  # what selects checks; the value may follow a blank
@@ -40,13 +42,12 @@ def commands(run: Mapping[str, Any]) -> Commands:
     """Those of a run with a gate, from its `run` in results.json."""
     settings = run.get("settings", {})
     models = settings.get("models", ())
-    if not models:
+    if not models or models[0].startswith(OBJECT):
         return Commands(run.get("command", ""))
-    asked = model_options(models[0], models[0], settings.get("model_args", ()))
+    label, spec = next(iter(labels(models).items()))
+    asked = model_options(label, spec, settings.get("model_args", ()))
     on = "".join(f" --data={shlex.quote(one)}" for one in settings.get("data", ()) if one != "probes")
-    on += f" --queries={shlex.quote(settings['queries'])}" if settings.get("queries") else ""
-    if (index := settings.get("search_index", "exact")) != "exact":
-        on += f" --search-index={shlex.quote(index)}"
+    on += chosen(settings, but=NOT_OF_A_GATE)
     command, keep = run.get("command", ""), f"encheck run {asked}{on} --save-baseline=reports/baselines/new"
     return Commands(command, keep, _of_all_checks(command))
 
