@@ -224,6 +224,27 @@ def test_a_missing_weight_is_an_error_however_transformers_reports_it(tmp_path, 
         logging.set_verbosity(before)
 
 
+@pytest.mark.parametrize("name", ["sentence-transformers", "transformers", "cross-encoder"])
+def test_weights_that_are_not_used_are_left_out_without_a_table_of_transformers(tmp_path, capfd, name):
+    """Of a masked language model, whose head gives no vectors, and of a classifier with a head of another kind."""
+    import torch
+    from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification
+
+    torch.manual_seed(0)
+    words = tiny.tokenizer()
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    config = BertConfig(vocab_size=len(words), num_labels=1, **sizes)
+    kind = BertForSequenceClassification if name == "cross-encoder" else BertForMaskedLM
+    model = kind(config)
+    model.unused = torch.nn.Linear(2, 2)
+    model.save_pretrained(tmp_path)
+    words.save_pretrained(tmp_path)
+    capfd.readouterr()
+    scorer = opened(tmp_path, name)
+    _ = scorer.score_pairs(TEXTS, TEXTS) if name == "cross-encoder" else scorer.encode(TEXTS)
+    assert "unused" not in "".join(capfd.readouterr())
+
+
 @pytest.mark.parametrize("name", ["sentence-transformers", "transformers"])
 def test_keys_that_do_not_fit_the_architecture_are_an_error_and_layers_too_many_are_said(tmp_path, name, caplog):
     folder = tiny_models.bert(tmp_path / "two", num_hidden_layers=2)

@@ -110,7 +110,17 @@ WRONG = {
     "option of another type": (
         "m:\n  name: x\n  adapter: transformers\n  options: {layers: 1}",
         4,
-        "options.layers is 1, but should be of type list",
+        "options.layers is 1, but should be a list",
+    ),
+    "option that YAML reads as a number": (
+        "m:\n  name: x\n  adapter: onnx\n  options: {output: 461}",
+        4,
+        "options.output is 461, but should be text: write it in quotes",
+    ),
+    "option that YAML reads as true": (
+        "m:\n  name: x\n  adapter: cross-encoder\n  options: {positive: yes}",
+        4,
+        "options.positive is True, but should be text: write it in quotes",
     ),
     "option of another choice": (
         "m:\n  name: x\n  adapter: transformers\n  options: {head: mpl}",

@@ -14,6 +14,15 @@ _WEIGHTS = (
     *("similarity", "trust_remote_code"),
 )
 
+WANTED: dict[type, str] = {
+    str: "text: write it in quotes",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a mapping of names to values",
+}
+
 
 def problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
     """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
@@ -66,6 +75,5 @@ def _option_problem(adapter: str, name: str, value: object) -> str:
         return "" if value in wants else unknown(name, str(value), wants)
     fits = isinstance(value, int | float) if wants is float else isinstance(value, wants)
     if not fits or (isinstance(value, bool) and wants is not bool):
-        kind = "mapping" if wants is dict else wants.__name__
-        return f"options.{name} is {value!r}, but should be of type {kind}"
+        return f"options.{name} is {value!r}, but should be {WANTED[wants]}"
     return ""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from encheck.encoders.batching import pack, pick_devices
-from encheck.encoders.checkpoints.pretrained import check_folder, check_loaded, files_of, loading_info
+from encheck.encoders.checkpoints.pretrained import check_folder, check_loaded, files_of, loading_info, quiet
 from encheck.encoders.load import HUB_ID, folder_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import whole
@@ -147,11 +147,8 @@ class Writer(ABC):
     @cached_property
     def model(self) -> Any:
         """The loaded model in evaluation mode."""
-        import transformers
-
-        transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
-            with loading_info() as every:
+            with quiet(), loading_info() as every:
                 model = self.load().to(self.devices[0]).eval()
             for loaded, told in every:
                 check_loaded(self.folder, loaded, loaded, told, pooler=True)

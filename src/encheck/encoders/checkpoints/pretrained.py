@@ -171,6 +171,22 @@ def loading_info() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
 
 
 @contextmanager
+def quiet() -> Iterator[None]:
+    """No progress bar of transformers, and no table of weights that a model lacks or leaves out: see `check_loaded`."""
+    from transformers.utils import logging
+
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+@contextmanager
 def sized_by(*folders: Path) -> Iterator[None]:
     """EncoderError if a model that is built meanwhile has far more numbers than its weights in the folders have bytes.
 

@@ -29,6 +29,7 @@ from encheck.encoders.checkpoints.pretrained import (
     cut_off,
     files_of,
     loading_info,
+    quiet,
     sized_by,
 )
 from encheck.encoders.checkpoints.spanned import load_modules, module_folders, spans_of
@@ -200,13 +201,11 @@ class SentenceTransformerEncoder(LocalEncoder):
 
     def _load(self, device: str) -> SentenceTransformer:
         import torch
-        import transformers
         from sentence_transformers import SentenceTransformer
 
         gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
-        transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
-            with loading_info() as every, sized_by(self.source, *self.bases.values()):
+            with quiet(), loading_info() as every, sized_by(self.source, *self.bases.values()):
                 how: dict[str, Any] = {
                     "device": device,
                     "trust_remote_code": self.config.trust_remote_code,

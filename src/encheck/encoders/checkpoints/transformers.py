@@ -24,6 +24,7 @@ from encheck.encoders.checkpoints.pretrained import (
     cut_off,
     files_of,
     positions_of,
+    quiet,
     sized_by,
 )
 from encheck.encoders.files import WHOLE, check_growth, number_of, value_of
@@ -129,13 +130,10 @@ class TransformersEncoder(LocalEncoder):
     @cached_property
     def models(self) -> list[Any]:
         """The loaded model in evaluation mode, once a device."""
-        import transformers
-
         gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
-        transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         first, *others = self.devices
         try:
-            with sized_by(self.source, self.base):
+            with quiet(), sized_by(self.source, self.base):
                 model = self.load().to(first).eval()
             _ = self.tokenizer
         except EncoderError:

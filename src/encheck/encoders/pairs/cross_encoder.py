@@ -24,6 +24,7 @@ from encheck.encoders.checkpoints.pretrained import (
     check_padding,
     files_of,
     positions_of,
+    quiet,
     sized_by,
 )
 from encheck.encoders.checkpoints.trust import modules
@@ -132,9 +133,8 @@ class CrossEncoderScorer(PairModel):
         import transformers
 
         gc.freeze()
-        transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
-            with sized_by(self.source):
+            with quiet(), sized_by(self.source):
                 model, told = transformers.AutoModelForSequenceClassification.from_pretrained(
                     str(self.source), dtype=getattr(torch, self.dtype), local_files_only=True, output_loading_info=True,
                     trust_remote_code=False,
