@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 from dataclasses import replace
 
@@ -234,6 +235,19 @@ def test_a_plan_that_was_lost_is_made_again_the_same(folder):
 def test_judgements_have_a_folder(folder, tmp_path):
     with pytest.raises(UsageError, match="Run this where the gate was run, or name a file with --qrels"):
         opened(folder, qrels=tmp_path / "gone" / "q")
+
+
+@pytest.mark.parametrize("given", [(), ("--page",)], ids=["asked", "page"])
+def test_what_goes_on_judging_names_the_file_of_judgements_where_it_is_no_usual_one(folder, given):
+    def printed(*more):
+        told = CliRunner().invoke(app, ["data", "judge", "r", *given, *more], input="=\nq\n").output
+        return set(re.findall("encheck (data judge .*?)(?: --answers .*)?$", told, re.MULTILINE))
+
+    assert printed() == {"data judge r"}
+    (typed,) = printed("--qrels", "my own.qrels")
+    assert typed == "data judge r --qrels='my own.qrels'"
+    again = CliRunner().invoke(app, shlex.split(typed), input="q\n").output
+    assert f"At most {'60' if given else '59 more'} answers decide" in again
 
 
 @pytest.mark.parametrize(

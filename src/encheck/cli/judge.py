@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,8 +50,7 @@ def judge_(
         elif page:
             judged = judging.judged(read(judging.qrels))
             path, count = write_sheet(judging)
-            here = shlex.quote(str(folder))
-            tell(f"{path}: {count:,} queries; then: encheck data judge {here} --answers answers.json")
+            tell(f"{path}: {count:,} queries; then: {judging.command} --answers answers.json")
         else:
             judged = ask_people(judging, ask=_ask, show=tell)
     gate = verdict(judging, judged)

@@ -59,6 +59,12 @@ class Judging:
     qrels: Path
 
     @property
+    def command(self) -> str:
+        """What goes on judging, with the file of judgements where it is another than usual."""
+        kept = "" if self.qrels == _usual(self.folder, self.search) else f" --qrels={shlex.quote(str(self.qrels))}"
+        return f"encheck data judge {shlex.quote(str(self.folder))}{kept}"
+
+    @property
     def baseline(self) -> str:
         """The name of the model that is to be replaced."""
         return str(self.gate["against"][0]["baseline"])
@@ -97,7 +103,7 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
             f"{folder}: both models have the same first answer to every query, so there is nothing to judge"
         )
     search = _search_of(folder, gate)
-    place = qrels or Path(search.get("qrels") or folder / "judgements.qrels")
+    place = qrels or _usual(folder, search)
     if not place.parent.is_dir():
         raise UsageError(
             f"the directory {place.parent}, which holds the judgements, does not exist. Run this where the gate was "
@@ -106,6 +112,11 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
     judging = Judging(folder, gate, search, Pool(asked, results["run"]["settings"].get("seed", 0)), found, place)
     _fix(judging)
     return judging
+
+
+def _usual(folder: Path, search: Mapping[str, Any]) -> Path:
+    """Where judgements are kept if nobody says otherwise: beside the log of queries."""
+    return Path(search.get("qrels") or folder / "judgements.qrels")
 
 
 def _search_of(folder: Path, gate: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -200,7 +211,7 @@ def verdict(judging: Judging, judged: Judged) -> dict[str, Any]:
     if partial and outcome == "pass":
         outcome, reasons = "inconclusive", [reason(partial["why"])]
     worse = [judging.disagreements[item].as_dict() for item in judged.lost] if now.blocks else []
-    command = f"encheck data judge {shlex.quote(str(judging.folder))}" if judged.left and not partial else None
+    command = judging.command if judged.left and not partial else None
     search = {
         **judging.search, "passes": now.passes, "says": f"{now.said}; {now.why}", "judged": asdict(judged),
         "left": judged.left, "judge": command, "lost_queries": worse,
