@@ -44,7 +44,7 @@ docs: $(VENV)/dev.stamp  ## internal links, the site, doctests, and the README's
 docs-site: $(VENV)/site.stamp  ## the documentation as a site, build/site/index.html; a link that leads nowhere is an error
 	$(BIN)/python scripts/build_site.py
 
-gallery: $(VENV)/dev.stamp  ## reports of five models and their comparison, build/gallery/index.html; some 3 minutes of processor time, SIZE=full more
+gallery: $(VENV)/dev.stamp  ## reports of five models, with more if lab/real_models.py has run, and their comparison, build/gallery/index.html; some 3 minutes of processor time, SIZE=full more
 	OMP_NUM_THREADS=1 $(BIN)/python scripts/gallery.py --size $(or $(SIZE),quick)
 
 clean:

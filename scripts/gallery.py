@@ -1,9 +1,10 @@
-"""The gallery: pages of five models and of all of them side by side, with an index.
+"""The gallery: pages of five models or more and of all of them side by side, with an index.
 
-    python scripts/gallery.py [--size full] [--out build/gallery] [--work build/gallery-work]
+    python scripts/gallery.py [--size full] [--out build/gallery] [--work build/gallery-work] [--real build/real-models]
 
 Runs stop after the first look, at most 2,500 texts of the probes; with `--size full` they take all. Models and runs are
-kept in the work folder, and are not made again; pages are.
+kept in the work folder, and are not made again; pages are. Where lab/real_models.py has written its models, those that
+need no server are shown too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +39,7 @@ class Exhibit:
     name: str
     title: str
     text: str
+    home: Path | None = None  # whose models.yaml has it, if not the work folder's
 
 
 EXHIBITS = (
@@ -77,8 +80,8 @@ footer { color: var(--soft); font-size: .9rem; }
 </head>
 <body>
 <main>
-<h1>What encheck says of five models</h1>
-<p>Each card leads to the full report of a run on the {{ extent }}. <a href="compare.html">Compare all five</a>,
+<h1>What encheck says of {{ exhibits | length }} models</h1>
+<p>Each card leads to the full report of a run on the {{ extent }}. <a href="compare.html">Compare all of them</a>,
 item by item.</p>
 <ul>
 {% for one in exhibits %}
@@ -101,9 +104,10 @@ def main() -> int:
     given = arguments()
     begun = time.monotonic()
     lay_out_models(given.work.resolve())
-    runs = [measured(one, given.work.resolve(), size=given.size) for one in EXHIBITS]
+    exhibits = [*EXHIBITS, *real_ones(given.real.resolve())]
+    runs = [measured(one, given.work.resolve(), size=given.size) for one in exhibits]
     given.out.mkdir(parents=True, exist_ok=True)
-    write_pages(runs, given.out.resolve(), size=given.size)
+    write_pages(exhibits, runs, given.out.resolve(), size=given.size)
     print(f"{given.out}/index.html: {len(runs)} models in {time.monotonic() - begun:.0f} s")
     return 0
 
@@ -114,7 +118,19 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--size", choices=tuple(SIZES), default="quick")
     parser.add_argument("--out", type=Path, default=ROOT / "build/gallery")
     parser.add_argument("--work", type=Path, default=ROOT / "build/gallery-work")
+    parser.add_argument("--real", type=Path, default=ROOT / "build/real-models")
     return parser.parse_args()
+
+
+def real_ones(home: Path) -> list[Exhibit]:
+    """The models that lab/real_models.py wrote there, but those that a server has to run."""
+    file = home / "models.yaml"
+    entries = yaml.safe_load(file.read_text("utf-8")) if file.exists() else {}
+    return [
+        Exhibit(name, name, f"{entry['description'].rstrip('.')}.", home)
+        for name, entry in entries.items()
+        if entry.get("adapter") != "openai"
+    ]
 
 
 def lay_out_models(work: Path) -> None:
@@ -135,7 +151,7 @@ def measured(one: Exhibit, work: Path, *, size: str) -> Path:
     """The folder of the run of one model, made unless it is there."""
     place = work / size / one.name
     if not (place / "results.json").exists():
-        call("run", "--model", one.name, f"--report-dir={place}", *SIZES[size][0], folder=work, fine=(0, 1))
+        call("run", "--model", one.name, f"--report-dir={place}", *SIZES[size][0], folder=one.home or work, fine=(0, 1))
     return place
 
 
@@ -147,21 +163,21 @@ def call(*words: str, folder: Path, fine: tuple[int, ...] = (0,)) -> None:
         raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
 
 
-def write_pages(runs: list[Path], out: Path, *, size: str) -> None:
+def write_pages(exhibits: list[Exhibit], runs: list[Path], out: Path, *, size: str) -> None:
     """The reports, their cards, the comparison and the index."""
     for run in runs:
         call("report", str(run), f"--out={out / run.name}.html", folder=out)
         call("report", str(run), f"--card={out / run.name}.svg", folder=out)
     call("compare", *map(str, runs), "--reference", "sbert", "--out", str(out / "compare.html"), folder=out)
-    (out / "index.html").write_text(index(size=size), "utf-8")
+    (out / "index.html").write_text(index(exhibits, size=size), "utf-8")
 
 
-def index(*, size: str) -> str:
+def index(exhibits: Sequence[Exhibit], *, size: str) -> str:
     """The first page."""
     from encheck import __version__
 
     page = Environment(autoescape=True, trim_blocks=True, undefined=StrictUndefined).from_string(INDEX)
-    return page.render(exhibits=EXHIBITS, extent=SIZES[size][1], version=__version__, size=size)
+    return page.render(exhibits=exhibits, extent=SIZES[size][1], version=__version__, size=size)
 
 
 if __name__ == "__main__":

@@ -62,11 +62,22 @@ def test_the_gallery_names_each_model_once_and_leads_to_its_page(tmp_path, monke
     monkeypatch.setattr(contamination, "tuned", lambda folder, data, *, steps: folder / f"{data}-{steps}")
     gallery.lay_out_models(tmp_path)
     own = yaml.safe_load((tmp_path / "models.yaml").read_text("utf-8"))
-    page = gallery.index(size="quick")
+    page = gallery.index(gallery.EXHIBITS, size="quick")
     assert set(own) < {one.name for one in gallery.EXHIBITS}
     for one in gallery.EXHIBITS:
         assert page.count(f'href="{one.name}.html"') == 2
         assert page.count(f'src="{one.name}.svg"') == 1
+
+
+def test_the_gallery_shows_real_models_where_they_lie_but_none_that_a_server_runs(tmp_path):
+    assert gallery.real_ones(tmp_path) == []
+    entries = {"mine": {"description": "A model."}, "served": {"adapter": "openai", "description": "Another."}}
+    (tmp_path / "models.yaml").write_text(yaml.safe_dump(entries), "utf-8")
+    (one,) = gallery.real_ones(tmp_path)
+    assert (one.name, one.text, one.home) == ("mine", "A model.", tmp_path)
+    page = gallery.index([*gallery.EXHIBITS, one], size="quick")
+    assert "What encheck says of 6 models" in page
+    assert '<a href="mine.html">mine</a>' in page
 
 
 def test_a_command_of_the_gallery_that_fails_ends_it(tmp_path):
