@@ -42,6 +42,13 @@ def test_the_gate_has_the_options_that_the_model_and_the_figures_need(models, co
     assert typed == (f"{command} --seed=7 --queries=log.txt" if command else "")
 
 
+def test_what_cannot_be_typed_is_said_how_else_to_gate():
+    found = {"run": {"settings": {"models": ["object:mine"], "data": ["probes"]}}, "checks": []}
+    assert decided(found)[0].more == ("Call encheck.gate(new, old) with the model and the one in use.",)
+    found["run"]["settings"]["engine"] = "local"
+    assert "--sample=N" in decided(found)[0].more[0]
+
+
 def test_after_a_run_that_measured_nothing_no_gate_is_named():
     measured = {"ckpt": {"selected": 9, "items": 0}}
     data = [{"name": "probes", "measured": measured}]

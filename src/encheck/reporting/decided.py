@@ -49,11 +49,12 @@ def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
     elif not said:
         command = gate_command(results)
         more = (f"Replace {NEW} with the model that you want to ship.",) if NEW in command else ()
-        more = more if command else (SHARDS,)
+        more = more if command else (SHARDS if results["run"]["settings"].get("engine") else IN_MEMORY,)
         yield Decision("May it ship?", "This run cannot say: it has no baseline to compare with", "none", more, command)
 
 
 NEW = "NEW_MODEL"
+IN_MEMORY = "Call encheck.gate(new, old) with the model and the one in use."
 SHARDS = "A gate pairs two models item by item: give it one file of these pairs and --sample=N, and leave out --engine."
 
 
