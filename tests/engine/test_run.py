@@ -1,6 +1,8 @@
 """`encheck.run`: the checks on any model object, without pytest."""
 
+import html
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -291,3 +293,14 @@ def test_a_model_in_memory_has_a_baseline(folder, how, tmp_path):
     encheck.run(SentenceTransformer(str(folder), device="cpu"), save_baseline=tmp_path / "kept", **how)
     decision = encheck.gate(folder, tmp_path / "kept", **how)
     assert {row.change for row in decision.rows} == {0}
+
+
+def test_the_page_of_a_model_in_memory_has_no_command_that_would_name_it(tmp_path, contrasts_alone):
+    encheck.run(lambda texts: [[len(text), text.count("a") + 1.0] for text in texts], data=contrasts_alone,
+                report_dir=tmp_path / "r")  # fmt: skip
+    page = html.unescape((tmp_path / "r/report.html").read_text("utf-8"))
+    typed = [re.sub("<[^>]+>", "", one) for one in re.findall("<code>(.*?)</code>", page)]
+    assert not [one for one in typed if one.startswith("encheck ")]
+    (cases,) = json.loads(re.findall("data-cases='([^']*)'", page)[0])
+    assert cases[2] == f"--run={tmp_path / 'r'}"
+    assert "Call encheck.gate(new, old) with the model and the one in use." in page

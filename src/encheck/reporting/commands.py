@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.options import OPTIONS, Settings, model_options
-from encheck.running.labels import data_labels, labels
+from encheck.running.labels import OBJECT, data_labels, labels
 
 NOT_OF_A_GATE = ("quick", "strict", "engine")
 CHOSEN = [name for name, option in OPTIONS.items() if option.kept and not option.repeatable and name != "device"]
@@ -26,19 +26,25 @@ class Commands:
     folder: str = ""
 
     def run(self, prop: str, model: str, data: str, *, check: str = "") -> str:
-        """Run the checks of a property, or one of them alone; a placeholder stands for a path that is not known."""
+        """Run the checks of a property, or one of them alone; a placeholder stands for a path that is not known.
+
+        "" for a model in memory, which no command line can name.
+        """
+        if not (named := self._named(model)):
+            return ""
         asked = self.data.get(data, "probes" if data == "probes" else f"{data}:PATH")
         on = "" if asked == "probes" else f" {_option('data', asked)}"
         one = f" -k {shlex.quote(check)}" if check else ""
-        return f"encheck run -m {shlex.quote(prop)}{one} {self._named(model)}{on}{self.options}"
+        return f"encheck run -m {shlex.quote(prop)}{one} {named}{on}{self.options}"
 
     def show(self, model: str) -> str:
-        """What follows the item in `encheck show ITEM`."""
-        where = f" {_option('run', self.folder)}" if self.folder else ""
-        return f"{self._named(model)}{where}"
+        """What follows the item in `encheck show ITEM`; without a model in memory, it shows the scores of the run."""
+        where = _option("run", self.folder) if self.folder else ""
+        return " ".join(filter(None, (self._named(model), where)))
 
     def _named(self, model: str) -> str:
-        return model_options(model, self.models.get(model, model), self.model_args)
+        spec = self.models.get(model, model)
+        return "" if spec.startswith(OBJECT) else model_options(model, spec, self.model_args)
 
 
 def commands(results: Mapping[str, Any], folder: Path | None) -> Commands:
