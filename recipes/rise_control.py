@@ -30,6 +30,7 @@ from training_options import above_zero, count, share_of
 
 from encheck.datasets.clusters import in_seeded_order
 from encheck.datasets.load import load
+from encheck.encoders.checkpoints.pretrained import quiet
 from encheck.encoders.load import config_for, folder_of
 from encheck.encoders.models_file import known_models
 from encheck.errors import EncheckError, UsageError
@@ -44,7 +45,6 @@ from encheck.system.files import write_text
 from encheck.training.cross_fitting import Logits, Sentences, cross_fitted
 from encheck.training.dino_pairs import smoothed
 from encheck.training.discriminator import Discriminator
-from encheck.training.quiet import quiet
 from encheck.training.reweighted_loss import reweighted_rows
 from encheck.training.reweighting import (
     effective_sample_size,

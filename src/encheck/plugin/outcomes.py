@@ -34,11 +34,12 @@ def told(item: pytest.Item, judgement: Judgement) -> Iterator[None]:
     try:
         yield
     except CheckFailedError as failure:
-        pytest.fail(judgement.evaluation.message(judgement.case, failure.row), pytrace=False)
+        message = judgement.evaluation.message(judgement.case, failure.row)
+        raise pytest.fail.Exception(message, pytrace=False) from None
     except KnownFailureError as failure:
-        pytest.xfail(failure.row.reason)
+        raise pytest.xfail.Exception(failure.row.reason) from None
     except UsageError as error:
-        pytest.fail(f"{judgement.case.check}: {error}", pytrace=False)
+        raise pytest.fail.Exception(f"{judgement.case.check}: {error}", pytrace=False) from None
     finally:
         for row in judgement.rows[before:]:
             item.user_properties += _properties(row)

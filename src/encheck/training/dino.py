@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.checkpoints.pretrained import quiet
 from encheck.errors import ModelError, UsageError
 from encheck.training.dino_file import begun
 from encheck.training.dino_pairs import Written
-from encheck.training.quiet import quiet
 from encheck.training.self_debiasing import QUOTE, processors, stopping
 from encheck.types import content_hash
 

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.checkpoints.pretrained import quiet
 from encheck.errors import ModelError, UsageError
 from encheck.scoring.folds import fold_of
 from encheck.training.cross_fitting import Scorer, Sentences
-from encheck.training.quiet import quiet
 from encheck.training.reweighting import HUMAN
 
 Floats = NDArray[np.float64]
