@@ -143,7 +143,6 @@ OWN = ("vectors:new.parquet", "--data=pairs:cache.csv")
         ((*OWN, "--baseline=vectors:gone.parquet@0.5"), 4, "gone.parquet does not exist. Remedy: say where it is"),
         ((*OWN, "--max-false-accepts=1"), 4, "--max-false-accepts is 1, but should be a share between 0 and 1"),
         ((*OWN, "--same=luck"), 4, "unknown way to match 'luck'"),
-        ((*OWN, "--bound=t"), 4, "unknown bound 't'"),
         ((*OWN, "--cutoff=nan"), 4, "--cutoff is nan, but should be a number"),
         ((OWN[0], "--data=pairs:gone.csv"), 4, "gone.csv does not exist"),
         (("vectors:few.parquet", OWN[1]), 4, "has no vector of 2 of 920 texts"),
@@ -186,11 +185,11 @@ def test_what_cannot_keep_a_large_budget_cannot_keep_a_small_one(tmp_path):
     assert found[0.02].in_the_way[0].score >= found[0.02].in_the_way[2].score > found[0.02].strictest.cutoff
 
 
-@pytest.mark.parametrize("bound", ["clopper-pearson", "betting"])
-def test_a_few_negatives_in_many_pairs_of_one_cluster_do_not_show_that_none_exists(tmp_path, bound):
+def test_a_few_negatives_in_many_pairs_of_one_cluster_do_not_show_that_none_exists(tmp_path):
     asked = scored(tmp_path, [0.9] * 40, [0.95] * 40 + [0.1] * 40, [*range(40), *["one"] * 40, *range(40, 80)])
-    found = encheck.cutoff(*asked, max_false_accepts=0.02, bound=bound)
-    assert found.outcome == "undecided"  # 40 negatives, but one cluster of 41
+    found = encheck.cutoff(*asked, max_false_accepts=0.02)
+    assert found.outcome == "undecided"
+    assert (found.promise.negatives, found.promise.effective) == (80, 3)
 
 
 def test_a_perfect_model_is_not_told_that_none_exists_where_positives_are_few(tmp_path):
@@ -241,6 +240,34 @@ def test_labels_may_be_missing_and_further_columns_are_slices(tmp_path):
         load_pairs(write(tmp_path / "r.csv", "first,second,label\na,b,1\nc,d,x\n"))
     with pytest.raises(DataError, match="no column 'second'"):
         load_pairs(write(tmp_path / "s.csv", "first,label\na,1\n"))
+
+
+def test_a_folder_of_parquet_is_read_as_a_run_reads_it(tmp_path):
+    rows = [{"first": f"a {i}", "second": f"b {i}", "label": [1, 0, None][i % 3], "shop": "x"} for i in range(9)]
+    folder = tmp_path / "log"
+    (folder / "day=1").mkdir(parents=True)
+    for place, some in (("part-0", rows[:4]), ("day=1/part-1", rows[4:])):
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(some), folder / f"{place}.parquet")
+    found = load_pairs(f"pairs:{folder}")
+    assert sorted(found.first) == [f"a {i}" for i in range(9)]
+    assert sorted(found.labels.tolist()) == [-1] * 3 + [0] * 3 + [1] * 3
+    assert dict(found.slices) == {"shop": ("x",) * 9}
+    flat = load_pairs(str(folder / "day=1"))
+    assert flat.first == tuple(f"a {i}" for i in range(4, 9))
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([{"first": "a"}]), folder / "part-2.parquet")
+    with pytest.raises(DataError, match=r"part-2.parquet:1: no column 'second'"):
+        load_pairs(f"pairs:{folder}")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="empty holds no Parquet file"):
+        load_pairs(f"pairs:{tmp_path}/empty")
+
+
+def test_a_pair_that_is_repeated_with_its_label_counts_once_and_that_is_said(tmp_path):
+    rows = [f"q{i},a{i},{i % 2}" for i in range(20)]
+    spec = write(tmp_path / "p.csv", "\n".join(["first,second,label", *rows, *["q0,a0,0"] * 5]) + "\n")
+    found = encheck.cutoff("jaccard", spec, max_false_accepts=0.5)
+    assert (found.data.negatives, found.promise.negatives, found.data.repeated) == (15, 10, 5)
+    assert any("repeated with its label counts once: 5 repeats" in line for line in lines(found))
 
 
 def test_data_without_negatives_or_of_one_cluster_are_refused(tmp_path, folder):

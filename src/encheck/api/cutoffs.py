@@ -11,7 +11,6 @@ from encheck.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from encheck.deciding.cutoff import CutoffReport
-    from encheck.deciding.promise import Bound
     from encheck.deciding.rates import Base
     from encheck.options import Settings
     from encheck.system.progress import Progress
@@ -29,7 +28,6 @@ def cutoff(
     same: str = "hits",
     own: float | None = None,
     positives: float | None = None,
-    bound: str = "clopper-pearson",
     sample: int | None = None,
     seed: int = 0,
     skip_bad_rows: bool = False,
@@ -50,9 +48,8 @@ def cutoff(
         same: what the new cut-off should have in common with the old one: hits, recall or false-accepts.
         own: a cut-off of your own, also shown.
         positives: the share of pairs that are positive in production; precision is shown only with it.
-        bound: "clopper-pearson" (one random negative a cluster, exact) or "betting" (all of them).
         sample: at most this many clusters; None takes all.
-        seed: of the bootstrap, and of which negative stands for its cluster.
+        seed: of the bootstrap and the sample.
         skip_bad_rows: leave out malformed rows, and pairs without vectors, instead of stopping.
         model_arg: as in `--model-arg`.
         store: file of the embedding store. Default: the usual one.
@@ -79,7 +76,7 @@ def cutoff(
         model_arg=model_arg, store=store, device=device, dtype=dtype,
     )  # fmt: skip
     budget = _budget(max_false_accepts, has_baseline=bool(old))
-    asked = Asked(settings, budget, old_cutoff, _way(same), cutoff_of(own), positives, _bound(bound))
+    asked = Asked(settings, budget, old_cutoff, _way(same), cutoff_of(own), positives)
     found = decide(asked, progress=progress or Progress(quiet=True))
     if report_dir:
         write(found, Path(report_dir).expanduser())
@@ -108,15 +105,6 @@ def _way(same: str) -> Base:
     if same not in WAYS:
         raise UsageError(unknown("way to match", same, WAYS))
     return WAYS[same]
-
-
-def _bound(given: str) -> Bound:
-    from encheck.deciding.promise import BOUNDS
-
-    for bound in BOUNDS:
-        if given == bound:
-            return bound
-    raise UsageError(unknown("bound", given, BOUNDS))
 
 
 def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:

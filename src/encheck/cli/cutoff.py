@@ -33,9 +33,6 @@ Positives = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Share of pairs that are positive in production; precision and hits need it."),
 ]
-UpperBound = Annotated[
-    str, typer.Option(metavar="clopper-pearson|betting", help="Method for the upper bound of the false-accept rate.")
-]
 Clusters = Annotated[str, typer.Option(metavar="N", help="Number of clusters to sample, or all.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the intervals and the sample.")]
 Place = Annotated[Path, typer.Option(metavar="DIR", help="Directory for cutoff.html and cutoff.json.")]
@@ -52,7 +49,6 @@ def cutoff(
     same: Same = "hits",
     own: Own = None,
     positives: Positives = None,
-    bound: UpperBound = "clopper-pearson",
     sample: Clusters = "all",
     seed: Seed = 0,
     report_dir: Place = Path("reports/cutoff"),
@@ -84,7 +80,7 @@ def cutoff(
     with told():
         found = decide(
             model, data, max_false_accepts=max_false_accepts, baseline=baseline, same=same, own=own,
-            positives=positives, bound=bound, sample=sample_of(sample), seed=seed, skip_bad_rows=skip_bad_rows,
+            positives=positives, sample=sample_of(sample), seed=seed, skip_bad_rows=skip_bad_rows,
             model_arg=model_arg or (), store=store, device=device, dtype=dtype, report_dir=report_dir,
             progress=Progress(),
         )  # fmt: skip

@@ -42,9 +42,7 @@ FILES = (
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
     """Pairs in file order; DataError if a column is missing, with the columns that are there."""
     if path.is_dir():
-        if not (files := parquet_files(path)):
-            raise DataError(f"pairs: {path} holds no Parquet file; expected {FILES}")
-        for file in files:
+        for file in _files_of(path):
             yield from read(file, bad)
         return
     if not path.is_file():
@@ -74,6 +72,10 @@ def production(path: Path, bad: BadRows) -> Iterator[tuple[Row, dict[str, str]]]
 
     A label may be missing, of some pairs or of all: nobody looked at them. DataError as for `read`.
     """
+    if path.is_dir():
+        for file in _files_of(path):
+            yield from production(file, bad)
+        return
     columns, rows = records(path, bad)
     if not columns:
         raise DataError(f"pairs: {path} has no rows; expected {FILES}")
@@ -88,6 +90,13 @@ def production(path: Path, bad: BadRows) -> Iterator[tuple[Row, dict[str, str]]]
             bad(path, line, str(error))
         else:
             yield made, {name: str(row[name]) for name in more if not is_missing(row.get(name))}
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """The Parquet files of a folder; DataError if there is none."""
+    if not (files := parquet_files(folder)):
+        raise DataError(f"pairs: {folder} holds no Parquet file; expected {FILES}")
+    return files
 
 
 def is_of_pairs(names: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from encheck.deciding.behaviours import Behaviour, by_kind, probes
 from encheck.deciding.matching import NAMED, Match, matched
 from encheck.deciding.pairs import NEGATIVE, POSITIVE, RIVALS, UNKNOWN, Pairs, load_pairs, rival_scores
-from encheck.deciding.promise import BOUNDS, MIN_ACCEPTED, OF_USE, Bound, Promise, naive_cutoff, promise, step_of
+from encheck.deciding.promise import MIN_ACCEPTED, OF_USE, Promise, naive_cutoff, promise, step_of
 from encheck.deciding.rates import BASES, Base, Point, Population
 from encheck.encoders.stored import StoredVectors
 from encheck.errors import DataError, EncoderError, UsageError
@@ -50,7 +50,6 @@ class Asked:
     way: Base = "hits"
     own: float | None = None
     positives: float | None = None
-    bound: Bound = BOUNDS[0]
 
     def __post_init__(self) -> None:
         """UsageError for a number that is none, or out of its range."""
@@ -63,7 +62,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """The pairs: how many there are of each label, and in how many clusters."""
+    """The pairs: how many there are of each label, and in how many clusters; `repeated` ones stood there before, with
+    the same label.
+    """
 
     name: str
     pairs: int
@@ -72,6 +73,7 @@ class Described:
     negatives: int
     unlabelled: int
     negative_clusters: int
+    repeated: int
     hard: str
     skipped: int
     left_out: int
@@ -260,7 +262,7 @@ def _promise(
     if asked.budget is None:
         return None
     negatives = population.negatives(scores)
-    return promise(negatives, budget=asked.budget, strictest=strictest, step=step, bound=asked.bound)
+    return promise(negatives, budget=asked.budget, strictest=strictest, step=step)
 
 
 def _matches(asked: Asked, population: Population, old: _Scored | None, new: _Scored) -> list[Match]:
@@ -388,7 +390,8 @@ def _highest_negatives(pairs: Pairs, scores: Floats, at: float, most: int) -> tu
 
 def _described(loaded: Pairs, pairs: Pairs) -> Described:
     counts = {label: len(pairs.of(label)) for label in (POSITIVE, NEGATIVE, UNKNOWN)}
+    repeated = sum(counts[label] - len(pairs.distinct(label)) for label in (POSITIVE, NEGATIVE))
     return Described(
         pairs.name, len(pairs.first), len(set(pairs.clusters)), counts[POSITIVE], counts[NEGATIVE], counts[UNKNOWN],
-        pairs.clusters_of(NEGATIVE), pairs.hard, len(pairs.skipped), len(loaded.first) - len(pairs.first),
+        pairs.clusters_of(NEGATIVE), repeated, pairs.hard, len(pairs.skipped), len(loaded.first) - len(pairs.first),
     )  # fmt: skip

@@ -140,12 +140,17 @@ def of_promise(made: Promise, kept: Point | None, strictest: Point | None, auc: 
         more = "More negatives would rather show that none exists"
         return f"keeping {budget}: cannot tell. False accepts are {best}. {more}"
     least, second = (units_needed(hits, made.budget) for hits in (0, 1))
-    missing = made.needed - made.clusters
+    missing = made.needed - made.effective
     short = f"about {missing:,} more are needed" if missing > 0 else "more are needed"
     return (
         f"keeping {budget}: cannot tell. {budget} takes {least:,} independent negatives without one false accept, "
-        f"{second:,} with one; there are {made.clusters:,} clusters of negatives, and {short}"
+        f"{second:,} with one; there are {made.negatives:,}, which tell as much as {made.effective:,}, and {short}"
     )
+
+
+def is_uneven(made: Promise) -> bool:
+    """Whether the negatives that are independent for certain could not have shown the budget."""
+    return made.independent < units_needed(0, made.budget) and made.independent < made.effective
 
 
 def through(behaviours: Sequence[Behaviour]) -> str:
@@ -192,9 +197,14 @@ def notes(found: CutoffReport) -> Iterator[str]:
     if found.data.unlabelled:
         yield f"hits are the share of the {found.data.unlabelled:,} pairs without a label, which are taken as they came"
     if found.data.negatives:
+        yield "false accepts are the share of negatives that is accepted, for negatives that are sampled like these"
+    if found.data.repeated:
+        yield f"a pair that is repeated with its label counts once: {found.data.repeated:,} repeats"
+    if (made := found.promise) and made.outcome == "kept" and is_uneven(made):
         yield (
-            "false accepts are the mean over clusters of the share of negatives that is accepted, and hold for "
-            "negatives that are sampled like these"
+            f"the {made.negatives:,} negatives count as {made.effective:,} independent ones, but a text or cluster has "
+            f"more than one in {made.independent:,} of them. If such large ones score higher, and alike, the cut-off "
+            "may not keep the budget: look at the negatives with the highest scores"
         )
     if found.data.hard:
         yield f"the negatives of {found.data.name} were {found.data.hard}, but those of production are not"

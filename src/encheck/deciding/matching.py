@@ -127,7 +127,7 @@ class _Both:
 
 
 def _weighed(codes: Codes, part: Part, weights: NDArray[np.float32]) -> Floats:
-    drawn = weights[:, codes[part.items]].astype(np.float64) * part.worth
+    drawn = weights[:, codes[part.items]].astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Floats = drawn * (part.share / drawn.sum(axis=1, keepdims=True))
     return found

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.clusters import clusters_of, sample_clusters
+from encheck.datasets.clusters import bag_of, clusters_of, sample_clusters
+from encheck.datasets.guessing import taken_for
 from encheck.datasets.load import is_path, load, names
 from encheck.datasets.pairs import FORMATS, production
 from encheck.datasets.parts import TEST
-from encheck.datasets.reader import BadRows
+from encheck.datasets.reader import BadRows, Row
 from encheck.errors import DataError
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
 from encheck.system.paths import typed
@@ -27,6 +28,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 NEGATIVE, POSITIVE, UNKNOWN = 0, 1, -1
 OWN = "pairs:"
+OPEN = "without a label"  # at the end of the names of clusters of such pairs
 RIVALS = {"jaccard": "word overlap", "tf-idf": "tf-idf"}
 
 
@@ -35,7 +37,8 @@ class Pairs:
     """Pairs in order: `first` and `second` [n], `labels` [n] (1, 0, or -1 where nobody said), `clusters` [n].
 
     `slices` has columns of further values, "" where a pair has none. `hard` says how the negatives were made, where
-    they were made to be hard. `skipped` are rows that were left out.
+    they were made to be hard. `skipped` are rows that were left out. `by_texts` says that the data name no cluster, so
+    that a cluster is what shares texts.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Pairs:
     slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hard: str = ""
     skipped: tuple[str, ...] = ()
+    by_texts: bool = False
 
     @cached_property
     def codes(self) -> Codes:
@@ -66,10 +70,31 @@ class Pairs:
         """How many clusters have a pair with this label."""
         return len(np.unique(self.codes[self.of(label)]))
 
-    def ranks(self, seed: int) -> Floats:
-        """A random number from 0 to 1 for each pair, the same wherever it stands in the file; shape [n]."""
-        keys = (content_hash(f"cut-off/{seed}", *pair) for pair in self.texts)
-        return np.array([int(key, 16) for key in keys], np.float64) / 2.0**64
+    def distinct(self, label: int) -> Codes:
+        """Which pairs have this label, each pair of texts once, in the first of its clusters by name; shape [m]."""
+        items, texts = self.of(label), self.texts
+        ordered = sorted(items.tolist(), key=self.codes.__getitem__)
+        first: dict[frozenset[str], int] = {}
+        for i in ordered:
+            first.setdefault(frozenset(texts[i]), i)
+        return np.array(sorted(first.values()), np.intp)
+
+    def depends_on(self, items: Codes) -> Codes:
+        """On how many of these distinct pairs each of them depends, itself included; shape [m].
+
+        Pairs depend on each other where they share a text, or the same words in another order; with named clusters,
+        where they share a cluster.
+        """
+        if not self.by_texts:
+            codes = self.codes[items]
+            return np.asarray(np.bincount(codes)[codes], np.intp)
+        ends = np.array([[bag_of(self.first[i]), bag_of(self.second[i])] for i in items.tolist()], np.int64)
+        texts = np.sort(np.unique(ends, return_inverse=True)[1].reshape(-1, 2), axis=1)
+        _, both, repeats = np.unique(texts, axis=0, return_inverse=True, return_counts=True)
+        is_one = texts[:, 0] == texts[:, 1]
+        pairs_of = np.bincount(np.concatenate([texts[:, 0], texts[~is_one, 1]]))
+        found: Codes = pairs_of[texts[:, 0]] + np.where(is_one, 0, pairs_of[texts[:, 1]] - repeats[both.ravel()])
+        return found
 
     def only(self, kept: Sequence[int]) -> Pairs:
         """Some of the pairs."""
@@ -99,10 +124,12 @@ def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_
 
 
 def _own_path(spec: str) -> str:
-    """The file of pairs that a specification names, with or without its kind; empty for other data."""
+    """The file or folder of pairs that a specification names, with or without its kind; empty for other data."""
     if spec.startswith(OWN):
         return spec.removeprefix(OWN)
-    if is_path(spec) and Path(spec).suffix.lower() in FORMATS:
+    path = Path(spec).expanduser()
+    is_folder = is_path(spec) and path.is_dir() and taken_for(path, has_log=False) == "pairs"
+    if is_folder or (is_path(spec) and path.suffix.lower() in FORMATS):
         log.warning("--data=%s was taken for --data=%s%s", spec, OWN, spec)
         return spec
     return ""
@@ -110,8 +137,8 @@ def _own_path(spec: str) -> str:
 
 def _own(spec: str, name: str, bad: BadRows) -> Pairs:
     path = typed(name)
-    if not path.is_file():
-        raise DataError(f"--data={spec}: {path} {'is a folder' if path.is_dir() else 'does not exist'}")
+    if not path.exists():
+        raise DataError(f"--data={spec}: {path} does not exist")
     made = list(production(Path(path), bad))
     rows = [row for row, _ in made]
     labels = [UNKNOWN if row.label is None else row.label for row in rows]
@@ -119,8 +146,18 @@ def _own(spec: str, name: str, bad: BadRows) -> Pairs:
     slices = {name: tuple(values.get(name, "") for _, values in made) for name in sorted(columns)}
     return Pairs(
         path.stem, tuple(row.first for row in rows), tuple(row.second for row in rows), np.array(labels, np.int8),
-        tuple(clusters_of(rows)), slices, skipped=tuple(bad.skipped),
+        _clusters(rows), slices, skipped=tuple(bad.skipped), by_texts=all(row.cluster is None for row in rows),
     )  # fmt: skip
+
+
+def _clusters(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The cluster of each row. Where it is what shares texts, no row without a label joins others that have one."""
+    found = [""] * len(rows)
+    for is_labelled in (True, False):
+        places = [i for i, row in enumerate(rows) if (row.label is not None) is is_labelled]
+        for i, cluster in zip(places, clusters_of([rows[i] for i in places]), strict=True):
+            found[i] = cluster if is_labelled or rows[i].cluster else f"{cluster} {OPEN}"
+    return tuple(found)
 
 
 def _public(spec: str, sample: int | None, seed: int) -> Pairs:
@@ -129,9 +166,11 @@ def _public(spec: str, sample: int | None, seed: int) -> Pairs:
     has_test = any(pair.split in TEST for pair in data.pairs)
     kept = [pair for pair in data.pairs if not has_test or pair.split in TEST]
     labels = np.array([UNKNOWN if pair.label is None else pair.label for pair in kept], np.int8)
+    named_by_texts = {content_hash(text) for pair in data.pairs for text in (pair.first, pair.second)}
     return Pairs(
         data.name, tuple(p.first for p in kept), tuple(p.second for p in kept), labels, tuple(p.cluster for p in kept),
         hard=getattr(module, "NEGATIVES", ""), skipped=data.skipped,
+        by_texts=all(p.cluster in named_by_texts for p in kept),
     )  # fmt: skip
 
 

@@ -36,19 +36,22 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Items that make up `share` of a base, each with the weight `worth` before clusters are drawn; shape [m]."""
+    """Items that make up `share` of a base; shape [m]."""
 
     items: Codes
-    worth: Floats
     share: float = 1.0
+
+
+def _part(items: Codes, share: float = 1.0) -> tuple[Part, ...]:
+    return (Part(items, share),) if len(items) else ()
 
 
 class Population:
     """Pairs as a sample of production.
 
-    False accepts and recall are means over clusters. Hits are the share of pairs that are accepted: of those without a
-    label where there are some, since these are as they came, else of all; with `positives`, the share of production's
-    pairs that are positive, hits are recall and false accepts weighed by it.
+    False accepts and recall are shares of the distinct pairs with label 0 and label 1. Hits are the share of pairs that
+    are accepted: of those without a label where there are some, since these are as they came, else of all; with
+    `positives`, the share of production's pairs that are positive, hits are recall and false accepts weighed by it.
     """
 
     def __init__(self, pairs: Pairs, *, positives: float | None = None, seed: int = 0) -> None:
@@ -59,27 +62,20 @@ class Population:
                 f"{pairs.name}: all {len(pairs.first):,} pairs are one cluster, so no interval can be computed. "
                 "Remedy: pairs of more topics, or a column `cluster` that tells them apart"
             )
-        labelled = {label: pairs.of(label) for label in (NEGATIVE, POSITIVE)}
+        labelled = {label: pairs.distinct(label) for label in (NEGATIVE, POSITIVE)}
         if positives is not None and not all(map(len, labelled.values())):
             raise UsageError("--positives weighs pairs with label 1 and label 0, but the data do not have both")
         self._parts = {
-            "false_accepts": self._even(labelled[NEGATIVE], 1.0),
-            "recall": self._even(labelled[POSITIVE], 1.0),
-        } | {"hits": self._hits(labelled)}
-
-    def _even(self, items: Codes, share: float) -> tuple[Part, ...]:
-        sizes = np.bincount(self.pairs.codes[items], minlength=self.clusters)
-        return (Part(items, 1 / sizes[self.pairs.codes[items]], share),) if len(items) else ()
+            "false_accepts": _part(labelled[NEGATIVE]),
+            "recall": _part(labelled[POSITIVE]),
+            "hits": self._hits(labelled),
+        }
 
     def _hits(self, labelled: Mapping[int, Codes]) -> tuple[Part, ...]:
         unknown = self.pairs.of(UNKNOWN)
         if len(unknown) or self.positives is None:
-            items = unknown if len(unknown) else np.arange(len(self.pairs.first))
-            return (Part(items, np.ones(len(items))),)
-        return (
-            *self._even(labelled[POSITIVE], self.positives),
-            *self._even(labelled[NEGATIVE], 1 - self.positives),
-        )
+            return _part(unknown if len(unknown) else np.arange(len(self.pairs.first)))
+        return (*_part(labelled[POSITIVE], self.positives), *_part(labelled[NEGATIVE], 1 - self.positives))
 
     @cached_property
     def weights(self) -> NDArray[np.float32]:
@@ -100,13 +96,13 @@ class Population:
 
     def negatives(self, scores: Floats) -> Negatives:
         """What a promise rests on; DataError if no pair has label 0."""
-        items = self.pairs.of(NEGATIVE)
-        if not len(items):
+        if not self.has("false_accepts"):
             raise DataError(
                 f"{self.pairs.name}: no pair has label 0. A false accept is a pair with label 0 that is accepted. "
                 "Remedy: label some pairs of production that mean different things"
             )
-        return Negatives(scores[items], self.pairs.codes[items], self.pairs.ranks(self.seed)[items])
+        items = self.items("false_accepts")
+        return Negatives(scores[items], self.pairs.depends_on(items))
 
     def strictest(self, scores: Floats, *, accepted: int, step: float) -> float | None:
         """The highest cut-off on the grid that is of use; None where no pair has label 1 and there are too few others.
@@ -114,7 +110,8 @@ class Population:
         It accepts so many pairs of those that hits are counted on, or half of the positives. Without that half, data
         with fewer positives would know only cut-offs that accept negatives too.
         """
-        counted, positives = (np.sort(scores[items])[::-1] for items in (self.items("hits"), self.pairs.of(POSITIVE)))
+        positives = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
+        counted, positives = (np.sort(scores[items])[::-1] for items in (self.items("hits"), positives))
         ends = [values[n - 1] for values, n in ((counted, accepted), (positives, -(-len(positives) // 2)))
                 if 0 < n <= len(values)]  # fmt: skip
         if not ends:
@@ -144,8 +141,8 @@ class Population:
         for part in self.parts(base):
             codes = self.pairs.codes[part.items]
             table = np.zeros((self.clusters, len(cuts) + 1))
-            columns = [part.worth * (scores[part.items] >= cut) for cut in cuts]
-            for k, column in enumerate([*columns, part.worth]):
+            columns = [(scores[part.items] >= cut).astype(float) for cut in cuts]
+            for k, column in enumerate([*columns, np.ones(len(codes))]):
                 table[:, k] = np.bincount(codes, column, minlength=self.clusters)
             drawn = (self.weights @ table.astype(np.float32)).astype(np.float64)
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -155,7 +152,8 @@ class Population:
 
     def _rates(self, base: Base, values: Floats, replicates: Floats) -> list[Figure]:
         items = self.items(base)
-        n, clusters = len(items), len(np.unique(self.pairs.codes[items]))
+        n, sizes = len(items), np.bincount(self.pairs.codes[items])
+        clusters = n**2 // int((sizes**2).sum())  # so many of equal size tell as much (Kish 1965)
         low, high = interval(replicates)
         found = []
         for value, a, b in zip(values.tolist(), low.tolist(), high.tolist(), strict=True):
