@@ -54,6 +54,21 @@ def test_the_floor_of_a_surface_baseline_is_its_figure_and_named():
     assert judge(replace(one, low=0.6, high=0.7), held) == ("below_aim", "above what jaccard gets")
 
 
+def test_no_floor_is_above_the_aim():
+    easy = replace(estimate(0.6, 0.5, 0.8), surface={"jaccard": estimate(0.7, 0.6, 0.8)})
+    held = lines(easy, floor="surface", aim=0.5)
+    assert held == Lines(aim=0.7, floor=0.7, rival="jaccard")
+    assert judge(easy, held)[0] == "inconclusive"
+    assert judge(replace(easy, high=0.6), held)[0] == "fail"
+
+
+def test_a_figure_that_says_why_it_is_not_judged_has_no_verdict_but_by_a_threshold_of_ones_own():
+    shown = replace(estimate(0.1, 0.0, 0.2), params={"unjudged": "words tell"})
+    assert rule(shown, Terms(declared=(0.5, 0.8))) == Ruling(None, None, "words tell")
+    assert rule(shown, Terms(declared=(0.5, 0.8), own=0.5)).verdict == "fail"
+    assert rule(replace(shown, value=float("nan")), Terms(declared=(0.5, 0.8))).verdict == "error"
+
+
 def test_a_surface_baseline_that_was_not_measured_is_no_floor():
     assert lines(estimate(0.4, 0.3, 0.5), floor="surface", aim=0.8) == Lines(aim=0.8)
     unmeasured = replace(estimate(0.4, 0.3, 0.5), surface={"jaccard": estimate(float("nan"), 0, 1)})

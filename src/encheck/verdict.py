@@ -52,7 +52,9 @@ def rule(estimate: Estimate, terms: Terms) -> Ruling:
     >>> rule(Estimate("m", 0.6, 0.55, 0.65, n=400, clusters=400), Terms(own=0.7)).verdict
     'fail'
     """
-    own = terms.own
+    own, unjudged = terms.own, str(estimate.params.get("unjudged", ""))
+    if unjudged and own is None and math.isfinite(estimate.value):
+        return Ruling(None, None, unjudged)
     if own is not None:
         held, unfit = lines(estimate, floor=own, aim=own), ""
     elif terms.declared is not None:
@@ -88,12 +90,17 @@ def _under_the_ceiling(held: Lines, validity: Validity | None) -> tuple[Lines, s
 def lines(estimate: Estimate, *, floor: Floor, aim: float) -> Lines:
     """The lines of a figure; the floor "surface" is the best surface baseline's figure on the same items.
 
-    If no surface baseline was measured, there is no such floor.
+    If no surface baseline was measured, there is no such floor. No floor lies above the aim: what a count of words gets
+    is the least that an encoder should reach.
+
+    >>> words = Estimate("m", 0.7, 0.6, 0.8, n=9, clusters=9)
+    >>> lines(Estimate("m", 0.9, 0.8, 1.0, n=9, clusters=9, surface={"jaccard": words}), floor="surface", aim=0.5)
+    Lines(aim=0.7, floor=0.7, rival='jaccard')
     """
     if not isinstance(floor, str):
         return Lines(aim, floor)
     best = estimate.best_surface
-    return Lines(aim, best[1].value, best[0]) if best else Lines(aim)
+    return Lines(max(aim, best[1].value), best[1].value, best[0]) if best else Lines(aim)
 
 
 def judge(

@@ -2,6 +2,7 @@
 
 import html
 import json
+import random
 import re
 import subprocess
 import sys
@@ -304,3 +305,26 @@ def test_the_page_of_a_model_in_memory_has_no_command_that_would_name_it(tmp_pat
     (cases,) = json.loads(re.findall("data-cases='([^']*)'", page)[0])
     assert cases[2] == f"--run={tmp_path / 'r'}"
     assert "Call encheck.gate(new, old) with the model and the one in use." in page
+
+
+def test_pairs_whose_words_give_them_away_have_no_verdict_of_their_own_negatives(tmp_path):
+    rng = random.Random(0)
+    words = [f"w{i}" for i in range(200)]
+    lines = []
+    for i in range(48):
+        first = rng.sample(words, 8)
+        second = first[:6] + rng.sample(words, 2) if i % 2 else first[:3] + rng.sample(words, 5)
+        lines.append(f"{' '.join(first)},{' '.join(second)},{i % 2}")
+    (tmp_path / "easy.csv").write_text("\n".join(["first,second,label", *lines]) + "\n", "utf-8")
+    found = encheck.run(
+        "bag-of-words", data=f"pairs:{tmp_path}/easy.csv", checks="paraphrase", store=tmp_path / "s.sqlite"
+    )
+    rows = {row["check"]: row for row in found.raw["checks"] if row["metric"] == "similarity_gap_calibrated"}
+    own = rows["paraphrase_is_nearer_than_non_paraphrase"]
+    assert (own["verdict"], own["aim"]) == (None, None)
+    assert own["reason"] == "no verdict: word overlap alone tells the labels apart (AUC 1.00, above 0.60)"
+    random_pairs = rows["paraphrase_is_nearer_than_random_pair"]
+    assert (random_pairs["verdict"], random_pairs["floor"]) == ("pass", random_pairs["aim"])
+    assert all(row["floor"] <= row["aim"] for row in found.raw["checks"] if row["floor"] is not None)
+    shown = {row["metric"] for row in found.raw["checks"]}
+    assert {"auc", "auc_beyond_word_overlap", "similarity_gap_beyond_word_overlap_calibrated"} <= shown

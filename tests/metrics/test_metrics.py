@@ -1,11 +1,14 @@
 """Every figure against an independent computation, and what calibration must and must not change."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
+from encheck.metrics.beyond_words import beyond_word_overlap, unless_words_tell
 from encheck.metrics.pairs import (
     auc,
     cohens_d,
@@ -79,6 +82,42 @@ def test_auc_is_scikit_learns(two_classes):
     expected = roc_auc_score(two_classes.labels, two_classes.values)
     assert auc(two_classes).value == pytest.approx(expected, abs=1e-6)
     assert auc(two_classes).low < expected < auc(two_classes).high
+
+
+def beside(values, words, labels):
+    """Scores of a model beside those of word overlap, over the same replicates."""
+    scores = pairs(values, labels)
+    return replace(scores, surface={"jaccard": replace(scores, values=np.array(words, float), scale=Scale(0.0))})
+
+
+def test_what_a_model_adds_to_word_overlap_is_paired_by_item_and_cluster():
+    rng = np.random.default_rng(1)
+    labels = np.r_[np.ones(80, int), np.zeros(60, int)]
+    words = rng.normal(0.3 + 0.2 * labels, 0.2)
+    scores = beside(words + rng.normal(0.1 * labels, 0.02), words, labels)
+    gap, area = beyond_word_overlap(scores)
+    assert (gap.metric, area.metric) == (
+        "similarity_gap_beyond_word_overlap_calibrated", "auc_beyond_word_overlap",
+    )  # fmt: skip
+    alone = scores.surface["jaccard"]
+    assert gap.value == pytest.approx(similarity_gap(scores.calibrated).value - similarity_gap(alone.calibrated).value)
+    assert area.value == pytest.approx(auc(scores).value - auc(alone).value)
+    assert area.low < area.value < area.high
+    assert area.high - area.low < auc(scores).high - auc(scores).low  # both have the same pairs
+    assert list(beyond_word_overlap(pairs([0.1, 0.2], [0, 1]))) == []
+
+
+@pytest.mark.parametrize(("lift", "is_judged"), [(0.0, True), (-0.3, True), (0.3, False)])
+def test_where_words_alone_tell_the_labels_apart_a_gap_has_no_verdict(lift, is_judged):
+    labels = np.tile([1, 0], 100)
+    words = np.repeat(np.linspace(0, 1, 100), 2) + lift * labels
+    scores = beside(np.linspace(0, 1, 200), words, labels)
+    found = unless_words_tell(similarity_gap(scores.calibrated), scores)
+    assert ("unjudged" not in found.params) is is_judged
+    if not is_judged:
+        wanted = roc_auc_score(labels, words)
+        assert found.params["unjudged"].endswith(f"apart (AUC {wanted:.2f}, above 0.60)")
+    assert "unjudged" not in unless_words_tell(similarity_gap(pairs(words, labels)), pairs(words, labels)).params
 
 
 @pytest.mark.parametrize("figure", [similarity_gap, auc, cohens_d])

@@ -315,12 +315,25 @@ def test_what_is_below_its_aim_is_told_apart_from_what_fails_and_from_what_is_op
         ({"floor": 0.312, "floor_of": "jaccard", "aim": 0.8}, "0.31 / 0.8", "0.31 (jaccard) / 0.8"),
         ({"floor": None, "aim": 0.8}, "- / 0.8", "- / 0.8"),
         ({"floor": 0.9, "aim": 0.9}, "0.9", "0.9"),
+        ({"floor": 0.5454, "floor_of": "jaccard", "aim": 0.5454}, "0.55", "0.55 (jaccard)"),
+        ({"floor": 0.125, "aim": 0.125}, "0.125", "0.125"),
         ({"floor": None, "aim": None}, "-", "-"),
     ],
 )
 def test_floor_and_aim_stand_together(held, said, named):
     one = row(**held)
     assert (view.wants(one), view.wants(one, name=True)) == (said, named)
+
+
+def test_a_figure_without_a_verdict_on_these_data_is_shown_and_does_not_count_in_the_criterion():
+    declared = {"says": "", "title": "", "why": "", "family": "meaning kept", "metric": "gap", "criterion": 1}
+    shown = row(
+        verdict=None, floor=None, aim=None, reason="words tell", metric="gap", params={"unjudged": "words tell"}
+    )
+    other = row(check="other", id="other/m-d-1/gap", metric="gap", verdict="pass")
+    found = results(shown, other) | {"claims": {shown["check"]: declared, "other": declared}}
+    assert view.judged(found) == [shown, other]
+    assert [cell["verdicts"] for cell in view.matrix(found)] == [{1: "pass"}]
 
 
 def test_a_check_without_a_verdict_is_shown_with_its_reason():

@@ -74,9 +74,12 @@ class Judgement:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether no figure was judged, nor shown by a check that declares to have no verdict."""
+        """Whether no figure was judged, nor shown by a check, or on data, that has no verdict."""
         unjudged = self.case.claim.declared.unjudged
-        return not any(row.lines or (unjudged and row.reason == unjudged) for row in self.rows)
+        return not any(
+            row.lines or (unjudged and row.reason == unjudged) or (row.estimate and row.estimate.params.get("unjudged"))
+            for row in self.rows
+        )
 
     def end(self, verdict: Verdict, reason: str) -> None:
         """Note why the check ended; a verdict that it has stays."""

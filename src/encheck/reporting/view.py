@@ -110,18 +110,18 @@ def decides(row: Row) -> bool:
 
 
 def is_shown(row: Row, declared: Declaration) -> bool:
-    """Whether it is the figure of a check that has no verdict."""
-    return bool(declared.unjudged) and row["metric"] == declared.metric
+    """Whether it is the figure of a check that has no verdict, or has none on these data."""
+    return bool(declared.unjudged or row["params"].get("unjudged")) and row["metric"] == declared.metric
 
 
 def wants(row: Row, *, name: bool = False) -> str:
     """Floor and aim, or the one number that is both; with `name` also whose figure the floor is."""
     if row["aim"] is None:
         return "-"
-    if row["floor"] == row["aim"]:
-        return f"{row['aim']:g}"
-    floor = "-" if row["floor"] is None else f"{round(row['floor'], 2):g}"
     of = f" ({row['floor_of']})" if name and row["floor_of"] else ""
+    if row["floor"] == row["aim"]:
+        return f"{round(row['aim'], 2) if row['floor_of'] else row['aim']:g}{of}"
+    floor = "-" if row["floor"] is None else f"{round(row['floor'], 2):g}"
     return f"{floor}{of} / {row['aim']:g}"
 
 
@@ -262,7 +262,7 @@ def matrix(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows, declared = judged(results), declarations(results)
     cells: list[dict[str, Any]] = []
     for model, data in sorted({(r["model"], r["data"]) for r in rows}):
-        here = [r for r in rows if (r["model"], r["data"]) == (model, data)]
+        here = [r for r in rows if (r["model"], r["data"]) == (model, data) and not r["params"].get("unjudged")]
         run = {c: [r for r in here if declared[r["check"]].criterion == c] for c in CRITERIA}
         verdicts = {c: _worst([r["verdict"] for r in found]) for c, found in run.items() if found}
         names = {c: found[0]["property"] for c, found in run.items() if found}

@@ -227,7 +227,7 @@ def verdict(row: Row, its: Declaration) -> tuple[Kind, str]:
         return (
             (kind, words) if row["value"] is not None or row["verdict"] != "inconclusive" else ("none", "cannot tell")
         )
-    if its.unjudged:
+    if its.unjudged or row["params"].get("unjudged"):
         return "none", "shown, judges nothing"
     if not its.chance or row["low"] is None or not is_share(row, its):
         return kind, words

@@ -111,7 +111,7 @@ def _span(numbers: Sequence[int]) -> str:
 
 def _held(row: Row) -> str:
     """Aim and floor of a row in words; the floor is left out where it is the aim."""
-    aim, floor = f"aim {row['aim']:g}", row["floor"]
+    aim, floor = f"aim {round(row['aim'], 2) if row['floor_of'] else row['aim']:g}", row["floor"]
     return aim if floor is None or floor == row["aim"] else f"{aim}, floor {round(floor, 2):g}"
 
 
