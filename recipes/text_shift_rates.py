@@ -1,9 +1,9 @@
-"""How often `encheck data A --against B` says that two halves of one data set differ.
+"""How often `encheck data A --against B` says that two random parts of one data set differ.
 
-    python recipes/text_shift_rates.py --data mrpc:DIR stsb:DIR [--draws 100] [--texts 500]
+    python recipes/text_shift_rates.py --data mrpc:DIR stsb:DIR [--draws 100] [--texts 500] [--shares 0.5 0.15]
 
-Clusters are dealt to two halves by seed, so that no text is in both. A measure that is said to differ is wrong; with
-5% for all measures together at most 5% of the draws should have one.
+Clusters are dealt to two parts by seed, so that no text is in both; the first has this share of them. A measure that is
+said to differ is wrong; with 5% for all measures together at most 5% of the draws should have one.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 
 
-def halves(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
+def parts(data: Dataset, share: float, seed: int) -> tuple[Dataset, Dataset]:
     """The data set, its clusters dealt to two."""
     names = list(data.universe)
     random.Random(seed).shuffle(names)
-    first = frozenset(names[: len(names) // 2])
+    first = frozenset(names[: int(share * len(names))])
     return _part(data, first), _part(data, frozenset(names) - first)
 
 
@@ -37,14 +37,17 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", required=True)
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--texts", type=int, default=500)
+    parser.add_argument("--shares", nargs="+", type=float, default=[0.5, 0.15])
     asked = parser.parse_args()
     for spec in asked.data:
         data = load(spec, sample=None)
-        drawn = [shift(*halves(data, seed), texts=asked.texts, seed=seed) for seed in range(asked.draws)]
-        rows = [row for one in drawn for row in one.measures]
-        outside = Counter(row.name for row in rows if row.low > 0 or row.high < 0)
-        print(f"{data.name}: {sum(any(row.differs for row in one.measures) for one in drawn)} of {asked.draws} draws")
-        print(f"  a 95% interval without 0: {sum(outside.values()) / len(rows):.1%}", dict(outside))
+        for share in asked.shares:
+            drawn = [shift(*parts(data, share, seed), texts=asked.texts, seed=seed) for seed in range(asked.draws)]
+            rows = [row for one in drawn for row in one.measures]
+            outside = Counter(row.name for row in rows if row.low > 0 or row.high < 0)
+            stars = sum(any(row.differs for row in one.measures) for one in drawn)
+            print(f"{data.name}, {share:.0%} against the rest: a star in {stars} of {asked.draws} draws", flush=True)
+            print(f"  a 95% interval without 0: {sum(outside.values()) / len(rows):.1%}", dict(outside), flush=True)
 
 
 if __name__ == "__main__":

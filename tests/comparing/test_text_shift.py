@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from encheck.comparing.text_shift import (
     distinct,
     of_one,
     self_bleu,
+    shift,
     text_tokens,
     tokens_of,
     zipf,
@@ -69,6 +71,65 @@ def test_measures_with_a_fold_left_out_are_those_of_the_rest():
     )
     for measure in (distinct, zipf, self_bleu):
         assert measure(whole, 0) == pytest.approx(measure(corpus(rest), None))
+
+
+@pytest.fixture(scope="module")
+def corpus_of_pairs(tmp_path_factory):
+    """400 pairs of texts: one of random words, and the same with another word at its end."""
+    rng = random.Random(2)
+    words = [f"w{n}" for n in range(300)]
+    lines = []
+    for _ in range(400):
+        text = rng.choices(words, k=12)
+        lines.append((" ".join(text), " ".join([*text[:-1], rng.choice(words)])))
+    return lines
+
+
+def written_pairs(path, lines):
+    path.write_text("first,second,label\n" + "".join(f"{a},{b},1\n" for a, b in lines))
+    return f"pairs:{path}"
+
+
+def test_a_small_random_part_of_a_corpus_of_pairs_does_not_differ_from_the_rest(tmp_path, corpus_of_pairs):
+    few = written_pairs(tmp_path / "few.csv", corpus_of_pairs[:50])
+    rest = written_pairs(tmp_path / "rest.csv", corpus_of_pairs[50:])
+    found = text_shift(few, against=rest)
+    assert found.pairs == 50
+    assert [row.name for row in found.measures if row.differs] == []
+
+
+def test_beside_a_set_without_pairs_one_side_of_each_pair_is_measured(tmp_path, corpus_of_pairs):
+    pairs = written_pairs(tmp_path / "pairs.csv", corpus_of_pairs[:200])
+    (tmp_path / "texts.txt").write_text("".join(f"{first}\n" for first, _ in corpus_of_pairs[200:]))
+    found = text_shift(pairs, against=f"texts:{tmp_path / 'texts.txt'}")
+    assert (found.texts, found.pairs) == (200, 0)
+    assert [row.name for row in found.measures if row.differs] == []
+
+
+def test_a_draw_of_a_few_large_clusters_is_refused(tmp_path, corpus_of_pairs):
+    few = written_pairs(tmp_path / "few.csv", corpus_of_pairs[:25])
+    rows = [f"{a},{b},1,topic {n % 30}" for n, (a, b) in enumerate(corpus_of_pairs[25:])]
+    (tmp_path / "topics.csv").write_text("\n".join(["first,second,label,cluster", *rows]) + "\n")
+    with pytest.raises(DataError, match=r"the \d+ texts that are drawn of pairs are in [23] clusters"):
+        text_shift(few, against=f"pairs:{tmp_path / 'topics.csv'}")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("spec", ["mrpc:mrpc", "stsb:stsbenchmark"])
+def test_small_random_parts_of_real_data_seldom_differ_from_the_rest(shared_data, spec):
+    name, _, folder = spec.partition(":")
+    data = load_data(f"{name}:{shared_data / folder}", sample=None)
+    stars = 0
+    for seed in range(20):
+        names = list(data.universe)
+        random.Random(seed).shuffle(names)
+        few = set(names[: len(names) // 10])
+        parts = []
+        for is_few in (True, False):
+            pairs = tuple(pair for pair in data.pairs if (pair.cluster in few) is is_few)
+            parts.append(replace(data, pairs=pairs, groups=()))
+        stars += any(row.differs for row in shift(*parts, texts=500, seed=seed).measures)
+    assert stars <= 3  # 1 is expected at most
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ et al. 2020, over the 5,000 most frequent tokens. Tokens are lower-cased runs of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -98,24 +98,33 @@ class Figures(NamedTuple):
 def shift(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS, seed: int = 0) -> Shift:
     """Compare as many texts, and pairs, of both sets as the smaller one has, at most `texts` of each.
 
+    Texts that stand in pairs are alike by twos, and those of a cluster by more. So whole clusters are drawn of the
+    larger set until it is as large as the smaller one; beside a set without pairs, one side of each pair is measured.
     Distinct-N and the Zipf coefficient fall with the number of tokens, so they are taken over equally many. What stands
     within pairs is measured where both sets hold pairs. Standard errors are those of a delete-a-group jackknife over
     clusters; the two sets count as independent.
 
     Raises:
-        DataError: a set holds no texts, or fewer than 20 clusters of them.
+        DataError: a set holds no texts, or fewer than 20 clusters of them, or those that are drawn are in fewer.
     """
-    sides = [singles(data) for data in (first, second)]
-    size = min(texts, *map(len, sides))
-    of_texts = [_of_texts([_drawn(one, size, seed) for one in sides], seed)]
-    twos = [pairs(data) for data in (first, second)]
-    number = min(texts, *map(len, twos))
-    if number >= FEWEST_CLUSTERS:
-        of_texts.insert(0, _of_pairs([_drawn(one, number, seed) for one in twos], seed))
-    measured = [row for both in of_texts for row in _rows(*both)]
-    tokens = min(sum(len(tokens_of(one.texts[0])) for one in _drawn(side, size, seed)) for side in sides)
+    both = (first, second)
+    is_one_side = any(not data.pairs for data in both)
+    sides = _equal([one_side(data, seed) if is_one_side else singles(data) for data in both], texts, seed)
+    for data, side in zip(both, sides, strict=True):
+        if (clusters := _clusters(side)) < FEWEST_CLUSTERS:
+            raise DataError(
+                f"the {len(side):,} texts that are drawn of {data.name} are in {clusters} clusters, but a comparison "
+                f"of texts needs {FEWEST_CLUSTERS}. Remedy: more text of the other set, or a larger --texts"
+            )
+    of_texts = [_of_texts(sides, seed)]
+    twos = _equal([pairs(data) for data in both], texts, seed)
+    number = len(twos[0]) if min(map(_clusters, twos)) >= FEWEST_CLUSTERS else 0
+    if number:
+        of_texts.insert(0, _of_pairs(twos, seed))
+    measured = [row for figures in of_texts for row in _rows(*figures)]
+    tokens = min(sum(len(tokens_of(one.texts[0])) for one in side) for side in sides)
     rows = tuple(_measure(*row, count=len(measured)) for row in measured)
-    return Shift(first.name, second.name, size, tokens, number if number >= FEWEST_CLUSTERS else 0, rows)
+    return Shift(first.name, second.name, len(sides[0]), tokens, number, rows)
 
 
 def of_one(
@@ -151,15 +160,29 @@ def _own(figures: Figures, n: int) -> Iterator[OwnMeasure]:
 def singles(data: Dataset) -> list[Drawn]:
     """The distinct texts of a data set, each with the first cluster that it is in; DataError if there are few."""
     of_pairs = ((text, pair.cluster) for pair in data.pairs for text in (pair.first, pair.second))
+    return _distinct(data, chain(of_pairs, ((group.source, group.cluster) for group in data.groups)))
+
+
+def one_side(data: Dataset, seed: int) -> list[Drawn]:
+    """The same with one text of each pair, the first of both by hash; of data without pairs, all texts."""
+    if not data.pairs:
+        return singles(data)
+    chosen = (min((pair.first, pair.second), key=lambda text: content_hash(str(seed), text)) for pair in data.pairs)
+    return _distinct(data, zip(chosen, (pair.cluster for pair in data.pairs), strict=True))
+
+
+def _distinct(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[Drawn]:
+    """Distinct texts of (text, cluster); DataError if there are few."""
     found: dict[str, str] = {}
-    for text, cluster in chain(of_pairs, ((group.source, group.cluster) for group in data.groups)):
+    for text, cluster in texts:
         found.setdefault(text, cluster)
-    if (clusters := len({*found.values()})) < FEWEST_CLUSTERS:
+    drawn = [Drawn((text,), cluster) for text, cluster in found.items()]
+    if (clusters := _clusters(drawn)) < FEWEST_CLUSTERS:
         raise DataError(
             f"{data.name} holds {len(found):,} texts in {clusters} clusters, but a comparison of texts needs "
             f"{FEWEST_CLUSTERS} clusters. Remedy: name more text, as pairs:FILE or texts:FILE"
         )
-    return [Drawn((text,), cluster) for text, cluster in found.items()]
+    return drawn
 
 
 def pairs(data: Dataset) -> list[Drawn]:
@@ -178,6 +201,21 @@ def tokens_of(text: str) -> Tokens:
     from nltk.tokenize import wordpunct_tokenize
 
     return tuple(wordpunct_tokenize(text.lower()))
+
+
+def _clusters(drawn: Sequence[Drawn]) -> int:
+    return len({one.cluster for one in drawn})
+
+
+def _equal(sides: Sequence[list[Drawn]], most: int, seed: int) -> list[list[Drawn]]:
+    """Equally many of both sides, `most` of each.
+
+    The larger side is cut to whole clusters first (but for the last), so that it is drawn from as densely as the other:
+    a random part of a cluster has fewer texts that are alike than the whole of it.
+    """
+    size = min(map(len, sides))
+    order = [sorted(side, key=lambda one: (content_hash(str(seed), one.cluster), one.texts)) for side in sides]
+    return [_drawn(side[:size], most, seed) for side in order]
 
 
 def _drawn(found: list[Drawn], size: int, seed: int) -> list[Drawn]:
