@@ -110,8 +110,8 @@ class Population:
         It accepts so many pairs of those that hits are counted on, or half of the positives. Without that half, data
         with fewer positives would know only cut-offs that accept negatives too.
         """
-        positives = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
-        counted, positives = (np.sort(scores[items])[::-1] for items in (self.items("hits"), positives))
+        of_recall = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
+        counted, positives = (np.sort(scores[items])[::-1] for items in (self.items("hits"), of_recall))
         ends = [values[n - 1] for values, n in ((counted, accepted), (positives, -(-len(positives) // 2)))
                 if 0 < n <= len(values)]  # fmt: skip
         if not ends:
