@@ -365,6 +365,25 @@ def test_an_unknown_command_names_the_nearest_and_what_exists(encheck, name, say
     assert says in done.output
 
 
+MINE = '''
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from encheck import claim
+from encheck.checks.test_number import test_other_number_is_farther_than_edit_that_keeps_the_meaning as its
+from encheck.claims import claim_of
+from encheck.metrics import margin_rate
+
+@dataclass
+class Own:
+    name: str
+
+@claim(claim_of(its).items, property="mine", family="invariance", metric=margin_rate, aim=0.9)
+def test_mine(scores, judge):
+    """Mine."""
+    judge(margin_rate(scores))
+'''
 EMPTY_RUN = {
     "schema_version": 2, "models": [], "data": [], "claims": {}, "checks": [],
     "run": {
@@ -392,6 +411,9 @@ EMPTY_RUN = {
         (["oracle", "random", "--own-checks=gone.py"], "gone.py does not exist"),
         (["oracle", "random", "--own-checks=empty.py"], "empty.py has no check"),
         (["oracle", "random", "--own-checks=broken.py"], "broken.py cannot be imported: NameError"),
+        (["oracle", "random", "--own-checks=leaves.py"], "leaves.py cannot be imported: SystemExit"),
+        (["oracle", "random", "--own-checks=mine.py", "--own-checks=again.py"], "2 checks are named test_mine"),
+        (["oracle", "./run", "--report-dir=run"], "--report-dir=run is a folder that this gate reads"),
         (["oracle", "random", "--seed=x"], "seed is 'x', but should be N"),
     ],
 )
@@ -400,6 +422,9 @@ def test_wrong_use_of_the_gate_ends_with_4(encheck, args, says):
     Path("run/results.json").write_text(json.dumps(EMPTY_RUN))
     Path("empty.py").write_text("")
     Path("broken.py").write_text("nothing_of_this_name")
+    Path("leaves.py").write_text("raise SystemExit(0)")
+    for name in ("mine", "again"):
+        Path(f"{name}.py").write_text(MINE)
     done = encheck("gate", *args)
     assert (done.exit_code, says in done.output) == (4, True), done.output
 
@@ -448,6 +473,12 @@ def test_two_runs_are_gated_from_their_folders_and_nothing_is_measured(encheck, 
     done = encheck("gate", "./b", "./b", "-q")
     assert (done.exit_code, done.output) == (0, "GATE: PASSED\n")
     assert encheck("gate", "./b", "random").exit_code == 4
+    assert "save_baseline is for models that are measured now" in encheck("gate", "b", "b", "--save-baseline=n").output
+    found = json.loads(Path("b/results.json").read_text("utf-8"))
+    found["checks"] = [row for row in found["checks"] if row["check"] != "antonym_is_farther_than_paraphrase"]
+    Path("b/results.json").write_text(json.dumps(found), "utf-8")
+    done = encheck("gate", "./b", "./b")
+    assert (done.exit_code, "was cut short: it has no row of antonym_is_farther_than" in done.output) == (4, True)
 
 
 def test_vectors_of_no_text_of_the_data_are_nothing_to_compare_with(encheck, some_probes):

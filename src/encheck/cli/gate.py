@@ -121,14 +121,18 @@ def gate(
                 anchor=anchor, twins=twin or (), inconclusive=inconclusive, save_baseline=save_baseline,
                 report_dir=report_dir, options=how, command=shlex.join(["encheck", *sys.argv[1:]]), quiet=quiet,
             )  # fmt: skip
+            code = _tell(decided, junitxml, verbose=verbose, quiet=quiet)
         except NothingToCompare as nothing:
             tell(f"encheck: {nothing}", err=True)
             tell(f"GATE: NO VERDICT (exit code {NOTHING})")
             raise typer.Exit(NOTHING) from None
         except KeyboardInterrupt:
-            tell("encheck: interrupted. There is no report; run again: what was encoded is kept", err=True)
+            tell(
+                "encheck: interrupted. The report is missing or incomplete; run again: the store has what was encoded",
+                err=True,
+            )
             raise typer.Exit(INTERRUPTED) from None
-    raise typer.Exit(_tell(decided, junitxml, verbose=verbose, quiet=quiet))
+    raise typer.Exit(code)
 
 
 def _refuse_empty(*given: tuple[str, str | None]) -> None:
@@ -142,7 +146,6 @@ def _refuse_empty(*given: tuple[str, str | None]) -> None:
 
 def _tell(decided: Any, junitxml: str | None, *, verbose: bool, quiet: bool) -> int:
     """Write the report, show what was decided, its verdict last; the exit code."""
-    from encheck.engine.folder import GATE
     from encheck.reporting.gate.words import headline
     from encheck.reporting.terminal import lines
 
@@ -151,20 +154,30 @@ def _tell(decided: Any, junitxml: str | None, *, verbose: bool, quiet: bool) -> 
         say(lines(decided.raw, decided.items, verbose=verbose))
     for problem in decided.end.problems:
         tell(problem)
-    try:
-        if decided.place:
-            decided.write(decided.place)
-            for name in () if quiet else ("report.html", *([GATE] if decided.end.gate else [])):
-                tell(f"{name.partition('.')[0]}: {decided.place / name}")
-        if junitxml:
-            from encheck.reporting.junit import write_junit
-
-            write_junit(Path(junitxml), decided.raw)
-    except EncheckError as error:
-        tell(f"encheck: {error}", err=True)
-        code = code or UNWRITTEN
+    for write in (lambda: _report(decided, quiet=quiet), lambda: _junit(decided, junitxml)):
+        try:
+            write()
+        except EncheckError as error:
+            tell(f"encheck: {error}", err=True)
+            code = code or UNWRITTEN
     if decided.end.gate:
         say(headline(decided.end.gate))
     else:
         tell(f"GATE: NO VERDICT (exit code {code or NOTHING})")
     return code if decided.end.gate else code or NOTHING
+
+
+def _report(decided: Any, *, quiet: bool) -> None:
+    from encheck.engine.folder import GATE
+
+    if decided.place:
+        decided.write(decided.place)
+        for name in () if quiet else ("report.html", *([GATE] if decided.end.gate else [])):
+            tell(f"{name.partition('.')[0]}: {decided.place / name}")
+
+
+def _junit(decided: Any, place: str | None) -> None:
+    from encheck.reporting.junit import write_junit
+
+    if place:
+        write_junit(Path(place), decided.raw)

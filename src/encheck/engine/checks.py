@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import sys
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -53,28 +55,36 @@ def packaged_checks() -> tuple[Check, ...]:
 def checks_in(file: str | Path) -> tuple[Check, ...]:
     """The checks in a Python file of the user's, which is run.
 
-    UsageError where the file cannot be imported or has no check, or one with the name of a packaged check.
+    UsageError where the file cannot be imported or has no check.
     """
     path = Path(file).expanduser()
     if not path.is_file():
         raise UsageError(f"{path} does not exist, or is no file: name a Python file with checks")
-    spec = spec_from_file_location(f"encheck_own_checks.{path.stem}", path)
+    name = f"encheck_own_checks_{zlib.crc32(str(path.resolve()).encode()):08x}_{path.stem}"
+    spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is no Python file: name one with checks, such as my_checks.py")
-    module = module_from_spec(spec)
+    module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # also sys.exit, and what pytest raises to skip a module
+        del sys.modules[name]
         raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     found = [Check(function, claim) for function in vars(module).values() if (claim := claim_of(function))]
     packaged = {check.name: check for check in packaged_checks()}
     own = tuple(check for check in found if check.function is not getattr(packaged.get(check.name), "function", None))
     if not own:
         raise UsageError(f"{path} has no check: a check is a function test_... under @encheck.claim")
-    for name, count in Counter([*packaged, *(check.name for check in own)]).items():
-        if count > 1:
-            raise UsageError(f"{path}: two checks are named test_{name}. Remedy: give each its own name")
     return own
+
+
+def refuse_twice(checks: Sequence[Check]) -> None:
+    """UsageError where two checks have one name, by which results would mix them up."""
+    for name, count in Counter(check.name for check in checks).items():
+        if count > 1:
+            raise UsageError(f"--own-checks: {count} checks are named test_{name}. Remedy: give each its own name")
 
 
 def select_checks(

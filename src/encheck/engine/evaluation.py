@@ -47,6 +47,7 @@ from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
+from encheck.store import Store
 from encheck.system.garbage import seldom_collected
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
@@ -128,6 +129,7 @@ class Evaluation:
         """
         notes, clock = Notes(silent=quiet), WorkClock()
         log.addHandler(notes)
+        store: Store | None = None
         try:
             store = open_store(settings)
             locks = Locks(store.path, clock, run=run)
@@ -141,6 +143,8 @@ class Evaluation:
             bench = Bench(subjects, data, store, maker=maker, clock=clock, score_shards=large.score, index=index)
         except BaseException:
             log.removeHandler(notes)
+            if store:
+                store.close()
             raise
         return cls(
             settings=settings, cases=tuple(cases), bench=bench, whole=bench, english=english, notes=notes, locks=locks,
@@ -484,16 +488,19 @@ class Evaluation:
 
     def close(self) -> None:
         """Keep the store within its limit, without the vectors of models that have no identity, and let go of it."""
-        for subject in self.bench.subjects.values():
-            if subject.fingerprint.startswith(THROWN_AWAY):
-                self.bench.store.remove(subject.fingerprint)
-        if self.bench.store.size() > self.bench.store.limit:
-            used = [s.fingerprint for s in self.bench.subjects.values()]
-            used += [self.english.pipeline.fingerprint] * self.english.is_used
-            for gone in self.bench.store.prune(keep=used):
-                log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
-        self.bench.store.close()
-        log.removeHandler(self.notes)
+        subjects, store = self.bench.subjects.values(), self.bench.store
+        try:
+            for subject in subjects:
+                if subject.fingerprint.startswith(THROWN_AWAY):
+                    store.remove(subject.fingerprint)
+            if store.size() > store.limit:
+                used = [s.fingerprint for s in subjects]
+                used += [self.english.pipeline.fingerprint] * self.english.is_used
+                for gone in store.prune(keep=used):
+                    log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
+        finally:
+            store.close()
+            log.removeHandler(self.notes)
 
 
 def _describe_whole(columns: Columns) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.engine.checks import Check, checks_in, packaged_checks, select_checks
+from encheck.engine.checks import Check, checks_in, packaged_checks, refuse_twice, select_checks
 from encheck.engine.results import Results, read
 from encheck.engine.run import measure, named_models, scratch_store
 from encheck.errors import BaselineError, NothingToCompare, UsageError, unknown
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from encheck.options import Settings
     from encheck.running.subject import Subject
 
-OF_A_RUN = ("twin", "quick", "full", "strict", "look_first", "engine", "address", "model", "data")
+OF_A_RUN = ("twin", "quick", "full", "strict", "look_first", "engine", "address", "shards_dir", "model", "data")
 COUNTS_AS = ("pass", "block")
 
 
@@ -178,16 +178,22 @@ def decide(
     _refuse_wrong(options, primary, inconclusive)
     _refuse_twins(new, old, twins)
     every = (*packaged_checks(), *(check for file in own_checks for check in checks_in(file)))
+    refuse_twice(every)
     chosen = None if checks is None and names is None else select_checks(every, checks, names)
     anchors = (read_baseline(_as_path(anchor)),) if anchor else ()
     save = _as_path(save_baseline) if save_baseline else None
     folders = [path for path in (_folder(old), _as_path(anchor) if anchor else None) if path]
+    _refuse_report_in(report_dir, [*folders, *([place] if (place := _folder(new)) else [])])
     queries = options.get("queries")
     refuse_beforehand(Path(str(queries)) if queries else None, len(twins), save, folders)
     how = GateOptions(baselines=anchors, save=save, primary=primary, inconclusive=inconclusive)
 
     first, known = _saved(old), _run_in(new)
     if known and first:
+        given = {"save_baseline": save, "twins": list(twins), "checks": checks, "names": names,
+                 "own_checks": list(own_checks), "data": None if data in ("probes", ["probes"]) else data}  # fmt: skip
+        if extra := [name for name, value in {**given, **options}.items() if value]:
+            raise UsageError(f"{extra[0]} is for models that are measured now, but both runs are over: leave it out")
         return _of_run(*known, replace(how, baselines=(first, *anchors)), _as_path(report_dir) if report_dir else None)
     if known:
         raise UsageError(f"{new} is the folder of a run, so OLD has to be one too, or a baseline, but it is {old!r}")
@@ -210,10 +216,19 @@ def _refuse_wrong(options: Mapping[str, Given], primary: str | None, inconclusiv
             raise UsageError(unknown(name, value, known))
 
 
+def _refuse_report_in(report_dir: str | Path | None, folders: Sequence[Path]) -> None:
+    """UsageError for a report that would be written over the run or the baseline that it is made from."""
+    for folder in folders:
+        if report_dir and _as_path(report_dir).resolve() == folder.resolve():
+            raise UsageError(f"--report-dir={report_dir} is a folder that this gate reads: name another one")
+
+
 def _refuse_twins(new: object, old: object, twins: Sequence[object]) -> None:
     """UsageError for a twin that is named twice, or that is the new model or the old one."""
     for n, twin in enumerate(twins):
-        if any(twin is one or (isinstance(twin, str) and twin == one) for one in (new, old, *twins[:n])):
+        names = [str(one) for one in (new, old, *twins[:n]) if isinstance(one, str | Path)]
+        is_named = isinstance(twin, str | Path) and str(twin) in names
+        if is_named or any(twin is one for one in (new, old, *twins[:n])):
             raise UsageError(
                 f"--twin={twin} is named twice, or is one of the two models: a seed replicate is a separate "
                 f"checkpoint, trained with another seed"
@@ -327,14 +342,33 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
 
 
 def _of_run(results: Results, label: str, how: GateOptions, place: Path | None) -> Decided:
-    """The decision on the folder of a run, in which nobody compared vectors."""
+    """The decision on the folder of a run, in which nobody compared vectors; UsageError for one that was cut short."""
     from encheck.engine.conclusion import concluded
     from encheck.gating.weighing import weigh
+    from encheck.options import refuse_place
 
+    _refuse_cut_short(results)
+    if place:
+        refuse_place(str(place))
     weighed = [weigh(b, results.raw, results.items, model=label, primary=how.primary) for b in how.baselines]
     end = concluded(weighed, how.inconclusive, items=results.items)
-    raw = {**results.raw, "gate": end.gate, "run": {**results.raw["run"], "exit_status": end.status}}
+    broken = 1 if any(row.verdict == "error" for row in results.rows) else 0
+    code = end.status or broken or (5 if results.exit_code == 5 else 0)
+    end = replace(end, status=code, gate={**(end.gate or {}), "exit_code": code})
+    raw = {**results.raw, "gate": end.gate, "run": {**results.raw["run"], "exit_status": code}}
     return Decided(raw, results.items, {}, end, place)
+
+
+def _refuse_cut_short(results: Results) -> None:
+    """UsageError for a run that did not come to its end, or has no row of a check that it selected."""
+    there = {f"{row.check}/{row.data}/{row.level}" for row in results.rows}
+    there |= {*results.raw.get("selection", {}).get("unselected", ())}
+    data = [one["name"] for one in results.raw["data"]]
+    cases = (f"{c.name}/{d}/{level}" for c in packaged_checks() for d in data for level in c.claim.levels)
+    lacking = next((case for case in cases if case not in there), "")
+    if results.exit_code not in (0, 1, 5, 10) or lacking:
+        why = f"it has no row of {lacking}" if lacking else f"its exit code is {results.exit_code}"
+        raise UsageError(f"the run {results.raw['run']['id']} was cut short: {why}. Run it again, without -x")
 
 
 def _saved(old: object) -> Baseline | None:
@@ -361,7 +395,7 @@ def _folder(given: object) -> Path | None:
     """The folder of a run or of a baseline, whole or not; None for a model, and for the name of a known one."""
     from encheck.encoders.models_file import known_models
     from encheck.gating.baseline import SUMMARY
-    from encheck.options import Settings
+    from encheck.options import Settings, project_table
     from encheck.reporting.results import ITEMS, RESULTS
 
     if not isinstance(given, str | Path) or not str(given).strip():
@@ -370,7 +404,8 @@ def _folder(given: object) -> Path | None:
     if not any((path / name).is_file() for name in (SUMMARY, RESULTS, ITEMS)):
         return None
     is_name = isinstance(given, str) and not re.search(r"[/\\]", given)
-    return None if is_name and given in known_models(Settings().models_file) else path
+    settings = Settings(project=project_table(Path("pyproject.toml")))
+    return None if is_name and given in known_models(settings.models_file) else path
 
 
 def _run_in(given: object) -> tuple[Results, str] | None:

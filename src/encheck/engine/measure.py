@@ -112,8 +112,11 @@ def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., obj
         pass  # its row is there
     except AssertionError as failure:
         judgement.end("fail", str(failure))
-    except Exception as error:
-        judgement.end("error", str(error))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # also sys.exit, and what pytest raises to skip or fail a test
+        raised: dict[str, Verdict] = {"Skipped": "skipped", "Failed": "fail"}
+        judgement.end(raised.get(type(error).__name__, "error"), str(error))
     return judgement
 
 
