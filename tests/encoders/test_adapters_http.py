@@ -599,7 +599,8 @@ def test_without_a_probe_beside_them_texts_with_one_vector_are_refused_too(serve
     ours.fingerprint()
     with pytest.raises(EncoderError, match="different texts the same vector"):
         ours.encode(TEXTS)
-    assert len(server.state.requests) == 3
+    probe, *others = (body["input"] for _, body, _ in server.state.requests)
+    assert len([some for some in others if some != probe]) == 2  # a slow machine asks for the probe again
 
 
 def test_a_server_that_gives_one_vector_in_one_role_is_refused_there(server):

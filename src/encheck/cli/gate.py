@@ -154,7 +154,7 @@ def _tell(decided: Any, junitxml: str | None, *, verbose: bool, quiet: bool) -> 
         say(lines(decided.raw, decided.items, verbose=verbose))
     for problem in decided.end.problems:
         tell(problem)
-    for write in (lambda: _report(decided, quiet=quiet), lambda: _junit(decided, junitxml)):
+    for write in (partial(_report, decided, quiet=quiet), partial(_junit, decided, junitxml)):
         try:
             write()
         except EncheckError as error:
