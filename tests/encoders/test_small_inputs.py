@@ -214,11 +214,11 @@ def test_the_same_models_unharmed_are_loaded(made, name):
     assert np.isfinite(used(made(name)[1])).all()
 
 
-@pytest.mark.parametrize("target", ["all-linear", "query", r".*\.(query|value)$", ".*attention.self.(query|value)"])
+@pytest.mark.parametrize("target", [r".*\.(query|value)$", ".*attention.self.(query|value)"])
 def test_plain_patterns_of_adapters_are_taken(copied, target):
     entry = copied("peft")
     tiny_models.change_json(Path(entry.name) / ADAPTER, target_modules=target)
-    load(entry, device=Device("cpu"))
+    assert np.isfinite(used(entry)).all()
 
 
 COSTLY = ["(a+)+$", "(.*)*", "(?:a|aa)+$", "(?=a)b", r"(a)\1", "a{1,99}", ".*.*.*.*.*q", "(.|.)" * 30, "a?" * 30]
