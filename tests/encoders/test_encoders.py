@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from importlib import resources
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from encheck.encoders import fake
-from encheck.encoders.batching import pack
+from encheck.encoders.batching import pack, padding
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
 from encheck.encoders.load import Device, config_for, folder_of, load, where
 from encheck.encoders.models_file import ModelConfig, known_models
@@ -628,8 +629,19 @@ def test_packing_takes_every_position_once_and_stays_within_the_budget(lengths, 
 
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=60), st.integers(60, 200))
 def test_a_batch_is_as_full_as_the_budget_lets_it_be(lengths, budget):
-    batches = [batch.tolist() for batch in pack(np.array(lengths), budget)]
-    assert all((len(b) + 1) * lengths[b[0]] > budget for b in batches[:-1])
+    batches = [[lengths[i] for i in batch] for batch in pack(np.array(lengths), budget)]
+    assert all(len(set(batch)) == 1 for batch in batches)
+    assert all((len(b) + 1) * b[0] > budget for b, after in pairwise(batches) if b[0] == after[0])
+    with padding():
+        batches = [[lengths[i] for i in batch] for batch in pack(np.array(lengths), budget)]
+    assert all((len(batch) + 1) * batch[0] > budget for batch in batches[:-1])
+
+
+def test_a_vector_of_the_packaged_encoder_has_the_same_bits_whatever_else_is_encoded():
+    model = load(known_models()["sbert"], device=CPU)
+    texts = [" ".join((2 * tiny.WORDS)[i : 12 + 2 * i]) for i in range(5) for _ in range(4)]
+    together = model.encode(texts)
+    assert all((model.encode(texts[i : i + 3]) == together[i : i + 3]).all() for i in range(0, len(texts), 3))
 
 
 # what an encoder gives is checked

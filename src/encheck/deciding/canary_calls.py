@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.deciding.canary_texts import LONG, NOTHING, texts
+from encheck.encoders.batching import padding
 from encheck.encoders.protocol import Encoder, Fitted, Model, PairScorer
 from encheck.errors import EncheckError, EncoderError, UsageError
 
@@ -29,7 +30,7 @@ def called(model: Model, sizes: Sizes, *, role: str | None = None) -> Vectors:
     own size, in an order of its own. EncoderError if the model fails.
     """
     call = _call_of(model, role)
-    with _long_on_purpose():
+    with _long_on_purpose(), padding():
         answered, short = _answered(call), np.array([one.kind not in LONG for one in texts()])
         return np.stack(
             [

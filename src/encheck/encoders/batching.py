@@ -1,10 +1,12 @@
-"""How texts become batches: packed by tokens, halved where memory runs out, spread over devices."""
+"""How texts become batches: packed by length, halved where memory runs out, spread over devices."""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,18 +27,44 @@ OUT_OF_MEMORY = (
 log = logging.getLogger("encheck")
 
 
+_padded: ContextVar[bool] = ContextVar("padded", default=False)
+
+
 def pack(lengths: Ints, budget: int) -> Iterator[Ints]:
-    """Positions in batches of about `budget` tokens with padding, longest first; ties keep their order.
+    """Positions in batches of one length and at most `budget` tokens, the longest first; ties keep their order.
+
+    No padding is computed, so that a text's vector does not depend on which others were asked for. (Kernels round in
+    another order where a batch has few tokens: under twelve, for MiniLM on a CPU.) Within `padding` a batch holds
+    texts of several lengths.
 
     >>> [b.tolist() for b in pack(np.array([3, 9, 3, 4]), 9)]
-    [[1], [3, 0], [2]]
+    [[1], [3], [0, 2]]
     """
     order = np.argsort(-lengths, kind="stable")
+    ordered = lengths[order]
     start = 0
     while start < len(order):
-        size = max(1, budget // max(1, int(lengths[order[start]])))
-        yield order[start : start + size]
-        start += size
+        longest = int(ordered[start])
+        end = start + max(1, budget // max(1, longest))
+        if not _padded.get():
+            end = min(end, int(np.searchsorted(-ordered, -longest, side="right")))
+        yield order[start:end]
+        start = end
+
+
+@contextmanager
+def padding() -> Iterator[None]:
+    """Texts of several lengths in one batch, as most programs make them: for a check that padding changes nothing.
+
+    >>> with padding():
+    ...     [b.tolist() for b in pack(np.array([3, 9, 3, 4]), 9)]
+    [[1], [3, 0], [2]]
+    """
+    token = _padded.set(True)
+    try:
+        yield
+    finally:
+        _padded.reset(token)
 
 
 def slices(count: int, size: int) -> Iterator[Ints]:

@@ -3,8 +3,8 @@
 A causal language model goes on with a sentence; a pair of translation models goes there and back.
 
 Both write greedily, so that the same model gives the same text on every machine that rounds alike; what they wrote is
-kept in the store, by the fingerprint of their files. Sentences are packed by tokens; nothing is written for one that
-the model has no room for.
+kept in the store, by the fingerprint of their files. A batch has sentences of one length; nothing is written for one
+that the model has no room for.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from typing import Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.batching import padding
 from encheck.encoders.failing import is_failure
 from encheck.encoders.protocol import Encoder, Fitted, Model, PairScorer, Partial, Verified, batches_of, check_scores
 from encheck.encoders.settings import ROLES, EncodingSettings
@@ -300,17 +301,18 @@ class EncoderService:
 
 
 def _turned(model: Model, texts: Sequence[str], role: Role | None) -> Floats:
-    """What the model gives for the texts, or for each with itself, asked from the last to the first."""
+    """What the model gives for the texts, or for each with itself, asked from the last to the first and padded."""
     turned = list(texts)[::-1]
-    if isinstance(model, Encoder):
-        batches = list(batches_of(model, turned, role=role))
-        vectors = np.zeros((len(texts), batches[0][1].shape[1]), np.float32)
-        for positions, some in batches:
-            vectors[positions] = some
-        return vectors[::-1]
-    assert isinstance(model, PairScorer)
-    pairs = [(t, t) for t in turned]
-    return check_scores(model.score_pairs(turned, turned), pairs)[::-1, None].astype(np.float32)
+    with padding():
+        if isinstance(model, Encoder):
+            batches = list(batches_of(model, turned, role=role))
+            vectors = np.zeros((len(texts), batches[0][1].shape[1]), np.float32)
+            for positions, some in batches:
+                vectors[positions] = some
+            return vectors[::-1]
+        assert isinstance(model, PairScorer)
+        pairs = [(t, t) for t in turned]
+        return check_scores(model.score_pairs(turned, turned), pairs)[::-1, None].astype(np.float32)
 
 
 class Saver:

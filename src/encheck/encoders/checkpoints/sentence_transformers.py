@@ -261,7 +261,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         yield from spread(self.models, slices(len(texts), 512), run)
 
     def _by_tokens(self, texts: list[str]) -> Iterator[Batch]:
-        """As sentence-transformers does, sorted by tokens and packed by a budget."""
+        """As sentence-transformers does, in batches of one length."""
         import torch
 
         features = self._tokenise(texts)

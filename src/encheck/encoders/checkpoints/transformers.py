@@ -188,7 +188,7 @@ class TransformersEncoder(LocalEncoder):
         return False
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Sorted by tokens and packed by a budget, the longest first."""
+        """In batches of one length, the longest first."""
         models, features = self.models, self._tokenise([f"{prompt}{text}" for text in texts])
         lengths = np.array([len(ids) for ids in features["input_ids"]])
         budget = TOKENS_PER_BATCH.get(models[0].device.type, TOKENS_PER_BATCH["cpu"])

@@ -182,7 +182,7 @@ class OnnxEncoder(LocalEncoder):
         return self.folder / "tokenizer.json"
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Sorted by tokens and packed by a budget, the longest first."""
+        """In batches of one length, the longest first."""
         names = self._checked_names
         if limit := self.maximum_length:
             self.tokenizer.enable_truncation(limit)

@@ -148,7 +148,7 @@ class CrossEncoderScorer(PairModel):
         return model.to(self.devices[0]).eval()
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """Sorted by tokens and packed by a budget, the longest first."""
+        """In batches of one length, the longest first."""
         said = [self.config.max_length or self.tokenizer.model_max_length, self.positions or UNLIMITED_TOKENS]
         first, second = ([*side] for side in zip(*pairs, strict=True))
         features = dict(self.tokenizer(first, second, truncation=True, max_length=int(min(*said, UNLIMITED_TOKENS))))

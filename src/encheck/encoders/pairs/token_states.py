@@ -33,7 +33,7 @@ class TokenEncoder(TransformersEncoder):
         """Nothing is pooled."""
 
     def states(self, texts: Sequence[str], *, layer: int = -1, unit: bool = True) -> list[States]:
-        """The states of each text, packed by tokens; EncoderError if the checkpoint cannot be loaded."""
+        """The states of each text, in batches of one length; EncoderError if the checkpoint cannot be loaded."""
         model, limit = self.models[0], self.limit
         encoded = self.tokenizer(
             [f"{self.prompt}{text}" for text in texts], truncation=True, max_length=limit,
