@@ -40,7 +40,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 # The ends of intervals depend on the number of threads, in the eighth digit; embeddings do not. --jobs use the cores.
 THREADS = "1"
-ITEM = "probes/f657907a979c4162/antonym/1/written/0"
+ITEM = "probes/b3fd182b096d081b/antonym/1/written/0"
 SUBCOMMANDS = (
     "", "run", "models", "data", "data variants", "data judge", "show", "report", "compare", "export", "store",
     "store prune",
@@ -652,8 +652,10 @@ def keys(table: Mapping[str, list[Any]], columns: Sequence[str]) -> dict[str, in
 
 
 def parsed(path: Path) -> Any:
-    """What a file holds: JSON, lines of JSON, YAML or CSV."""
+    """What a file holds: JSON, YAML, CSV, or else its lines."""
     text = path.read_text("utf-8")
+    if path.suffix == ".svg":
+        return text.splitlines()
     if path.suffix in (".yaml", ".yml"):
         import yaml
 
