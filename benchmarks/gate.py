@@ -174,10 +174,10 @@ def measured(before: Path, after: Path) -> Iterator[str]:
     candidate = side_of(results, read_items(after), results["models"][0]["label"])
     for p in pooled(compare_all(side_of_baseline(read(before), candidate), candidate)[0]):
         difference = (p.candidate - p.baseline) - (p.candidate - p.baseline).mean()
-        held = np.bincount(p.clusters)
+        held = np.bincount(p.things)
         together = (held * (held - 1)).sum()
         if p.kind == "rate" and together > len(difference) and difference.any():
-            products = (np.bincount(p.clusters, difference) ** 2 - np.bincount(p.clusters, difference**2)).sum()
+            products = (np.bincount(p.things, difference) ** 2 - np.bincount(p.things, difference**2)).sum()
             changed = np.mean(p.candidate != p.baseline)
             found = f"{products / together / difference.var():.2f}"
             yield line((p.name, f"{len(difference):,}", f"{(held > 0).sum():,}", f"{changed:.1%}", found))

@@ -62,7 +62,7 @@ class Shape:
 
     def worth(self, row: Paired) -> float:
         """How many items that are all apart would tell as much."""
-        sizes = np.bincount(row.clusters)
+        sizes = np.bincount(row.things)
         return len(row.baseline) / (1 + ((sizes**2).sum() / len(row.baseline) - 1) * self.within[row.name])
 
 
@@ -84,7 +84,7 @@ def shape_of(baseline: Path, copies: Sequence[Path]) -> Shape:
     changes = [{p.name: p.candidate - p.baseline for p in one} for one in whole]
     flipped = [float(np.mean(np.concatenate([p.candidate != p.baseline for p in one.values()]))) for one in rates]
     within = {p.name: _within([r[p.name] for r in rates]) if p.kind == "rate" else 0.0 for p in whole[0]}
-    clusters = 1 + max(int(p.clusters.max()) for p in paired)
+    clusters = 1 + max(int(p.things.max()) for p in paired)
     between = _between(rates, clusters)
     return Shape(paired, _places(found[0]), _units(found[0]), within, between, changes, flipped, clusters)
 
@@ -128,8 +128,8 @@ def _within(some: Sequence[Paired]) -> float:
     """The correlation of the changes of two items of one cluster, over all copies; at least 0."""
     together = variance = 0.0
     for p in some:
-        change, held = _centred(p), np.bincount(p.clusters)
-        together += float((np.bincount(p.clusters, change) ** 2 - np.bincount(p.clusters, change**2)).sum())
+        change, held = _centred(p), np.bincount(p.things)
+        together += float((np.bincount(p.things, change) ** 2 - np.bincount(p.things, change**2)).sum())
         variance += float((held * (held - 1)).sum() * change.var())
     return max(together / variance, 0.0) if variance else 0.0
 
@@ -139,8 +139,8 @@ def _between(copies: Sequence[Mapping[str, Paired]], clusters: int) -> float:
     together = pairs = 0.0
     for rates in copies:
         moved = {name: p for name, p in rates.items() if _centred(p).any()}
-        sums = [np.bincount(p.clusters, _centred(p) / _centred(p).std(), minlength=clusters) for p in moved.values()]
-        held = [np.bincount(p.clusters, minlength=clusters) for p in moved.values()]
+        sums = [np.bincount(p.things, _centred(p) / _centred(p).std(), minlength=clusters) for p in moved.values()]
+        held = [np.bincount(p.things, minlength=clusters) for p in moved.values()]
         together += float((np.sum(sums, axis=0) ** 2 - np.sum(np.square(sums), axis=0)).sum())
         pairs += float((np.sum(held, axis=0) ** 2 - np.sum(np.square(held), axis=0)).sum())
     return max(together / pairs, 0.0) if pairs else 0.0
@@ -158,7 +158,7 @@ def candidate(s: Shape, change: Change, rng: np.random.Generator) -> list[Paired
         else:
             size = change.discordance / s.flipped[copy]
             found = s.changes[copy][p.name]
-            moved = p.baseline + size * turned[p.clusters] * (found - found.mean()) - loss
+            moved = p.baseline + size * turned[p.things] * (found - found.mean()) - loss
         drawn[p.name] = replace(p, candidate=moved, same=False)
     return [drawn.get(p.name) or _part(p, drawn[p.part_of], s.inside[p.name]) for p in s.paired]
 
@@ -183,7 +183,7 @@ def _uniforms(p: Paired, s: Shape, common: Floats, rng: np.random.Generator) -> 
     shared = rng.random(s.clusters) < np.sqrt(min(s.between / within, 1.0) if within else 0.0)
     own = np.where(shared, common, rng.random(s.clusters))
     n = len(p.baseline)
-    found: Floats = np.where(rng.random(n) < np.sqrt(within), own[p.clusters], rng.random(n))
+    found: Floats = np.where(rng.random(n) < np.sqrt(within), own[p.things], rng.random(n))
     return found
 
 
@@ -192,7 +192,7 @@ def _alike(p: Paired) -> float:
 
     1 where the baseline wins or loses a cluster as a whole.
     """
-    held, won, rate = np.bincount(p.clusters), np.bincount(p.clusters, p.baseline), p.baseline.mean()
+    held, won, rate = np.bincount(p.things), np.bincount(p.things, p.baseline), p.baseline.mean()
     pairs = float((held * (held - 1)).sum())
     lost = held - won
     both = (won * (won - 1)).sum() / max(rate, 1e-9) + (lost * (lost - 1)).sum() / max(1 - rate, 1e-9)
@@ -262,7 +262,7 @@ def measured(s: Shape) -> Iterator[str]:
         count = sum(q.part_of == p.name for q in s.paired)
         figures = (f"{s.within[p.name]:.2f}", f"{s.worth(p):,.0f}") if p.kind == "rate" else ("-", "-")
         name = p.name if told[p.name] else f"{p.name} (no evidence)"
-        clusters = len(np.unique(p.clusters))
+        clusters = len(np.unique(p.things))
         yield line((name, f"{len(p.baseline):,}", f"{clusters:,}", base, *figures, count or "-"))
     flipped = ", ".join(f"{one:.1%}" for one in s.flipped)
     yield f"\nThe copies flip {flipped} of all items; correlation between rows on one cluster: {s.between:.3f}."

@@ -40,7 +40,8 @@ from encheck.language.lexicon.load import lexicon
 from encheck.language.words import paper_stop_words
 from encheck.metrics import thresholds
 from encheck.reporting.text import table
-from encheck.statistics.paired import clustered_error, degrees_of_freedom, influence, t_cdf, t_quantile
+from encheck.statistics.paired import t_cdf, t_quantile
+from encheck.statistics.sharing import Sharing
 from encheck.system.files import write_text
 from encheck.training.cross_fitting import Logits, Sentences, cross_fitted
 from encheck.training.dino_pairs import smoothed
@@ -352,7 +353,8 @@ def weights_of(source: str, seed: int, pool: Sequence[Pooled], settings: Setting
 def paired(differences: Floats) -> tuple[float, float, float, float]:
     """Mean of the differences by seed, its 95% interval by Student's t, and the two-sided p."""
     n = len(differences)
-    error, free = clustered_error(influence(differences, np.arange(n), n)), degrees_of_freedom([1] * n)
+    found = Sharing.of(np.arange(n)).errors(differences)
+    error, free = float(found.error[0]), found.free
     mean, reach = float(differences.mean()), float(t_quantile(0.975, free)) * error
     p = 2 * float(t_cdf(-abs(mean) / error, free)) if error else float(mean == 0)
     return mean, mean - reach, mean + reach, p

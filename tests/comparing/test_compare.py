@@ -165,8 +165,10 @@ def test_the_best_surface_scorer_stands_beside(tmp_path):
     assert '<span class="surface">bigrams 0.62</span>' in render(found)
 
 
-def test_the_page_and_the_terminal_tell_the_same(two):
-    found = compare(two)
+def test_the_page_and_the_terminal_tell_the_same(tmp_path):
+    first = np.where(np.arange(40) < 38, 0.9, 0.1)
+    other = np.r_[np.full(5, 0.1), first[5:38], 0.9, 0.9]
+    found = compare([write_run(tmp_path / "a", first), write_run(tmp_path / "b", other)])
     page, told = render(found), "\n".join(lines(found, everything=True))
     assert "-0.075" in page
     assert "-0.075" in told

@@ -77,7 +77,7 @@ def test_behaviour_has_all_five_percent_without_a_search_that_gates():
 
 
 def test_holm_corrects_within_a_budget_and_not_beyond_it():
-    rows = by_name(search(9), behaviour(10), behaviour(0, "number"), *columns(3))
+    rows = by_name(search(16), behaviour(14), behaviour(0, "number"), *columns(3, lost=30))
     assert rows["search"].adjusted == rows["search"].p
     assert rows["antonym"].adjusted == pytest.approx(2 * rows["antonym"].p)
     assert rows["search/c=0"].adjusted == pytest.approx(3 * rows["search/c=0"].p)
@@ -91,7 +91,7 @@ def test_a_slice_alone_can_block_and_its_share_is_a_fifth():
 
 
 def test_a_slice_is_no_evidence_and_keeps_nothing_from_passing():
-    decision = decide([search(0), *columns(12, lost=4, clusters=20)])
+    decision = decide([search(0, clusters=300, each=1), *columns(12, lost=4, clusters=20)])
     assert decision.outcome == "pass"
     assert {row.evidence for row in decision.rows if row.budget == "slices"} == {False}
     assert "a slice of the queries" in decision.rows[1].why
@@ -127,18 +127,18 @@ def test_queries_that_no_flip_tells_apart_need_no_fewer_clusters_than_gate():
 
 def test_so_many_queries_more_do_decide_in_most_cases():
     """The remedy of a search that is open, tried: the same change in as many clusters as it asks for."""
-    row = by_name(search(6, clusters=30, gained=2))["search"]
+    row = by_name(search(24, clusters=30, gained=10))["search"]
     assert row.outcome == "inconclusive"
     clusters = 30 + row.remedy.clusters
     assert row.remedy.queries == 5
     factor = clusters / 30
-    more = search(round(6 * factor), clusters=clusters, gained=round(2 * factor))
+    more = search(round(24 * factor), clusters=clusters, gained=round(10 * factor))
     assert by_name(more)["search"].outcome != "inconclusive"
 
 
 def test_the_remedy_is_the_first_number_of_clusters_whose_power_is_enough():
-    row = by_name(search(6, clusters=30, gained=2))["search"]
-    seen = (row.detectable - DELTA / 2) / (stats.t_quantile(0.97, 29) + stats.t_quantile(0.8, 29))
+    row = by_name(search(24, clusters=30, gained=10))["search"]
+    seen = (row.detectable - DELTA / 2) / (stats.t_quantile(0.985, 29) + stats.t_quantile(0.8, 29))
 
     def chance(clusters):
         error, free = seen * np.sqrt(30 / clusters), clusters - 1
@@ -166,13 +166,13 @@ def test_the_loss_that_behaviour_could_show_is_larger_among_more_of_it():
         values = np.random.default_rng(0).normal(0, 0.05, 400)
         means = [Paired(str(i), "health", "mean", values * 0, values, np.arange(400)) for i in range(k)]
         row = by_name(search(0), *means)["0"]
-        demand = stats.t_quantile(1 - 0.01 / k, 399) + stats.t_quantile(0.8, 399)
+        demand = stats.t_quantile(1 - 0.01 / k / 2, 399) + stats.t_quantile(0.8, 399)
         assert row.detectable == pytest.approx(row.delta / 2 + demand * row.error)
 
 
 def test_to_pass_the_bound_has_to_stay_above_one_and_a_half_deltas():
     chance = power.passes(0.0, 0.02, DELTA, 24.0, rule=DEFAULT)
-    assert chance == pytest.approx(stats.t_cdf(0.03 / 0.02 - stats.t_quantile(0.95, 24), 24))
+    assert chance == pytest.approx(stats.t_cdf(0.03 / 0.02 - stats.t_quantile(0.975, 24), 24))
     sure = power.passes(-0.019, 0.0005, DELTA, 24.0, rule=DEFAULT)
     assert sure == pytest.approx(stats.t_cdf(0.001 / 0.0005, 24))
 

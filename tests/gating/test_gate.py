@@ -33,23 +33,28 @@ def test_an_unchanged_model_passes():
 def test_a_large_loss_blocks_and_the_row_says_so():
     decision = decide([rate("a", lost=60), rate("b")])
     assert (decision.outcome, decision.exit_code) == ("block", 1)
-    assert decision.reasons == ("a: 50.0% to 44.0% (-6.0 points; 2 matter)",)
+    assert decision.reasons == ("a: 50.0% to 44.0% (-6.0 points [-7.6, -4.7]): a loss of more than 1 point is certain",)
     assert [row.outcome for row in decision.rows] == ["block", "pass"]
 
 
-def test_a_mean_that_blocks_says_both_figures_and_what_matters():
-    assert decide([mean("m", -0.03)]).reasons == ("m: 0.000 to -0.030 (-0.030; 0.015 matters)",)
+def test_a_mean_that_blocks_says_both_figures_and_what_is_certain():
+    told = "m: 0.000 to -0.030 (-0.030 [-0.035, -0.025]): a loss of more than 0.007 is certain"
+    assert decide([mean("m", -0.03)]).reasons == (told,)
 
 
-def test_what_matters_is_more_where_luck_is():
-    lost = decide([rate("a", lost=300)], seed_noise=Noise(0.75, {"a": 0.75})).reasons
-    assert lost == ("a: 50.0% to 20.0% (-30.0 points; 2.5 matter)",)
+def test_what_is_certain_is_more_where_luck_is():
+    lost = decide([rate("a", lost=300)], seed_noise=Noise(0.75, {"a": 0.75})).reasons[0]
+    assert lost.startswith("a: 50.0% to 20.0% (-30.0 points [")
+    assert lost.endswith("a loss of more than 1.25 points is certain")
 
 
 def test_a_small_loss_stays_open_and_says_what_moved():
     decision = decide([rate("a", lost=42, gained=20)])
     assert (decision.outcome, decision.exit_code) == ("inconclusive", 10)
-    assert decision.reasons[0].startswith("a: 50.0% to 47.8% (-2.2 points; 2 matter), which these items cannot tell")
+    assert decision.reasons[0] == (
+        "a: 50.0% to 47.8% (-2.2 points [-3.8, -0.7]): a loss of 2 points or more by the estimate, "
+        "of more than 1 point not certain"
+    )
     assert "items would decide" not in "".join(decision.reasons)
     assert decision.rows[0].needed > 1_000
 
@@ -99,9 +104,9 @@ def test_a_rate_without_headroom_can_still_block():
 
 
 def test_zero_differences_of_few_items_do_not_pass_by_themselves():
-    """No flip among 150 items leaves a loss of 1.8 points possible, which is what Tango's bound says."""
+    """No flip among 150 items leaves a loss of 2.5 points possible, which is what Tango's interval says."""
     row = decide([rate("a", n=150)]).rows[0]
-    assert row.low == pytest.approx(-0.018, abs=0.001)
+    assert row.low == pytest.approx(-0.0254, abs=0.001)
 
 
 def test_scores_that_agree_within_the_noise_have_lost_nothing():
@@ -112,7 +117,7 @@ def test_scores_that_agree_within_the_noise_have_lost_nothing():
 def test_clusters_that_move_together_count_for_less():
     wide = decide([rate("a", lost=40, gained=10)]).rows[0]
     together = rate("a", lost=40, gained=10)
-    lumped = replace(together, clusters=np.arange(1_000) // 10)
+    lumped = replace(together, things=np.arange(1_000) // 10)
     assert decide([lumped]).rows[0].low < wide.low
 
 
@@ -155,7 +160,7 @@ def test_luck_that_few_replicates_measured_takes_a_larger_loss_to_block():
     error, luck = decide(loss).rows[0].error, 0.01
     free = (error**2 + luck**2) ** 2 / (error**4 / 4_999 + luck**4 / 7)
     assert exact < 1e-3 < estimated
-    assert estimated == pytest.approx(stats.t.cdf(-0.04 / np.hypot(error, luck), free))
+    assert estimated == pytest.approx(2 * stats.t.cdf(-0.04 / np.hypot(error, luck), free))
 
 
 def test_small_losses_in_a_whole_family_do_not_pass():
@@ -208,15 +213,13 @@ def test_single_items_without_a_figure_are_named_as_such():
 
 def test_what_is_no_evidence_and_has_lost_says_that_it_lost():
     lost, still = (decide([rate("a", n=400, rate=0.3, lost=n, chance=0.5)]).rows[0].why for n in (6, 1))
-    assert lost.startswith(
-        "lost 1.5 points, not shown to be more than 1.0 points; below chance: the baseline wins 30.0%"
-    )
-    assert still.startswith("below chance: the baseline wins 30.0% [26.2%, 33.8%] and guessing 50.0%")
+    assert lost.startswith("lost 1.5 points, not shown to be more than 1 point; below chance: the baseline wins 30.0%")
+    assert still.startswith("below chance: the baseline wins 30.0% [25.5%, 34.8%] and guessing 50.0%")
 
 
 @pytest.mark.parametrize(("wins", "evidence"), [(0.5, False), (0.55, False), (0.58, True)])
 def test_a_row_is_evidence_where_its_baseline_is_shown_to_be_above_chance_by_two_deltas(wins, evidence):
-    """At 55% of 1,000 items the lower bound is 52.4%; four points above one half are 54%."""
+    """At 55% of 1,000 items the lower end is 51.9%; four points above one half are 54%."""
     row = decide([rate("a", rate=wins, chance=0.5)]).rows[0]
     assert (row.evidence, row.at_chance) == (evidence, not evidence)
     if not evidence:
@@ -236,7 +239,7 @@ def test_what_is_at_chance_can_still_block():
 def test_clusters_count_for_the_headroom_too():
     one = rate("a", rate=0.6, chance=0.5)
     together = replace(
-        one, baseline=np.sort(one.baseline), candidate=np.sort(one.baseline), clusters=np.arange(1_000) // 20
+        one, baseline=np.sort(one.baseline), candidate=np.sort(one.baseline), things=np.arange(1_000) // 20
     )
     assert [decide([p]).rows[0].at_chance for p in (one, together)] == [False, True]
 
@@ -258,14 +261,14 @@ def flipped(n, *, lost, gained):
 def test_the_items_that_would_pass_are_those_that_shrink_the_error_so_far(lost, gained):
     row, error = flipped(200, lost=lost, gained=gained)
     loss = (lost - gained) / 200
-    wanted = min((0.04 - loss) / (1.645 + 0.84), (0.02 - loss) / 0.84)
+    wanted = min((0.04 - loss) / (1.96 + 0.84), (0.02 - loss) / 0.84)
     assert row.outcome == "inconclusive"
     assert row.needed == pytest.approx(200 * (error / wanted) ** 2, abs=1)
 
 
 def test_the_items_that_would_block_are_those_that_shrink_the_error_so_far():
     row, error = flipped(200, lost=27, gained=20)
-    wanted = (0.035 - 0.01) / (stats.t.ppf(0.95, 199) + 0.84)
+    wanted = (0.035 - 0.01) / (stats.t.ppf(0.975, 199) + 0.84)
     assert row.outcome == "inconclusive"
     assert row.needed == pytest.approx(200 * (error / wanted) ** 2, abs=1)
 
@@ -296,14 +299,14 @@ def test_the_loss_that_a_row_could_show_is_larger_among_more_rows():
     """Holm asks the first of k rows for alpha / k; with a power of 80%."""
     for k in (1, 4):
         row = decide([mean(str(i), 0.0) for i in range(k)], rule=Rule(power=0.8)).rows[0]
-        demand = stats.t.ppf(1 - 0.05 / k, 399) + stats.t.ppf(0.8, 399)
+        demand = stats.t.ppf(1 - 0.05 / k / 2, 399) + stats.t.ppf(0.8, 399)
         assert row.detectable == pytest.approx(row.delta / 2 + demand * row.error)
 
 
 def test_the_items_that_a_family_needs_shrink_its_error_so_far():
     decision = decide([rate("a", lost=18, gained=10), rate("b", lost=18, gained=10)], rule=Rule(family=0.7))
     family = decision.families[0]
-    error, wanted = (family.change - family.low) / 1.645, (0.7 + family.change) / (1.645 + 0.84)
+    error, wanted = (family.change - family.low) / 1.96, (0.7 + family.change) / (1.96 + 0.84)
     assert not family.passes
     assert family.more == pytest.approx((error / wanted) ** 2)
 
@@ -312,3 +315,53 @@ def test_the_items_that_a_family_needs_shrink_its_error_so_far():
 def test_the_table_lists_a_row_at_chance_as_such_unless_it_lost(lost, word):
     (row,) = decide([rate("a", n=1_000, rate=0.5, lost=lost, chance=0.5)]).rows
     assert cells(asdict(row) | {"row": row.name})[0] == word
+
+
+def hub(touched, *, n=400):
+    """Items of which this many share one document, and each has a cluster of its own besides."""
+    things = np.column_stack([np.where(np.arange(n) < touched, n, -1), np.arange(n)])
+    return replace(rate("a", n=n, lost=40, gained=0), things=things)
+
+
+def test_where_one_document_is_in_too_many_items_the_row_is_open_and_says_so():
+    for touched, is_withheld in ((100, False), (101, True)):
+        decision = decide([hub(touched), rate("b")])
+        assert np.isnan(decision.rows[0].low) == is_withheld
+    assert decision.outcome == "inconclusive"
+    assert decision.reasons[0].startswith("a: 101 of 400 items share one document, sentence or cluster")
+
+
+def test_a_row_whose_items_share_too_much_blocks_nothing_and_keeps_the_gate_from_passing():
+    uneven = np.repeat(np.arange(40), [90, 90, 90, 90, *[2] * 36])
+    decision = decide([replace(rate("a", n=432, lost=200), things=uneven), rate("b")])
+    assert decision.rows[0].clusters == 40
+    assert decision.outcome == "inconclusive"
+    assert "degrees of freedom, but an interval needs 15" in decision.reasons[0]
+    assert [row.outcome for row in decision.rows] == ["inconclusive", "pass"]
+
+
+def test_scores_that_all_agree_have_lost_nothing_whatever_they_share():
+    row = decide([replace(hub(300), same=True), rate("b")]).rows[0]
+    assert (row.low, row.outcome) == (0, "pass")
+
+
+def test_a_chain_of_items_is_not_taken_for_one_cluster():
+    chain = np.column_stack([np.arange(400), np.arange(400) + 1])
+    row = decide([replace(rate("a", n=400, lost=40), things=chain)]).rows[0]
+    assert (row.outcome, row.clusters) == ("block", 133)
+
+
+def test_what_blocks_is_what_is_printed():
+    """Whatever blocks has the upper end of its 95% interval below minus one half of delta."""
+    for lost in range(10, 60, 5):
+        for row in decide([rate("a", n=600, lost=lost), rate("b", n=600)]).rows:
+            assert row.outcome != "block" or row.high < -row.delta / 2
+
+
+def test_families_count_what_their_rows_share():
+    """Two rows on the same items, which lose the same, are worth one of them."""
+    one = rate("a", lost=25, gained=25)
+    alone, together = (decide(some).families[0] for some in ([one], [one, replace(one, name="b")]))
+    apart = decide([one, replace(one, name="b", things=one.things + 1_000)]).families[0]
+    assert together.low == pytest.approx(alone.low, rel=0.02)
+    assert apart.low > 0.8 * alone.low

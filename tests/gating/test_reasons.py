@@ -74,7 +74,9 @@ def test_what_a_loss_means_is_the_check_s_own_sentence_and_stands_on_the_termina
 def test_a_row_that_passes_shows_no_items(weighed):
     (found, _) = weighed(*scores())
     assert found["against"][0]["rows"][0]["lost_examples"] == []
-    assert list(words.headline(found)) == ["GATE: PASSED"]
+    assert list(words.headline(found)) == [
+        "GATE: PASSED. This rules out a loss of 4 points in a row, and none is estimated at 2 points"
+    ]
 
 
 def test_items_of_another_text_are_not_shown(weighed):
@@ -95,7 +97,8 @@ def test_junit_fails_on_a_block_with_the_reason_of_each_row(weighed):
     cases = {(one.classname, one.name): one for one in cases_of(found)}
     verdict, row = cases["encheck.gate", "gate"], cases["encheck.gate.base", "antonym/d/1"]
     assert (verdict.result, row.result) == ("failure", "failure")
-    assert row.message == "antonym/d/1: 90.0% to 80.0% (-10.0 points; 2 matter)"
+    change = "90.0% to 80.0% (-10.0 points [-13.3, -7.4])"
+    assert row.message == f"antonym/d/1: {change}: a loss of more than 1 point is certain"
     assert row.details[0] == ANTONYM.means
     assert cases["encheck.gate.base", "contract 1"].result == "failure"
 
@@ -140,14 +143,14 @@ def test_an_interval_that_holds_nearly_anything_is_no_finding():
 
 
 def test_an_open_gate_says_which_data_would_decide_and_how_few_flips():
-    decision = decide([rate("number/probes/1", n=250, lost=20, gained=20)])
+    decision = decide([rate("number/probes/1", n=250, lost=16, gained=16)])
     more, flips, seeds = remedies(decision, sampled=["mrpc"])
     (row,), (family,) = decision.rows, decision.families
     assert more.startswith(f"more data: {family.more:.1f} times the items would decide number/probes/1, family order")
     assert "--data probes:fresh=SEED" in more
     assert "--sample all" not in more
-    says = "16.0% of the items of number/probes/1 flip, and the same change would be decided with"
-    assert f"{says} {40 / row.needed:.1%}" in flips
+    says = "12.8% of the items of number/probes/1 flip, and the same change would be decided with"
+    assert f"{says} {32 / row.needed:.1%}" in flips
     assert "--twin" in seeds
 
 

@@ -66,7 +66,7 @@ def test_a_loss_blocks_by_the_primary_endpoint_and_shows_what_came_first(weighed
 
 
 def test_another_endpoint_is_weighed_where_it_is_named(weighed):
-    found, _ = weighed(40, primary="recall@10")
+    found, _ = weighed(40, n=600, primary="recall@10")
     row = found.decision.rows[0]
     assert (row.endpoint, row.change, row.outcome) == ("recall@10", 0.0, "pass")
     assert "recall@1" in [one.metric for one in found.beside["retrieval/d/1"]]

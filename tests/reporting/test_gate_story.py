@@ -91,7 +91,7 @@ def test_an_open_gate_says_how_large_the_loss_may_be_and_what_would_decide():
     assert told.answer.startswith("Not yet: ")
     assert told.lead.startswith("Search may have got worse: 29 of 456 queries lost")
     assert told.losses[0].figures.endswith(
-        "A loss of 2 points matters, and this may be one of 7 points (one-sided 95% bound)."
+        "A loss of 2 points matters, and this may be one of 7 points (the lower end of the 95% interval)."
     )
     assert [(step.says, step.ways) for step in steps(found)][:2] == [
         ("Keep old in use until the gate can tell.", ()),
@@ -116,7 +116,10 @@ def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, said)
     found = against(row(outcome="pass"), outcome="pass", reindex={"needed": needed})
     told = story(found, candidate="new")
     assert told.answer == "Yes: new may replace old"
-    assert told.lead == "No loss that matters was found in 456 items."
+    assert told.lead == (
+        "No loss that matters was found in 456 items. This rules out a loss of 4 points in a row, and none is "
+        "estimated at 2 points."
+    )
     assert told.losses == ()
     first, keep = steps(found, candidate="new", to_type=Commands(keep="encheck run ..."))
     assert said in first.says

@@ -81,8 +81,25 @@ def test_apart_the_error_is_that_of_the_t_test():
     assert found.effective[0] == pytest.approx(200)
 
 
+def test_the_error_of_strata_is_that_of_their_means_together():
+    """Of unequal strata, each of items that are all apart: shares squared times the variance of each mean."""
+    rng = np.random.default_rng(5)
+    strata = np.repeat([0, 1], [100, 300])
+    values = np.where(strata == 0, rng.normal(3, 1, 400), rng.normal(0, 0.2, 400))
+    wanted = sum(((strata == s).mean() ** 2) * values[strata == s].var() / (strata == s).sum() for s in (0, 1))
+    apart = Sharing.of(np.arange(400))
+    assert apart.errors(values, strata=strata).error[0] == pytest.approx(wanted**0.5, rel=0.01)
+    assert apart.errors(values, strata=strata).error[0] < 0.6 * apart.errors(values).error[0]
+
+
 def test_equal_clusters_have_a_degree_of_freedom_each_but_one():
     assert Sharing.of(np.repeat(np.arange(25), 6)).free == pytest.approx(24)
+
+
+def test_no_items_have_no_error():
+    none = Sharing.of(np.zeros(0, int))
+    assert (len(none), none.free) == (0, 0)
+    assert none.withheld
 
 
 def test_an_item_without_a_thing_shares_nothing():
@@ -144,10 +161,13 @@ def test_the_interval_of_a_change_is_where_tangos_statistic_is_students():
     assert tango_z(300, 30, 12, high[0]) == pytest.approx(-reach, rel=0.02)
 
 
-def test_where_all_are_won_items_that_share_count_as_one():
-    low, high = Sharing.of(np.arange(300) // 5).rate_interval(np.ones(300))
-    assert high[0] == 1
-    assert low[0] == pytest.approx(stats.binomtest(60, 60).proportion_ci(0.95).low, abs=0.003)
+@pytest.mark.parametrize(("lost", "supposed"), [(0, 0.5), (4, 0.3), (10, 0.0)])
+def test_the_fewer_items_are_lost_the_more_alike_those_that_share_are_supposed_to_be(lost, supposed):
+    apart = (np.arange(300) % 5 != 0) | (np.arange(300) >= 5 * lost)  # each in a cluster of its own
+    low, high = Sharing.of(np.arange(300) // 5).rate_interval(apart.astype(float))
+    count = 300 / (1 + 4 * supposed)
+    wanted = [float(end) for end in korn_graubard(1 - lost / 300, count, 59)]
+    assert [low[0], high[0]] == pytest.approx(wanted)
 
 
 def test_the_same_items_are_worked_out_once():

@@ -19,7 +19,7 @@ from encheck.gating.pairing import AT_CHANCE, Compared
 from encheck.gating.types import BUDGETS, DEFAULT, Paired, Rule
 from encheck.ids import GateRowId
 from encheck.metrics.health import room
-from encheck.statistics import paired as stats
+from encheck.statistics.sharing import sharing_of
 
 STRAIGHT = {other: kind for kind, other in AT_CHANCE.items()}  # the kind that these are without
 WHOLE, DIRECTION = "whole", "direction-{}"
@@ -212,10 +212,10 @@ def calibration_error(some: Sequence[Compared], pool: Compared | None = None) ->
     if not old and not new:
         return 0.0  # also where there is no scale
     before, after = some[0].scales
-    clusters = np.unique(pool.before.clusters, return_inverse=True)[1] if pool else np.zeros(0, np.intp)
-    count = len(np.unique(clusters))
+    count = len({*pool.before.clusters}) if pool else 0
     if pool is None or count < DEFAULT.min_clusters or not before.pairs == after.pairs > 0:
         return float(np.hypot(before.error(old), after.error(new)))
     moved = new * after.similarity(pool.after.near) - old * before.similarity(pool.before.near)
-    error = stats.clustered_error(stats.influence(moved, clusters, count))
+    clusters = np.unique(pool.before.clusters, return_inverse=True)[1].reshape(-1)
+    error = float(sharing_of(clusters).errors(moved).error[0])
     return error * float(np.sqrt(len(moved) / before.pairs))  # a gate sees a part of the pool that calibrates

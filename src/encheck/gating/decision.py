@@ -1,9 +1,9 @@
 """The gate: may this checkpoint replace that one?
 
 One look at all items, both models on the same ones. Contracts first; then *block*, where a row is shown to have
-lost more than delta / 2 (one-sided tests, a closed family of each row and its parts, Holm-corrected within each budget
-of alpha); then *pass*, where no family has
-lost delta and no row 2 delta or, by its estimate, delta; otherwise *inconclusive*. docs/gate.md has the error rates.
+lost more than delta / 2 (two-sided tests, a closed family of each row and its parts, Holm-corrected within each budget
+of alpha); then *pass*, where no family can have lost 1.5 delta, no row 2 delta and, by its estimate, none delta;
+otherwise *inconclusive*. Errors follow what items share (`statistics.sharing`). docs/gate.md has the error rates.
 """
 
 from __future__ import annotations
@@ -33,17 +33,21 @@ from encheck.gating.types import (
     Rule,
 )
 from encheck.statistics import paired as stats
+from encheck.statistics.sharing import Sharing, sharing_of, side_by_side
 
 Floats = NDArray[np.float64]
-BOUND, LIKELY = 1.645, 0.84  # normal quantiles of 95% and 80%
+BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
 
 @dataclass(frozen=True)
 class Figures:
-    """The arithmetic of all rows at once: shape [rows], `spread` [rows, clusters].
+    """The arithmetic of all rows at once: shape [rows].
 
-    `wider` is the factor by which seed noise widened `delta`; `luck` is the standard deviation of the change that seeds
-    alone make. `free` and `luck_free` have the degrees of freedom of the error and of the luck.
+    `clusters` counts the clusters of the items, or the equal clusters that overlapping items are worth. `design` is how
+    many items one independent item is worth. `wider` is the factor by which seed noise widened `delta`; `luck` is the
+    standard deviation of the change that seeds alone make. `free` and `luck_free` have the degrees of freedom of the
+    error and of the luck. `scores` has what the items of each row add to its error, `sharing` what they share, and
+    `withheld` why that leaves no interval, empty where it does.
     """
 
     n: Floats
@@ -59,10 +63,12 @@ class Figures:
     wider: Floats
     luck: Floats
     luck_free: float
-    spread: Floats
+    scores: tuple[Floats, ...]
+    sharing: tuple[Sharing, ...]
+    withheld: tuple[str, ...]
 
     def below(self, theta: Floats) -> Floats:
-        """Statistic of H0: change = theta; Tango's, made smaller by the design effect, or the clustered t."""
+        """Statistic of H0: change = theta; Tango's at the effective number of items, or the mean over its error."""
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(self.change == theta, 0.0, (self.change - theta) / self.error)
             score = stats.tango_z(self.n, self.up, self.down, np.clip(theta, -1, 1)) / np.sqrt(self.design)
@@ -100,29 +106,28 @@ def delta_of(one: Paired, rule: Rule) -> float:
 
 
 def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> Figures:
-    """Changes, clustered standard errors and design effects."""
-    total = 1 + max(int(p.clusters.max(initial=-1)) for p in paired)
+    """Changes, their standard errors and design effects."""
     differences = [p.candidate - p.baseline for p in paired]
-    both = zip(differences, paired, strict=True)
-    spread = np.array([stats.influence(d, p.clusters, total, strata=p.strata) for d, p in both])
-    sizes = [stats.sizes_of(p.clusters) for p in paired]
-    clusters = np.array([len(some) for some in sizes], float)
-    free = np.fmax([stats.degrees_of_freedom(some) for some in sizes], 1)
-    error = np.array([stats.clustered_error(s) for s in spread])
+    sharing = tuple(sharing_of(p.things) for p in paired)
+    errors = [s.errors(d, strata=p.strata) for s, d, p in zip(sharing, differences, paired, strict=True)]
+    free = np.fmax([e.free for e in errors], 1)
+    error = np.array([e.error[0] for e in errors])
     n = np.array([len(d) for d in differences], float)
     rate = np.array([p.kind == "rate" for p in paired])
-    plain = np.array([d.var() for d in differences]) / n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        design = np.where(plain > 0, np.fmax(error**2 / plain, 1), 1.0)
+    moved = [np.abs(d).sum() for d in differences]
+    effective = [s.counted(e, m)[0] for s, e, m in zip(sharing, errors, moved, strict=True)]
+    design = n / np.array(effective)
     base = np.array([delta_of(p, rule) for p in paired])
     luck = np.array([seed_noise.of(p.name) for p in paired])
     wider = np.clip([3 * seed_noise.widens(p.name) for p in paired], 1.0, rule.widest)
     extra = np.array([p.calibration_error for p in paired])
     return Figures(
-        n, clusters, free, np.array([d.mean() for d in differences]), np.hypot(error, extra), design,
+        n, np.array([s.independent for s in sharing], float), free, np.array([d.mean() for d in differences]),
+        np.hypot(error, extra), design,
         np.array([d[d > 0].sum() for d in differences], float) * rate,
         np.array([-d[d < 0].sum() for d in differences], float) * rate, rate,
-        base * wider, wider, base * luck, seed_noise.free, spread,
+        base * wider, wider, base * luck, seed_noise.free, tuple(e.scores[:, 0] for e in errors), sharing,
+        tuple("" if p.same else s.withheld for s, p in zip(sharing, paired, strict=True)),
     )  # fmt: skip
 
 
@@ -130,9 +135,10 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
 class Weights:
     """What the tests and bounds of all rows say; shape [rows].
 
-    `p` is that of a loss beyond delta / 2, `adjusted` what its budget of `alpha` and the parts of its row leave of it
-    (`closed`), and `level` what the first row of the budget has to meet. `tested` says which rows and parts can block.
-    `seen` is the standard error, also where not one item flips.
+    `p` is the two-sided one of a change of -delta / 2, 1 where the loss is smaller; `adjusted` what its budget of
+    `alpha` and the parts of its row leave of it (`closed`), and `level` what the first row of the budget has to meet.
+    `tested` says which rows and parts can block. `seen` is the standard error, also where not one item flips, and is
+    infinite where the interval is withheld.
     """
 
     gates: NDArray[np.bool_]
@@ -154,13 +160,14 @@ class Weights:
         enough, owner = budget.gating_rows(budgets, f.n, f.clusters, rule), closed.owners(paired)
         gates, tested = enough & (owner < 0), enough & ((owner < 0) | enough[owner])
         same = np.array([one.same for one in paired]) & has_figure
-        reach = stats.t_quantile(rule.level, f.free)
+        withheld = np.array([bool(why) for why in f.withheld])
+        reach = stats.t_quantile((1 + rule.level) / 2, f.free)
         bounds = _bounds(f, reach)
-        low, high = np.where(same, 0.0, bounds)
-        p = np.where(same, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
+        low, high = np.where(withheld, np.nan, np.where(same, 0.0, bounds))
+        p = np.where(same | withheld, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
         alpha, count = budget.spent(budgets, gates, rule)
         weights = closed.weights(owner, tested, rule)
-        seen = np.where(f.rate, (f.change - bounds[0]) / reach, f.error)
+        seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - bounds[0]) / reach, f.error))
         level = alpha / count * weights
         smallest = power.detectable(seen, f.delta, f.free, alpha=level, rule=rule)
         adjusted = closed.adjusted(p, weights, owner, tested, lambda joint: budget.adjusted(joint, budgets, gates))
@@ -169,7 +176,7 @@ class Weights:
 
 def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[GateRow, ...]:
     """What the gate says of each row, and of each part."""
-    silent = [_no_figure(one) for one in paired]
+    silent = [_no_figure(one) or why for one, why in zip(paired, f.withheld, strict=True)]
     w = Weights.of(paired, f, has_figure=np.array([not why for why in silent]), rule=rule)
     good = w.same | ((w.low > -rule.row * f.delta) & (f.change > -rule.estimate * f.delta))
     return tuple(_row(one, i, f, w, bool(good[i]), silent[i], rule) for i, one in enumerate(paired))
@@ -182,7 +189,7 @@ def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str
     outcome: Outcome = "block" if blocks else "pass" if is_good and gates else "inconclusive"
     baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
     delta = float(f.delta[i])
-    weak = "" if silent or one.part_of else _no_evidence(one, delta, rule)
+    weak = "" if one.part_of else _other_than_itself(one) or ("" if silent else no_headroom(one, delta, rule))
     at_chance = not silent and not one.part_of and not one.mixed and is_at_chance(one, delta, rule)
     row = GateRow(
         one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
@@ -207,8 +214,8 @@ def _no_figure(one: Paired) -> str:
     return f"under {' and '.join(without)}, {told}"
 
 
-def _no_evidence(one: Paired, delta: float, rule: Rule) -> str:
-    """Why keeping this figure says nothing for the candidate; empty if it does."""
+def _other_than_itself(one: Paired) -> str:
+    """Why keeping this figure says nothing for the candidate, whatever the figure is; empty if it may."""
     if one.mixed:
         return (
             "under the baseline, some of its checks are below chance and some above, and one part has too few items "
@@ -218,49 +225,50 @@ def _no_evidence(one: Paired, delta: float, rule: Rule) -> str:
         return "a slice of the queries: it can block, but never counts towards passing"
     if one.proxy:
         return f"optimistic proxy ({one.proxy}): it can block, but never counts towards passing"
-    return no_headroom(one, delta, rule)
+    return ""
 
 
 def _p_of_loss(f: Figures, rule: Rule) -> Floats:
-    """One-sided p: the loss is beyond delta / 2, and beyond what seed replicates lose by luck.
+    """Two-sided p: the loss is beyond delta / 2, and beyond what seed replicates lose by luck.
 
-    The luck was estimated on a few replicates: Satterthwaite's degrees of freedom of the sum of both variances.
+    A row with a p of 5% or less has an upper end of its 95% interval below -delta / 2, so that what blocks is what is
+    printed. The luck was estimated on a few replicates: Satterthwaite's degrees of freedom of the sum of both
+    variances.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         both = np.hypot(f.error, f.luck)
         beyond_luck = np.where(f.change == 0, 0.0, f.change / both)
         free = np.where(f.luck > 0, both**4 / (f.error**4 / f.free + f.luck**4 / f.luck_free), f.free)
-    result: Floats = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), f.free), stats.t_cdf(beyond_luck, free))
+    below = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), f.free), stats.t_cdf(beyond_luck, free))
+    result: Floats = np.minimum(2 * below, 1)
     return result
 
 
 def _bounds(f: Figures, reach: Floats) -> tuple[Floats, Floats]:
-    """One-sided bounds: Tango's for rates, exact ones under 100 items, t for means."""
+    """The ends of the 95% intervals: Tango's for rates, Student's t for means."""
     wide = reach * np.sqrt(f.design)
     low = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, wide), f.change - reach * f.error)
     high = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, -wide), f.change + reach * f.error)
-    for i in np.flatnonzero(f.rate & (f.n < stats.EXACT_BELOW_ITEMS)):
-        low[i], high[i] = stats.exact_bounds(int(f.n[i]), round(f.up[i]), round(f.down[i]))
     return low, high
 
 
 def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
     """The row with the reason for its outcome, and how many items would decide where they do not."""
     if row.part_of:
-        return replace(row, why=_moved(row) if row.outcome == "block" else f"a part of {row.part_of}")
+        return replace(row, why=_certain(row, rule) if row.outcome == "block" else f"a part of {row.part_of}")
     if not row.gates:
         return _reported_only(row, rule, level, seen)
     if silent:
         return replace(row, why=silent)
     small = _points(row, rule.block * row.delta)
     if row.outcome == "block":
-        return replace(row, why=_moved(row))
+        return replace(row, why=_certain(row, rule))
     if weak:
         lost = f"lost {_points(row, -row.change)}, not shown to be more than {small}; " if row.high < 0 else ""
         return replace(row, why=lost + weak)
     if row.outcome == "pass":
         return row
-    demand = float(stats.t_quantile(1 - level, free))
+    demand = float(stats.t_quantile(1 - level / 2, free))
     found = replace(row, why=_undecided(row, rule), needed=_needed(row, rule, demand))
     return replace(found, remedy=_remedy(found, seen, level, rule))
 
@@ -279,22 +287,31 @@ def _remedy(row: GateRow, seen: float, level: float, rule: Rule) -> Remedy | Non
 
 
 def _moved(row: GateRow) -> str:
-    """Both figures, the change between them, and which loss matters."""
+    """Both figures, and the change between them with its 95% interval."""
     if row.kind == "rate":
-        points = f"{100 * row.change:+.1f} points; {round(100 * row.delta, 1):g} matter"
+        change, low, high = (100 * one for one in (row.change, row.low, row.high))
+        points = f"{change:+.1f} points [{low:+.1f}, {high:+.1f}]"
         return f"{100 * row.baseline:.1f}% to {100 * row.candidate:.1f}% ({points})"
-    return f"{row.baseline:.3f} to {row.candidate:.3f} ({row.change:+.3f}; {row.delta:.2g} matters)"
+    with_ends = f"{row.change:+.3f} [{row.low:+.3f}, {row.high:+.3f}]"
+    return f"{row.baseline:.3f} to {row.candidate:.3f} ({with_ends})"
+
+
+def _certain(row: GateRow, rule: Rule) -> str:
+    return f"{_moved(row)}: a loss of more than {_points(row, rule.block * row.delta)} is certain"
 
 
 def _undecided(row: GateRow, rule: Rule) -> str:
     if row.change <= -rule.estimate * row.delta:
-        small = _points(row, rule.block * row.delta)
-        return f"{_moved(row)}, which these items cannot tell from a loss of {small}"
+        limits = (_points(row, rule.estimate * row.delta), _points(row, rule.block * row.delta))
+        return f"{_moved(row)}: a loss of {limits[0]} or more by the estimate, of more than {limits[1]} not certain"
     return f"{_moved(row)}: a loss of {_points(row, rule.row * row.delta)} cannot be ruled out"
 
 
 def _points(row: GateRow, amount: float) -> str:
-    return f"{100 * amount:.1f} points" if row.kind == "rate" else f"{amount:.3f}"
+    if row.kind != "rate":
+        return f"{amount:.3f}"
+    points = f"{round(100 * amount, 2):g}"
+    return f"{points} {'point' if points == '1' else 'points'}"
 
 
 def _needed(row: GateRow, rule: Rule, demand: float) -> int:
@@ -311,14 +328,14 @@ def _families(rows: Sequence[GateRow], f: Figures, *, rule: Rule) -> list[Family
     names = dict.fromkeys([*FAMILIES, *(row.family for row in rows)])
     found = []
     for name in names:
-        chosen = [i for i, row in enumerate(rows) if row.family == name and row.evidence]
+        chosen = [i for i, row in enumerate(rows) if row.family == name and row.evidence and not f.withheld[i]]
         if not chosen:
             continue
-        pooled = (f.spread[chosen] / f.delta[chosen, None]).mean(axis=0)
-        alone = [_beyond_clusters(rows[i], f.spread[i], f.free[i], rule) / f.delta[i] for i in chosen]
-        error = np.hypot(stats.clustered_error(pooled), np.linalg.norm(alone) / len(chosen))
+        shown, free = pooled_error(f, chosen)
+        alone = [_beyond_items(rows[i], f.scores[i], f.sharing[i], f.free[i], rule) / f.delta[i] for i in chosen]
+        error = np.hypot(shown, np.linalg.norm(alone) / len(chosen))
         change = float((f.change[chosen] / f.delta[chosen]).mean())
-        low = change - float(stats.t_quantile(rule.level, f.free[chosen].max())) * float(error)
+        low = change - float(stats.t_quantile((1 + rule.level) / 2, max(free, 1))) * float(error)
         family = FamilyRow(name, len(chosen), change, low, low > -rule.family)
         found.append(replace(family, more=_more(family, rule)))
     return found
@@ -333,11 +350,22 @@ def _more(f: FamilyRow, rule: Rule) -> float | None:
     return max(1.0, (error / wanted) ** 2) if wanted > 0 and isfinite(error) and not f.passes else None
 
 
-def _beyond_clusters(row: GateRow, spread: Floats, free: float, rule: Rule) -> float:
-    """The part of a row's error that its clusters do not show: of the calibration, or where not one item differs."""
-    shown = stats.clustered_error(spread)
+def pooled_error(f: Figures, chosen: Sequence[int]) -> tuple[float, float]:
+    """The standard error of the mean change of these rows in deltas, and its degrees of freedom.
+
+    Items of several rows share things too.
+    """
+    joint = sharing_of(side_by_side([f.sharing[i].things for i in chosen]))
+    scores = np.concatenate([f.scores[i] / f.delta[i] for i in chosen]) / len(chosen)
+    variance = max(float(joint.together(scores[:, None])[0]), float((scores**2).sum()))
+    return variance**0.5, joint.free
+
+
+def _beyond_items(row: GateRow, scores: Floats, sharing: Sharing, free: float, rule: Rule) -> float:
+    """The part of a row's error that its items do not show: of the calibration, or where not one item differs."""
+    shown = float(np.sqrt(max(float(sharing.together(scores[:, None])[0]), 0.0)))
     if row.kind == "rate" and not shown and row.change > row.low:
-        return float((row.change - row.low) / stats.t_quantile(rule.level, free))
+        return float((row.change - row.low) / stats.t_quantile((1 + rule.level) / 2, free))
     return float(np.sqrt(max(row.error**2 - shown**2, 0.0)))
 
 

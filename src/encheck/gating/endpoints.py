@@ -27,6 +27,7 @@ from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
 from encheck.statistics import paired as stats
+from encheck.statistics.sharing import sharing_of
 
 NDCG, FIRST = "ndcg@10", "recall@1"
 ENDPOINTS: Mapping[str, Metric[...]] = {
@@ -77,12 +78,12 @@ def _beside(before: Table, after: Table, metric: Metric[...]) -> Beside | None:
     """One of them, over the queries that have a value; None if hardly any has one."""
     old, new = (metric.per_item(table, RANKS) for table in (before, after))
     there = ~(np.isnan(old) | np.isnan(new))
-    codes = np.unique(np.array(before.clusters)[there], return_inverse=True)[1]
-    if codes.max(initial=0) < 1:
+    sharing = sharing_of(np.unique(np.array(before.clusters)[there], return_inverse=True)[1])
+    if sharing.withheld:
         return None
     change = (new - old)[there]
-    error = stats.clustered_error(stats.influence(change, codes, int(codes.max()) + 1))
-    reach = float(stats.t_quantile(CONFIDENCE, stats.degrees_of_freedom(np.bincount(codes)))) * error
+    found = sharing.errors(change)
+    reach = float(stats.t_quantile(CONFIDENCE, found.free) * found.error[0])
     mean = float(change.mean())
     label = "accuracy against hard negatives" if metric is hard_negative_accuracy else metric.label
     return Beside(label, float(old[there].mean()), float(new[there].mean()), mean, mean - reach, mean + reach)

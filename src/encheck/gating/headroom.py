@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import nan
 
 from encheck.gating.types import DEFAULT, Paired, Rule
 from encheck.statistics import paired as stats
+from encheck.statistics.sharing import sharing_of
 
 
 def is_at_chance(one: Paired, delta: float, rule: Rule) -> bool:
     """Whether guessing does as well, or less than 2 deltas worse, for all that the baseline shows.
 
-    By the lower bound of its figure, of confidence `rule.level`. A figure that has no chance never is.
+    By the lower end of its 95% interval. A figure that has no chance never is.
     """
     return one.chance is not None and not _bounds(one, rule)[0] > one.chance + 2 * delta
 
@@ -40,11 +42,16 @@ def rise_is_evidence(one: Paired, delta: float, rule: Rule = DEFAULT) -> bool:
 
 
 def _bounds(one: Paired, rule: Rule) -> tuple[float, float]:
-    """One-sided bounds of the baseline's figure, by clusters."""
-    sizes = stats.sizes_of(one.clusters)
-    error = stats.clustered_error(stats.influence(one.baseline, one.clusters, int(one.clusters.max(initial=-1)) + 1))
-    reach = float(stats.t_quantile(rule.level, max(stats.degrees_of_freedom(sizes), 1))) * error
-    mean = float(one.baseline.mean())
+    """The interval of the baseline's figure, of confidence `rule.level`; NaN where it is withheld."""
+    sharing = sharing_of(one.things)
+    if sharing.withheld:
+        return nan, nan
+    if one.kind == "rate":
+        low, high = sharing.rate_interval(one.baseline)
+        return float(low[0]), float(high[0])
+    found = sharing.errors(one.baseline)
+    reach = float(stats.t_quantile((1 + rule.level) / 2, found.free) * found.error[0])
+    mean = float(found.mean[0])
     return mean - reach, mean + reach
 
 

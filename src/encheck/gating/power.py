@@ -21,7 +21,7 @@ def blocks(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLik
     """The chance to block: that the change is shown, at level `alpha`, to be below -block * delta."""
     with np.errstate(divide="ignore"):
         beyond = (-rule.block * np.asarray(delta, float) - np.asarray(change, float)) / np.asarray(error, float)
-    return stats.t_cdf(beyond - stats.t_quantile(1 - np.asarray(alpha, float), free), free)
+    return stats.t_cdf(beyond - stats.t_quantile(1 - np.asarray(alpha, float) / 2, free), free)
 
 
 def passes(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, rule: Rule) -> Floats:
@@ -29,7 +29,7 @@ def passes(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLik
     c, d, e = (np.asarray(one, float) for one in (change, delta, error))
     margin = min(rule.row, rule.family)  # an endpoint is a family by itself
     with np.errstate(divide="ignore"):
-        bound = stats.t_cdf((margin * d + c) / e - stats.t_quantile(rule.level, free), free)
+        bound = stats.t_cdf((margin * d + c) / e - stats.t_quantile((1 + rule.level) / 2, free), free)
         estimate = stats.t_cdf((rule.estimate * d + c) / e, free)
     result: Floats = np.minimum(bound, estimate)
     return result
@@ -37,7 +37,7 @@ def passes(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLik
 
 def detectable(error: Floats, delta: Floats, free: Floats, *, alpha: Floats, rule: Rule) -> Floats:
     """The smallest loss that is blocked with the rule's power: where `blocks` is as large."""
-    demand = stats.t_quantile(1 - alpha, free) + stats.t_quantile(rule.power, free)
+    demand = stats.t_quantile(1 - alpha / 2, free) + stats.t_quantile(rule.power, free)
     result: Floats = rule.block * delta + demand * error
     return result
 

@@ -96,7 +96,7 @@ def _differences(weighed: Sequence[Paired], rule: Rule = RULE) -> tuple[Differen
         return ()
     figures = measure(paired, rule=rule)
     weights = Weights.of(paired, figures, has_figure=np.ones(len(paired), bool), rule=rule)
-    gates = [i for i in range(len(paired)) if weights.gates[i]]
+    gates = [i for i in range(len(paired)) if weights.gates[i] and not figures.withheld[i]]
     certain = dict(zip(gates, stats.holm(_p_of_change(figures, weights)[gates]) <= CERTAIN, strict=True))
     return tuple(_difference(paired[i], figures, weights, i, is_certain=bool(certain[i])) for i in gates)
 

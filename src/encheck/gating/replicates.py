@@ -14,7 +14,7 @@ import numpy as np
 
 from encheck.errors import BaselineError
 from encheck.gating.capabilities import pooled
-from encheck.gating.decision import Figures, delta_of, measure
+from encheck.gating.decision import Figures, delta_of, measure, pooled_error
 from encheck.gating.declared import gating
 from encheck.gating.headroom import no_headroom
 from encheck.gating.pairing import shared
@@ -192,5 +192,5 @@ def _drift(paired: Sequence[Paired], rule: Rule) -> tuple[float, float]:
 
 
 def _sampled(f: Figures) -> float:
-    """Standard error of the mean change, in deltas, from the clusters that all rows share."""
-    return stats.clustered_error((f.spread / f.delta[:, None]).mean(axis=0))
+    """Standard error of the mean change, in deltas, from what the items of all rows share."""
+    return pooled_error(f, range(len(f.n)))[0]

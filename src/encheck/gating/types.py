@@ -30,9 +30,9 @@ class Rule:
     `rate_delta` and `mean_delta` are the losses that matter, as proportion and on the calibrated scale. A row
     blocks when its change is below `-block * delta`, tested at `alpha` for all rows together (Holm). It
     passes when its lower bound is above `-row * delta` and its estimate above `-estimate * delta`; a family,
-    when its lower bound is above `-family * delta`. Bounds are one-sided, of confidence `level`. Seed noise widens
-    delta by a factor of `widest` at most. A row that has parts is tested with its level less the share `parts`, which
-    its parts have, in equal pieces.
+    when its lower bound is above `-family * delta`. Bounds are the ends of two-sided intervals of confidence `level`,
+    and tests are two-sided, so that what is printed is what decides. Seed noise widens delta by a factor of `widest` at
+    most. A row that has parts is tested with its level less the share `parts`, which its parts have, in equal pieces.
 
     Where a search with labels gates, its primary endpoint, the behaviour and the slices of its queries have the shares
     of `alpha` that `split` names, each to themselves. `min_items` and `min_clusters` gate of behaviour,
@@ -124,8 +124,9 @@ QUIET = Noise()
 class Paired:
     """One gate row's metric, item by item: wins (0 or 1) of a rate, values of a mean.
 
-    `baseline` and `candidate` have shape [n] and the same items in the same order; `clusters` numbers the cluster of
-    each item, by the same numbers in all rows. `calibration_error` is what the calibration adds to the
+    `baseline` and `candidate` have shape [n] and the same items in the same order; `things` numbers what each item
+    shares with others, by the same numbers in all rows: a cluster, of shape [n], or several things, of shape [n, k], -1
+    for none (`statistics.sharing`). `calibration_error` is what the calibration adds to the
     standard error of the change; `same` says that all scores agree within the noise tolerance. `chance` is
     what guessing gets, None if that is not known: a baseline that is not shown to be above it leaves no headroom, so
     that the row can block and is no evidence. `mixed` says that it is of a property as a whole,
@@ -142,7 +143,7 @@ class Paired:
     kind: Kind
     baseline: Floats
     candidate: Floats
-    clusters: NDArray[np.intp]
+    things: NDArray[np.intp]
     delta: float | None = None
     calibration_error: float = 0.0
     same: bool = False
@@ -179,7 +180,7 @@ class Remedy:
 class GateRow:
     """What the gate says of a capability on one data set, which `name` says.
 
-    `change` is candidate minus baseline; `low` and `high` are its one-sided 95% bounds.
+    `change` is candidate minus baseline; `low` and `high` are the ends of its 95% interval.
     `gates` is False if the row is reported only, and `why` says why. `needed` is how many items would
     decide, None if it is decided. `detectable` is the smallest loss that this row blocks in 80% of cases.
     `budget` is the part of alpha that the row is tested with, and `alpha` how much that is, all its rows together.
@@ -222,7 +223,7 @@ class GateRow:
 
 @dataclass(frozen=True)
 class FamilyRow:
-    """A family: the mean change of its gating rows, in units of their deltas, with its one-sided 95% lower bound.
+    """A family: the mean change of its gating rows, in units of their deltas, with the lower end of its 95% interval.
 
     `more` says how many times its items would decide where it is open; None if it is not, or no number would.
     """

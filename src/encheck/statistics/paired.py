@@ -1,4 +1,4 @@
-"""One-sided inference on paired changes, candidate minus baseline, over items that fall into clusters.
+"""Tests of paired changes, candidate minus baseline: Tango's score statistic, McNemar's test, Holm's correction.
 
 Everything takes arrays of one entry a gate row, so that a gate of twenty is a handful of array operations.
 """
@@ -6,15 +6,12 @@ Everything takes arrays of one entry a gate row, so that a gate of twenty is a h
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
-EXACT_BELOW_ITEMS = 100
 _BISECTIONS = 26
-_DISCORDANCES_TRIED = 41
 
 
 def tango_z(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLike) -> Floats:
@@ -66,49 +63,6 @@ def _crossing(falling: Callable[[Floats], Floats], shape: tuple[int, ...]) -> Fl
     return found
 
 
-@lru_cache(maxsize=4096)
-def exact_p(n: int, up: int, down: int, theta: float) -> float:
-    """Exact unconditional p of H0: change >= theta against a smaller one (Sidik 2003, with Tango's ordering).
-
-    The largest probability, over the unknown discordance, of a table at least as far below; for `n` up to some 100.
-
-    >>> exact_p(20, 0, 6, 0.0) < 0.03
-    True
-    """
-    x, y = (a.ravel() for a in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
-    x, y = x[x + y <= n], y[x + y <= n]
-    extreme = tango_z(n, x, y, theta) <= float(tango_z(n, up, down, theta)) + 1e-9
-    x, y = x[extreme], y[extreme]
-    shares = np.linspace(max(0.0, -theta), (1 - theta) / 2, _DISCORDANCES_TRIED)
-    return min(1.0, float(max(np.exp(_log_tables(n, x, y, q, theta)).sum() for q in shares)))
-
-
-def _log_tables(n: int, x: NDArray[np.int_], y: NDArray[np.int_], q: float, theta: float) -> Floats:
-    """Log probability of each table (x up, y down) of n, where P(down) = q and P(up) = q + theta."""
-    from scipy.special import gammaln, xlogy
-
-    rest = n - x - y
-    counts = gammaln(n + 1) - gammaln(x + 1) - gammaln(y + 1) - gammaln(rest + 1)
-    logs = xlogy(x, max(q + theta, 0)) + xlogy(y, max(q, 0)) + xlogy(rest, max(1 - 2 * q - theta, 0))
-    result: Floats = counts + logs
-    return result
-
-
-@lru_cache(maxsize=4096)
-def exact_bounds(n: int, up: int, down: int, level: float = 0.95) -> tuple[float, float]:
-    """Exact lower and upper bound of the change, each with this confidence."""
-
-    def upper(up: int, down: int) -> float:
-        """The largest theta that is not rejected from below."""
-        low, high = -1.0, 1.0
-        for _ in range(12):
-            middle = (low + high) / 2
-            low, high = (middle, high) if exact_p(n, up, down, middle) > 1 - level else (low, middle)
-        return high
-
-    return -upper(down, up), upper(up, down)
-
-
 def holm(p: ArrayLike) -> Floats:
     """Holm's adjusted p-values (Holm 1979): each is at most alpha when its hypothesis is rejected.
 
@@ -121,62 +75,6 @@ def holm(p: ArrayLike) -> Floats:
     adjusted = np.empty(len(given))
     adjusted[order] = np.minimum(stepped, 1)
     return adjusted
-
-
-def influence(
-    differences: Floats, clusters: NDArray[np.intp], total: int, *, strata: NDArray[np.intp] | None = None
-) -> Floats:
-    """What each of `total` clusters adds to the mean of the differences beyond its share; shape [total].
-
-    Each is divided by the root of the share of the items that other clusters have (CR2, Bell and McCaffrey 2002, Survey
-    Methodology 28): a large cluster draws the mean towards itself, and looks closer to it than it is. NaN if all
-    items are of one cluster.
-
-    `strata` numbers the stratum of each item. The shares of the strata are given, so that the error of the mean is that
-    of their own means together (Cochran 1977, Sampling Techniques, section 5.4): how they differ is no error.
-    """
-    if strata is None:
-        return _influence(differences, clusters, total)
-    share = [(strata == s, (strata == s).mean()) for s in np.unique(strata)]
-    found: Floats = sum((w * _influence(differences[at], clusters[at], total) for at, w in share), np.zeros(total))
-    return found if np.isfinite(found).all() else _influence(differences, clusters, total)
-
-
-def _influence(differences: Floats, clusters: NDArray[np.intp], total: int) -> Floats:
-    """The same of one stratum."""
-    sums = np.bincount(clusters, differences - differences.mean(), minlength=total)
-    others = 1 - np.bincount(clusters, minlength=total) / len(differences)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Floats = np.where(others > 0, sums / len(differences) / np.sqrt(others), np.nan)
-    return result
-
-
-def clustered_error(influences: Floats) -> float:
-    """Standard error of a mean from its clusters' influences."""
-    return float(np.sqrt((influences**2).sum()))
-
-
-def sizes_of(clusters: NDArray[np.intp]) -> NDArray[np.intp]:
-    """How many items each cluster has that has any."""
-    counts = np.bincount(clusters)
-    return counts[counts > 0]
-
-
-def degrees_of_freedom(sizes: ArrayLike) -> float:
-    """Satterthwaite's degrees of freedom of the squared `clustered_error`, of clusters of these sizes.
-
-    As many as a chi-square with the mean and variance that it has where all items vary alike and apart (Bell and
-    McCaffrey 2002; of a mean in closed form): clusters - 1 where all are of one size, fewer where some are larger.
-
-    >>> round(degrees_of_freedom([6] * 25), 6), round(degrees_of_freedom([60] + [6] * 15), 1)
-    (24.0, 5.1)
-    """
-    counts = np.asarray(sizes, float)
-    shares = counts[counts > 0] / counts.sum()
-    if len(shares) < 2:
-        return float("nan")
-    leaning = shares**2 / (1 - shares)
-    return float(1 / ((shares**2).sum() + leaning.sum() ** 2 - (leaning**2).sum()))
 
 
 def t_cdf(t: ArrayLike, free: ArrayLike) -> Floats:

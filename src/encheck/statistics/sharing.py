@@ -6,9 +6,9 @@ diagonal, e the residuals of n values, and M what takes the mean out, the varian
     V = max(e'e / (n (n - 1)), e'S e / n^2 * tr(S) / tr(MSM)),    df = tr(MSM)^2 / tr((MSM)^2)
 
 (Fafchamps and Gubert 2007, J. Dev. Econ. 83; Aronow, Samii and Assenova 2015, Political Analysis 23; Tabord-Meehan
-2019, JBES 37; the corrections for few items make V right, and df Satterthwaite's, where items vary alike and apart). It does
-not join all items that hang together by a chain of others, as connected components do. Clusters are the special case in
-which each item has one thing.
+2019, JBES 37; the corrections for few items make V right, and df Satterthwaite's, where items vary alike and apart). It
+does not join all items that hang together by a chain of others, as connected components do. Clusters are the special
+case in which each item has one thing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Things = NDArray[np.intp]
 LEVEL = 0.95
 LEAST_FREEDOM = 15
 WIDEST = 0.25  # of the items, that one thing may touch
-FEW = 10  # items on the rarer side of a rate: with fewer, they do not show how alike items are that share something
+FEW, SUPPOSED = 10, 0.5  # fewer items on the rarer side do not show how alike items are that share something
 _AT_ONCE = 5_000_000  # pairs that share something, held in memory
 _NOTHING = 1e-9
 
@@ -83,7 +83,7 @@ class Sharing:
         from scipy.sparse import csr_array
 
         given = np.asarray(things, np.intp)
-        given = given.reshape(len(given), -1)
+        given = given.reshape(len(given), -1 if given.size else 1)
         n, width = given.shape
         item, thing = np.repeat(np.arange(n), width), given.ravel()
         item, thing = item[thing >= 0], thing[thing >= 0]
@@ -152,6 +152,8 @@ class Sharing:
 
     def _traces(self, strata: Things) -> tuple[float, float]:
         """tr(MSM) and tr((MSM)^2), where M takes out the mean of each stratum."""
+        if not len(self):
+            return 0.0, 0.0
         groups = np.unique(strata, return_inverse=True)[1].reshape(-1)
         member = np.zeros((len(groups), int(groups.max(initial=0)) + 1))
         member[np.arange(len(groups)), groups] = 1
@@ -176,7 +178,7 @@ class Sharing:
     @cached_property
     def worth(self) -> float:
         """How many independent items these are worth if items that share something agree entirely."""
-        return float(len(self) ** 2 / self.together(np.ones((len(self), 1)))[0])
+        return float(len(self) ** 2 / max(self.together(np.ones((len(self), 1)))[0], 1.0))
 
     @property
     def independent(self) -> int:
@@ -220,9 +222,12 @@ class Sharing:
     def counted(self, errors: Errors, rare: Floats) -> Floats:
         """The effective number of items of rates of which `rare` items [k] are on the rarer side.
 
-        Where these are too few to show how alike the items are, items that share something count as one.
+        Where these are too few to show how alike items are that share something, they are supposed to correlate by
+        `SUPPOSED`: wholly where there is none, not at all from `FEW` on.
         """
-        return np.where(rare < FEW, np.minimum(errors.effective, self.worth), errors.effective)
+        supposed = SUPPOSED * np.maximum(1 - rare / FEW, 0)
+        found: Floats = np.minimum(errors.effective, len(self) / (1 + supposed * (len(self) / self.worth - 1)))
+        return found
 
     def rate_interval(self, values: Floats) -> tuple[Floats, Floats]:
         """The 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].

@@ -110,7 +110,7 @@ def _moved(row: Row) -> str:
 
 
 def change_of(row: Row) -> str:
-    """The change with its one-sided 95% bounds; of a rate in points."""
+    """The change with its 95% interval; of a rate in points."""
     text = cells(row)[5]
     return "not known" if text == "-" else text.replace(" [", " points [") if row["kind"] == "rate" else text
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 NEARLY_ANYTHING = 10  # deltas: 20 points of a rate
-CHANGE = "change [one-sided 95% bounds]"
+CHANGE = "change [95% interval]"
 HEAD = ("gate", "family", "gate row", "baseline", "candidate", CHANGE, "lost", "gained", "could see")
-FAMILY_HEAD = ("family", "gate rows", "change in deltas", "one-sided 95% lower bound", "state")
+FAMILY_HEAD = ("family", "gate rows", "change in deltas", "lower end of its 95% interval", "state")
 MEANING = {
     "kept": "did not block, and is no evidence for passing: little to lose there, a slice, or a whole of parts",
     "at chance": "did not block, and is no evidence: the baseline is not shown to be above chance by 2 deltas",
-    "lost": "as kept, but both bounds are a loss, though too small a one to block",
+    "lost": "as kept, but both ends are a loss, though too small a one to block",
     "reported": "too few items or clusters: does not gate",
     "part": "a property, level or surface direction of a row: can block by itself, and decides nothing else",
 }
@@ -45,15 +45,21 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     outcome = state_of(row)
     if row["kind"] == "rate":
         figures = [f"{100 * row[side]:.1f}%" for side in ("baseline", "candidate")]
-        change = f"{100 * row['change']:+.1f} [{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]"
-        change = "-" if says_nothing(row) else change
+        numbers = [None if row[k] is None else 100 * row[k] for k in ("change", "low", "high")]
+        change = "-" if says_nothing(row) else _with_ends(numbers, 1)
         seen = "-" if row["detectable"] is None else f"{100 * row['detectable']:.1f} points"
         return (outcome, row["family"], row["row"], *figures, change, str(row["lost"]), str(row["gained"]), seen)
     figures = ["-" if row[side] is None else f"{row[side]:.3f}" for side in ("baseline", "candidate")]
     numbers = [row[k] for k in ("change", "low", "high")]
-    change = "-" if None in numbers or says_nothing(row) else "{:+.3f} [{:+.3f}, {:+.3f}]".format(*numbers)
+    change = "-" if says_nothing(row) else _with_ends(numbers, 3)
     seen = "-" if row["detectable"] is None else f"{row['detectable']:.3f}"
     return (outcome, row["family"], row["row"], *figures, change, "-", "-", seen)
+
+
+def _with_ends(numbers: Sequence[float | None], digits: int) -> str:
+    """A change with its interval, or alone where that is withheld."""
+    change, low, high = ("-" if number is None else f"{number:+.{digits}f}" for number in numbers)
+    return change if "-" in (low, high) else f"{change} [{low}, {high}]"
 
 
 def state_of(row: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from encheck.reporting.gate.names import name_of, with_data
-from encheck.reporting.gate.words import weighed_in
+from encheck.reporting.gate.words import ruled_out, weighed_in
 
 Against = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -140,7 +140,9 @@ def _nothing_lost(against: Against) -> str:
     asked = sum(search["queries"] for search in against.get("searches", ()))
     kinds = f" of {len(rows)} kinds" if len(rows) > 1 else ""
     seen = [f"{items:,} items{kinds}"] * bool(items) + [f"{asked:,} logged queries"] * bool(asked)
-    return f"No loss that matters was found in {' and '.join(seen)}." if seen else "No loss was found."
+    said = f"No loss that matters was found in {' and '.join(seen)}." if seen else "No loss was found."
+    limits = ruled_out(against)
+    return f"{said} {limits}." if limits else said
 
 
 def _losses(against: Against) -> Iterator[Loss]:
@@ -222,7 +224,7 @@ def _matters(row: Row) -> str:
     low = row["low"]
     if row["outcome"] == "block" or low is None or low >= 0:
         return f"{matters}."
-    return f"{matters}, and this may be one of {_amount(row, -low)} (one-sided 95% bound)."
+    return f"{matters}, and this may be one of {_amount(row, -low)} (the lower end of the 95% interval)."
 
 
 def _amount(row: Row, value: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.gating.types import Judged, Outcome
+from encheck.gating.types import DEFAULT, Judged, Outcome
 from encheck.reporting import endpoint
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
@@ -72,10 +72,25 @@ def headline(gate: Mapping[str, Any]) -> Iterator[str]:
     yield from said or [". ".join([f"{start}: {WORDS[gate['outcome']]}", *_weightiest(gate, against)])]
 
 
+def ruled_out(against: Mapping[str, Any]) -> str:
+    """What a pass shows of its rows of rates; empty where it has none that are evidence.
+
+    >>> ruled_out({"rows": [{"kind": "rate", "gates": True, "evidence": True, "delta": 0.02}]})
+    'This rules out a loss of 4 points in a row, and none is estimated at 2 points'
+    """
+    deltas = [row["delta"] for row in against["rows"] if row["kind"] == "rate" and row["gates"] and row["evidence"]]
+    if not deltas:
+        return ""
+    most, estimate = (f"{round(100 * share * max(deltas), 1):g} points" for share in (DEFAULT.row, DEFAULT.estimate))
+    return f"This rules out a loss of {most} in a row, and none is estimated at {estimate}"
+
+
 def _weightiest(gate: Mapping[str, Any], against: Mapping[str, Any]) -> Iterator[str]:
     """What seed noise widened and the first reason, or that the run fails although the gate passes."""
     yield from filter(None, [widened(against)])
     yield from against["reasons"][:1]
+    if gate["outcome"] == "pass":
+        yield from filter(None, [ruled_out(against)])
     if gate["outcome"] == "pass" and gate["exit_code"]:
         yield f"The run fails all the same (exit code {gate['exit_code']})"
     index = against.get("reindex") or {}
