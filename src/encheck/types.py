@@ -147,7 +147,8 @@ class Group:
     """A source sentence, one paraphrase of it, and the variants that were written by hand for it.
 
     Where nobody wrote a paraphrase, the sentence itself stands for it. `side` names the side of a crossed or mirrored
-    group that stands by itself. Those that are `is_quick` are a fixed small part.
+    group that stands by itself. Those that are `is_quick` are a fixed small part. `shares` are hashes of what it has in
+    common with other groups, where these overlap; empty where that is the cluster. Its items have the same.
     """
 
     id: str
@@ -160,6 +161,7 @@ class Group:
     passage: Passage | None = None
     side: str = ""
     is_quick: bool = False
+    shares: tuple[str, ...] = ()
 
     def variant(self, relation: str, level: int = 1, favours: str = "") -> Variant | None:
         """The written variant of this relation and level, if there is one; see `Variant` for `favours`."""
@@ -181,6 +183,7 @@ class SentencePair:
     `score` is the graded similarity in the data's own range, where there is one; `key` is the data's own name of the
     pair, where there is one: in ranking data "question id/candidate id". `other` is the cluster of the second sentence
     where that is another one's: of a random pair. `why` is the certificate of a second sentence that was generated.
+    `shares` is as for `Group`.
     """
 
     id: ItemId
@@ -194,6 +197,7 @@ class SentencePair:
     key: str = ""
     other: str = ""
     why: str = ""
+    shares: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -224,6 +228,7 @@ class Triplet:
     split: str = ""
     near_why: str = ""
     far_why: str = ""
+    shares: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -258,6 +263,7 @@ class Crossed:
     sides: tuple[Side, Side]
     cluster: str
     split: str = ""
+    shares: tuple[str, ...] = ()
 
     @property
     def triplets(self) -> tuple[Triplet, ...]:
@@ -265,7 +271,7 @@ class Crossed:
         return tuple(
             Triplet(
                 ItemId(self.id).member(number), s.source, s.near, s.far, self.cluster, s.near_edits, s.far_edits,
-                self.split, s.near_why, s.far_why,
+                self.split, s.near_why, s.far_why, self.shares,
             )
             for number, s in enumerate(self.sides, 1)
         )  # fmt: skip
@@ -284,6 +290,7 @@ class Contrast:
     """
 
     kind: ClassVar[Kind] = "contrast"
+    shares: ClassVar[tuple[str, ...]] = ()
     pairs: ClassVar[tuple[tuple[str, str], ...]] = ()
     id: ItemId
     queries: tuple[str, str]
@@ -317,6 +324,7 @@ class BothOrders:
     label: int
     cluster: str
     split: str = ""
+    shares: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -339,6 +347,7 @@ class Query:
     near_edits: tuple[Edit, ...] = ()
     split: str = ""
     counts: bool = False
+    shares: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -386,8 +395,9 @@ class RankedQuery:
     """A query that searches documents, of which the rows of the right ones are known with their grades, best first.
 
     `negatives` are rows of documents that were named as hard and wrong. `slices` are what the data say of the query
-    besides. `own` is the row of the document that is the query itself: its search leaves that out. The query is encoded
-    as a query, the documents as documents.
+    besides. `own` is the row of the document that is the query itself: its search leaves that out. `shares` are hashes
+    of its right documents and of the cluster that the data name. The query is encoded as a query, the documents as
+    documents.
     """
 
     kind: ClassVar[Kind] = "ranked"
@@ -400,6 +410,7 @@ class RankedQuery:
     split: str = ""
     slices: tuple[tuple[str, str], ...] = ()
     own: int | None = None
+    shares: tuple[str, ...] = ()
 
     @property
     def near(self) -> str:
@@ -426,6 +437,7 @@ class LoggedQuery:
     """
 
     kind: ClassVar[Kind] = "logged"
+    shares: ClassVar[tuple[str, ...]] = ()
     own: ClassVar[int | None] = None
     right: ClassVar[tuple[tuple[int, int], ...]] = ()
     judged: ClassVar[tuple[tuple[str, str], ...]] = ()
@@ -446,6 +458,7 @@ class Repeated:
     """A text that is encoded a second time, in other company."""
 
     kind: ClassVar[Kind] = "repeated"
+    shares: ClassVar[tuple[str, ...]] = ()
     id: ItemId
     text: str
     cluster: str
@@ -465,6 +478,7 @@ class Classified:
     """
 
     kind: ClassVar[Kind] = "classified"
+    shares: ClassVar[tuple[str, ...]] = ()
     id: ItemId
     first: str
     second: str
@@ -504,6 +518,7 @@ class Chain:
     surprisal: tuple[float, ...] = ()
     rejected: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:

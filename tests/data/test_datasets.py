@@ -1,5 +1,6 @@
 """Loading by name; ids, clusters, samples and reference pairs of labelled pairs."""
 
+import itertools
 import re
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.datasets import load as loading
-from encheck.datasets.clusters import clusters_of, sample_clusters
+from encheck.datasets.clusters import clusters_of, sample_clusters, shares_of
 from encheck.datasets.labelled import from_rows
 from encheck.datasets.load import load, names
 from encheck.datasets.reader import Row
@@ -19,6 +20,7 @@ from encheck.errors import DataError, NothingToMeasure
 from encheck.items.builders import labelled_pairs
 from encheck.items.variants import Maker
 from encheck.language.words import content_words
+from encheck.types import content_hash
 
 WORDS = "kettle lantern harbour violin meadow copper tunnel the of was".split()
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
@@ -150,6 +152,24 @@ def test_a_chain_of_shared_sentences_is_one_cluster_and_others_are_apart():
     chain = [Row("a", "b", 1), Row("c", "d", 1), Row("b", "C", 0), Row("e", "f", 0)]
     clusters = clusters_of(chain)
     assert clusters[0] == clusters[1] == clusters[2] != clusters[3]
+
+
+def test_the_ends_of_a_chain_share_no_sentence_and_pairs_and_groups_say_what_they_share():
+    chain = [Row("a", "b", 1), Row("B", "c", 1), Row("c", "d", 1, cluster="own"), Row("e", "f", 1)]
+    first, middle, last, alone = shares_of(chain)
+    assert len({*first} & {*middle}) == len({*middle} & {*last}) == 1
+    assert not {*first} & {*last}
+    assert content_hash("own") in last
+    assert alone == ()
+    made = from_rows("own", chain)
+    assert [pair.shares for pair in made.pairs] == [group.shares for group in made.groups] == shares_of(chain)
+
+
+@given(st.lists(rows, max_size=8))
+def test_pairs_that_share_something_are_of_one_cluster(found):
+    clusters, shares = clusters_of(found), shares_of(found)
+    for i, j in itertools.combinations(range(len(found)), 2):
+        assert not {*shares[i]} & {*shares[j]} or clusters[i] == clusters[j]
 
 
 def test_words_in_another_order_are_one_cluster():

@@ -222,6 +222,20 @@ def asked(name, *right, negatives=(), cluster=""):
     return CollectionQuery(name, name, dict.fromkeys(right, 1), negatives, cluster)
 
 
+def test_what_queries_share_is_each_right_document_and_the_cluster_that_the_data_name():
+    queries = [asked("a", "1", "2"), asked("b", "2", negatives=("1",)), asked("c", "3", cluster="own"), asked("d")]
+    a, b, c, d = (set(q.shares) for q in clustered(queries))
+    assert len(a & b) == 1
+    assert (len(a), len(c), d) == (2, 2, set())
+    assert not (a | b) & c
+
+
+def test_a_chain_of_queries_is_one_cluster_and_its_ends_share_nothing():
+    first, _, last = clustered([asked("a", "1"), asked("b", "1", "2"), asked("c", "2")])
+    assert first.cluster == last.cluster
+    assert not {*first.shares} & {*last.shares}
+
+
 def test_clusters_join_queries_by_right_documents_and_never_by_negatives():
     queries = [asked("a", "x"), asked("b", "x", "y"), asked("c", "y"), asked("d", "z", negatives=("x",)), asked("e")]
     names = [q.cluster for q in clustered(queries)]

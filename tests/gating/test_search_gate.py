@@ -96,6 +96,18 @@ def test_too_few_articles_are_told_how_many_more_it_takes(weighed):
     assert f": INCONCLUSIVE. {remedy['says']}" in "\n".join(summary.markdown(entry, {}, most=50))
 
 
+def test_queries_that_overlap_in_a_chain_are_not_taken_for_one_cluster(tmp_path):
+    """Each shares a document with the next: one component, which once did not gate at all."""
+    before, after = (
+        {CASE: searched(ranks, each=150, slices=False) | {"shares": [f"d{i} d{i + 1}" for i in range(150)]}}
+        for ranks in ([1] * 150, [3] * 40 + [1] * 110)
+    )
+    save(tmp_path / "base", said(), tables_of(said(), before, "m"), model="m")
+    assert b"d149" not in (tmp_path / "base" / "items.parquet").read_bytes()
+    row = weigh(read(tmp_path / "base"), said(), after, model="m").decision.rows[0]
+    assert (row.outcome, row.gates, row.clusters) == ("block", True, 50)
+
+
 NUMBER = "other_number_is_farther"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -34,11 +35,31 @@ def clusters_of(rows: Sequence[Row]) -> list[str]:
     return [row.cluster or hashed[root] for root, row in zip(roots, rows, strict=True)]
 
 
+def shares_of(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Hashes of what each row shares with others: the cluster that it names, and each sentence that is in several.
+
+    Empty where that is its cluster alone. Rows that hang together through others only share nothing.
+    """
+    words = [(_words(row.first), _words(row.second)) for row in rows]
+    counts = Counter(text for both in words for text in {*both})
+
+    def of(row: Row, both: tuple[str, str]) -> tuple[str, ...]:
+        shared = [content_hash("sentence", text) for text in dict.fromkeys(both) if counts[text] > 1]
+        return (*([content_hash(row.cluster)] if row.cluster else []), *shared) if shared else ()
+
+    return [of(row, both) for row, both in zip(rows, words, strict=True)]
+
+
 def bag_of(text: str) -> int:
     """A number for the words of a text in any order: 64 bits, since a million texts are held by it at once."""
+    return hash(_words(text))
+
+
+def _words(text: str) -> str:
+    """The words of a text in alphabetical order."""
     words = text.lower().split()
     words.sort()
-    return hash(" ".join(words))
+    return " ".join(words)
 
 
 def sample_clusters(clusters: Iterable[str], count: int, *, seed: int) -> set[str]:

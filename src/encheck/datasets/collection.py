@@ -21,8 +21,8 @@ class CollectionQuery:
 
     `relevance` has every judged document with its grade: above 0 is right, the more the better. `negatives` are
     documents that were named as hard and wrong. `slices` are further columns of the data, name -> value. `weight` is
-    how often it was asked. `own` is the document that is the query itself, which its search leaves out, as BEIR does;
-    empty if there is none.
+    how often it was asked. `shares` are hashes of its right documents and of the cluster that the data name. `own` is
+    the document that is the query itself, which its search leaves out, as BEIR does; empty if there is none.
     """
 
     id: str
@@ -33,6 +33,7 @@ class CollectionQuery:
     slices: Mapping[str, str] = field(default_factory=dict)
     weight: int = 1
     own: str = ""
+    shares: tuple[str, ...] = ()
 
     @property
     def right(self) -> dict[str, int]:
@@ -141,7 +142,8 @@ def clustered(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, ...]
     """The queries with their clusters: what the data name, else the component of queries that share right documents.
 
     A component is named by the hash of its first document id, so that no order of rows matters. A query without a right
-    document is a cluster by itself. Negatives join nothing.
+    document is a cluster by itself. Negatives join nothing. What queries share is each right document by itself, and
+    the cluster that the data name.
     """
     edges = [(i, document) for i, q in enumerate(queries) for document in q.right]
     numbers: dict[str, int] = {}
@@ -153,4 +155,10 @@ def clustered(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, ...]
         first[root] = min(first.get(root, document), document)
     found = {i: content_hash(first[root]) for root, i in zip(roots, starts, strict=True)}
     alone = (found.get(i) or content_hash("query", q.id) for i, q in enumerate(queries))
-    return tuple(replace(q, cluster=q.cluster or name) for q, name in zip(queries, alone, strict=True))
+    named = zip(queries, alone, strict=True)
+    return tuple(replace(q, cluster=q.cluster or name, shares=_shares(q)) for q, name in named)
+
+
+def _shares(query: CollectionQuery) -> tuple[str, ...]:
+    documents = [content_hash("document", document) for document in query.right]
+    return (*([content_hash(query.cluster)] if query.cluster else []), *documents)

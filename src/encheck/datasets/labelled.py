@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from encheck.datasets.clusters import clusters_of, sample_clusters
+from encheck.datasets.clusters import clusters_of, sample_clusters, shares_of
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.kept import KeptPairs
 from encheck.datasets.parts import TEST, VALIDATION
@@ -41,8 +41,10 @@ def from_kept(name: str, kept: KeptPairs, *, licence: str = "") -> Dataset:
 
 
 def _dataset(name: str, kept: Iterable[tuple[Row, str]], licence: str, *, rows: int, skipped: Sequence[str]) -> Dataset:
-    pairs = tuple(_pairs(name, kept))
-    groups = tuple(Group(p.id, p.first, p.second, p.cluster, split=p.split) for p in pairs if p.label == 1)
+    pairs = tuple(_pairs(name, list(kept)))
+    groups = tuple(
+        Group(p.id, p.first, p.second, p.cluster, split=p.split, shares=p.shares) for p in pairs if p.label == 1
+    )
     universe = tuple(sorted({p.cluster for p in pairs}))
     sampled = len(pairs) < rows
     return Dataset(name, pairs, groups, licence, rows, skipped=tuple(skipped), sampled=sampled, universe=universe)
@@ -57,12 +59,15 @@ def _sampled(rows: Sequence[tuple[Row, str]], count: int, seed: int) -> list[tup
     return [(row, c) for row, c in rows if any(row.split in part and c in some for part, some in wanted)]
 
 
-def _pairs(name: str, rows: Iterable[tuple[Row, str]]) -> Iterable[SentencePair]:
+def _pairs(name: str, rows: Sequence[tuple[Row, str]]) -> Iterable[SentencePair]:
     seen: Counter[str] = Counter()
-    for row, cluster in rows:
+    every = shares_of([row for row, _ in rows])
+    for (row, cluster), shares in zip(rows, every, strict=True):
         key = content_hash(row.first, row.second)
         item = pair_id(name, key, seen[key])
-        yield SentencePair(item, row.first, row.second, row.label, cluster, row.split, score=row.score, key=row.key)
+        yield SentencePair(
+            item, row.first, row.second, row.label, cluster, row.split, score=row.score, key=row.key, shares=shares
+        )
         seen[key] += 1
 
 

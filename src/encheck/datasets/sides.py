@@ -79,5 +79,14 @@ def _control(group: Group, name: str, source: str) -> list[Variant]:
 def _alone(group: Group, side: str, source: str, variants: list[Variant]) -> Group:
     name = f"{group.id}~{side}"
     return Group(
-        name, source, source, group.cluster, tuple(variants), None, group.split, side=side, is_quick=group.is_quick
+        name,
+        source,
+        source,
+        group.cluster,
+        tuple(variants),
+        None,
+        group.split,
+        side=side,
+        is_quick=group.is_quick,
+        shares=group.shares,
     )

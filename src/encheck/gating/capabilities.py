@@ -19,7 +19,7 @@ from encheck.gating.pairing import AT_CHANCE, Compared
 from encheck.gating.types import BUDGETS, DEFAULT, Paired, Rule
 from encheck.ids import GateRowId
 from encheck.metrics.health import room
-from encheck.statistics.sharing import sharing_of
+from encheck.statistics.sharing import codes_of, numbered, sharing_of
 
 STRAIGHT = {other: kind for kind, other in AT_CHANCE.items()}  # the kind that these are without
 WHOLE, DIRECTION = "whole", "direction-{}"
@@ -90,8 +90,9 @@ def _without(one: Compared, texts: set[str]) -> Compared:
 
 
 def _enough(some: Sequence[Compared], rule: Rule) -> bool:
-    clusters = {label for one in some for label in one.before.clusters}
-    return sum(len(one.old) for one in some) >= rule.min_items and len(clusters) >= rule.min_clusters
+    if sum(len(one.old) for one in some) < rule.min_items:
+        return False
+    return sharing_of(numbered([names for one in some for names in one.before.things])).independent >= rule.min_clusters
 
 
 def parts(rows: Mapping[str, list[Compared]]) -> dict[str, Part]:
@@ -130,7 +131,7 @@ def pooled(
 
     `rule` says how many items gate.
     """
-    codes = {name: i for i, name in enumerate(sorted({c for one in found for c in one.before.clusters}))}
+    codes = codes_of([names for one in found for names in one.before.things])
     pools = pools_of(found)
     own = rows(found, rule)
     every = [*own.items(), *(slices or {}).items()]
@@ -163,8 +164,7 @@ def by_property(found: Sequence[Compared]) -> list[Paired]:
 
 def alone(name: str, one: Compared, pool: Compared | None) -> Paired:
     """One case as a row of its own; `pool` as for `calibration_error`."""
-    codes = {label: i for i, label in enumerate(sorted({*one.before.clusters}))}
-    return _pooled(name, [one], codes, calibration_error([one], pool))
+    return _pooled(name, [one], codes_of(one.before.things), calibration_error([one], pool))
 
 
 def pools_of(found: Sequence[Compared]) -> dict[str, Compared]:
@@ -174,14 +174,13 @@ def pools_of(found: Sequence[Compared]) -> dict[str, Compared]:
 
 def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error: float) -> Paired:
     first = some[0]
-    clusters = [codes[label] for one in some for label in one.before.clusters]
     old, new = (np.concatenate([getattr(one, side) for one in some]) for side in ("old", "new"))
     family, metric = declared_of(first.before).family, first.metric
     same, below = all(one.alike for one in some), {one.is_below_chance for one in some}
     guessed = _chance(some), len(below) > 1
-    codes_of = np.array(clusters, np.intp)
+    things = numbered([names for one in some for names in one.before.things], codes)
     endpoint = "" if first.budget == "behaviour" else metric.label
-    return Paired(name, family, metric.kind, old, new, codes_of, metric.delta, error, same, *guessed,
+    return Paired(name, family, metric.kind, old, new, things, metric.delta, error, same, *guessed,
                   declared_of(first.before).proxy, first.budget, endpoint, strata=_strata(some))  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
 from encheck.statistics import paired as stats
-from encheck.statistics.sharing import sharing_of
+from encheck.statistics.sharing import numbered, sharing_of
 
 NDCG, FIRST = "ndcg@10", "recall@1"
 ENDPOINTS: Mapping[str, Metric[...]] = {
@@ -78,7 +78,7 @@ def _beside(before: Table, after: Table, metric: Metric[...]) -> Beside | None:
     """One of them, over the queries that have a value; None if hardly any has one."""
     old, new = (metric.per_item(table, RANKS) for table in (before, after))
     there = ~(np.isnan(old) | np.isnan(new))
-    sharing = sharing_of(np.unique(np.array(before.clusters)[there], return_inverse=True)[1])
+    sharing = sharing_of(numbered(before.things)[there])
     if sharing.withheld:
         return None
     change = (new - old)[there]

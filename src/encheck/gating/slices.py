@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from encheck.gating.pairing import Compared
 from encheck.gating.types import Rule
 from encheck.ids import GateRowId
+from encheck.statistics.sharing import numbered, sharing_of
 from encheck.types import content_hash
 
 SHOWN, NAMED = 40, 5  # characters of a value; slices that are named where more are left out
@@ -60,9 +61,10 @@ def _slices(one: Compared) -> list[Slice]:
     for i, columns in enumerate(said):
         for entry in columns.items():
             at.setdefault(entry, []).append(i)
-    clusters = np.array(one.before.clusters)
     distinct = {tuple(rows): entry for entry, rows in sorted(at.items(), reverse=True) if len(rows) < len(said)}
-    found = [Slice(*entry, np.array(rows, np.intp), len(set(clusters[[*rows]]))) for rows, entry in distinct.items()]
+    things = numbered(one.before.things)
+    chosen = [(entry, np.array(rows, np.intp)) for rows, entry in distinct.items()]
+    found = [Slice(*entry, rows, sharing_of(things[rows]).independent) for entry, rows in chosen]
     return sorted(found, key=lambda some: (-some.clusters, -len(some.queries), some.column, some.value))
 
 

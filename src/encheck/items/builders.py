@@ -133,7 +133,7 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     labelled = [p for p in dataset.pairs if p.label is not None]
     measured = [labelled[i] for i in measured_part(labelled)]
     kept = tuple(
-        BothOrders(ItemId(p.id).in_both_orders, p.first, p.second, int(p.label or 0), p.cluster, p.split)
+        BothOrders(ItemId(p.id).in_both_orders, p.first, p.second, int(p.label or 0), p.cluster, p.split, p.shares)
         for p in measured
         if p.first != p.second
     )
@@ -239,7 +239,7 @@ def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
     edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
     return Triplet(
         name, group.source, group.paraphrase, variant.text, group.cluster, edits, variant.edits, group.split,
-        far_why=variant.certificate,
+        far_why=variant.certificate, shares=group.shares,
     )  # fmt: skip
 
 
@@ -253,7 +253,7 @@ def _contrast(dataset: Dataset, group: Group, near: Variant | str, far: Variant 
     name = _id(dataset, (group.source, near.text), far)
     return Triplet(
         name, group.source, near.text, far.text, group.cluster, near.edits, far.edits, group.split,
-        near.certificate, far.certificate,
+        near.certificate, far.certificate, group.shares,
     )  # fmt: skip
 
 
@@ -272,7 +272,8 @@ def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level:
     at = source.index(group.source)
     item = ItemId.of(dataset.name, content_hash(source, kept), name, level, "passage")
     near_edits, far_edits = (tuple(Edit(e.start + at, e.end + at, e.text) for e in v.edits) for v in (near, far))
-    return Triplet(item, source, kept, changed, group.cluster, near_edits, far_edits, group.split)
+    return Triplet(item, source, kept, changed, group.cluster, near_edits, far_edits, group.split,
+                   shares=group.shares)  # fmt: skip
 
 
 def _edited(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
@@ -280,5 +281,6 @@ def _edited(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
         return variant
     name = _id(dataset, (group.source,), variant)
     return SentencePair(
-        name, group.source, variant.text, None, group.cluster, group.split, variant.edits, why=variant.certificate
-    )
+        name, group.source, variant.text, None, group.cluster, group.split, variant.edits, why=variant.certificate,
+        shares=group.shares,
+    )  # fmt: skip

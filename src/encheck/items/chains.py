@@ -106,6 +106,7 @@ def _chain(
         source=group.source, partner=group.paraphrase, members=members, cluster=group.cluster, pivot=pivot,
         split=group.split, edits=tuple(step.edits for step in made.steps),
         overlap=float(jaccard([group.source], [group.paraphrase])[0]), unusual=tuple(odd), rejected=made.rejected,
+        shares=group.shares,
         why=tuple(step.said for step in made.steps),
     )  # fmt: skip
 
@@ -156,5 +157,6 @@ def _continuation(dataset: Dataset, group: Group, outcomes: Sequence[Variant | s
         id=ItemId.of(dataset.name, key, "continuation", len(found), "words"),
         source=group.source, partner=group.paraphrase, members=tuple(made.text for made in found),
         cluster=group.cluster, pivot="b", split=group.split, edits=tuple(made.edits for made in found), edited="source",
+        shares=group.shares,
         overlap=float(jaccard([group.source], [group.paraphrase])[0]), why=tuple(made.certificate for made in found),
     )  # fmt: skip

@@ -52,7 +52,7 @@ def _query(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[
         wrong = tuple(v.text for name in others if (v := group.variant(name)))
         name = ItemId.of(dataset.name, content_hash(*texts), "query", 1, "counted" if counts else "searched", 0)
         edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
-        yield Query(name, *texts, wrong, group.cluster, edits, group.split, counts)
+        yield Query(name, *texts, wrong, group.cluster, edits, group.split, counts, group.shares)
 
 
 def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
@@ -123,7 +123,9 @@ def _ranked(name: str, query: CollectionQuery, documents: Documents, rows: Mappi
     item = ItemId.of(name, key, "query", 1, "ranked")
     slices = tuple(query.slices.items())
     own = rows[query.own] if query.own else None
-    return RankedQuery(item, query.text, documents, tuple(right), negatives, query.cluster, slices=slices, own=own)
+    return RankedQuery(
+        item, query.text, documents, tuple(right), negatives, query.cluster, slices=slices, own=own, shares=query.shares
+    )
 
 
 def _numbered(queries: Iterable[RankedQuery]) -> Iterator[RankedQuery]:

@@ -33,6 +33,7 @@ GIVEN = (
     "source_role",
     "text_role",
     "slice",
+    "shares",
     "answers",
     "weight",
 )  # what not every case has; docs/report.md says what each holds

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.example import Line
-from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.frame import Frame, Side, edits_json, shares_column
 from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import DECIMALS, Floats, Scale
@@ -90,7 +90,7 @@ class ChainScores:
             "chain", case, tuple(ItemId(c.id).member(k) for c, k in zip(chains, steps, strict=True)),
             sources=tuple(_pivot(c) for c in chains), near=near, far=far, clusters=tuple(c.cluster for c in chains),
             splits=tuple(c.split for c in chains), steps=tuple(steps),
-            source_is_second=tuple(c.pivot == "b" for c in chains),
+            source_is_second=tuple(c.pivot == "b" for c in chains), shares=shares_column(chains),
         )  # fmt: skip
 
     def example(self, item: Any, position: int) -> list[Line]:

@@ -57,7 +57,8 @@ class Frame:
     the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of chains'
     members and of the sides of groups. `source_is_second` marks rows whose pairs were scored the other way round:
     (near, source), (far, source). `slices` names the part of the data that an item is of; of a query, a JSON object of
-    the columns that the data have besides. `gold` is people's score,
+    the columns that the data have besides. `shares` has the hashes of what an
+    item has in common with others, with blanks between them, "" where that is its cluster. `gold` is people's score,
     `keys` the data's own names, `answers` what a query found, as `Answers` writes it, `weights` how often it was asked.
     """
 
@@ -75,6 +76,7 @@ class Frame:
     steps: tuple[int, ...] = ()
     source_is_second: tuple[bool, ...] = ()
     slices: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     weights: tuple[int, ...] = ()
     roles: tuple[str, str] = ("", "")
@@ -83,7 +85,8 @@ class Frame:
     def of_items(cls, kind: Kind, case: CaseId, items: Sequence[Item], **columns: Any) -> Frame:
         """The frame of these items, one row each; ids, clusters and splits are theirs."""
         ids, clusters, splits = (tuple(getattr(i, name) for i in items) for name in ("id", "cluster", "split"))
-        return cls(kind, case, ids, clusters=clusters, splits=splits, **columns)
+        shares = shares_column(items)
+        return cls(kind, case, ids, clusters=clusters, splits=splits, shares=shares, **columns)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -164,10 +167,17 @@ _SOME = {
     "step": "steps",
     "source_is_second": "source_is_second",
     "slice": "slices",
+    "shares": "shares",
     "answers": "answers",
     "weight": "weights",
 }
 _ROLES = ("source_role", "text_role")
+
+
+def shares_column(items: Sequence[Item]) -> tuple[str, ...]:
+    """What each item shares, as the column holds it; nothing where all share their cluster alone."""
+    found = tuple(" ".join(item.shares) for item in items)
+    return found if any(found) else ()
 
 
 def edits_json(edits: Sequence[Edit]) -> str:

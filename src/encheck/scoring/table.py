@@ -25,6 +25,8 @@ class Table:
     `answers` has what each query found, as `Answers` writes it; it is empty if the items search no documents.
     `weights` has how often each query was asked, where a log says so: nobody judged what such queries find.
     `slices` has what the data say of each query besides, as a JSON object; a baseline keeps no text, and so none.
+    `shares` has hashes of what each item has in common with others, with blanks between them; "" where that is its
+    cluster, and empty where it is for all.
     `declared` is what the check declares of itself; None if the run that made the table does not say.
     """
 
@@ -45,6 +47,7 @@ class Table:
     answers: tuple[str, ...] = ()
     weights: tuple[int, ...] = ()
     slices: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
 
     @builtins.property
     def gate_row(self) -> GateRowId:
@@ -64,11 +67,19 @@ class Table:
             found.setdefault(ItemId(item).chain, []).append(i)
         return list(found.values())
 
+    @builtins.property
+    def things(self) -> list[list[str]]:
+        """What each item shares with others: at least its cluster, or what overlaps in its place."""
+        if not self.shares:
+            return [[cluster] for cluster in self.clusters]
+        return [text.split() or [cluster] for text, cluster in zip(self.shares, self.clusters, strict=True)]
+
     def of(self, positions: NDArray[np.intp]) -> Table:
         """A selection of the items."""
         chosen = [int(i) for i in positions]
         names = ("items", "texts", "clusters", "splits", "labels", *["answers"] * bool(self.answers),
-                 *["weights"] * bool(self.weights), *["slices"] * bool(self.slices))  # fmt: skip
+                 *["weights"] * bool(self.weights), *["slices"] * bool(self.slices),
+                 *["shares"] * bool(self.shares))  # fmt: skip
         some: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in chosen) for name in names}
         return replace(self, near=self.near[positions], far=self.far[positions], **some)
 

@@ -13,7 +13,7 @@ case in which each item has one thing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -264,6 +264,24 @@ def sharing_of(things: ArrayLike) -> Sharing:
 @lru_cache(maxsize=64)
 def _sharing_of(things: bytes, shape: tuple[int, ...]) -> Sharing:
     return Sharing.of(np.frombuffer(things, np.intp).reshape(shape))
+
+
+def codes_of(names: Sequence[Sequence[str]]) -> dict[str, int]:
+    """A number for each name of a thing, in alphabetical order."""
+    return {name: i for i, name in enumerate(sorted({name for some in names for name in some}))}
+
+
+def numbered(names: Sequence[Sequence[str]], codes: Mapping[str, int] | None = None) -> Things:
+    """The numbers of the things of each item, shape [n] where each has one, else [n, k], -1 for none.
+
+    >>> numbered([["a"], ["a", "b"]]).tolist()
+    [[0, -1], [0, 1]]
+    """
+    given = codes_of(names) if codes is None else codes
+    width = max(map(len, names), default=1)
+    if width == 1:
+        return np.array([given[name] for (name,) in names], np.intp)
+    return np.array([[*(given[name] for name in some), *[-1] * (width - len(some))] for some in names], np.intp)
 
 
 def side_by_side(several: Sequence[Things]) -> Things:
