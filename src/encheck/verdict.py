@@ -135,13 +135,13 @@ def judge(
 
 
 def with_meaning(reason: str, estimate: Estimate) -> str:
-    """The reason, what broke a contract, and what the figure says of whether the model sees meaning at all.
+    """The reason, what broke a contract, why there is no interval, and whether the model sees meaning at all.
 
     >>> with_meaning("above the floor", Estimate("m", 0.6, 0.55, 0.65, n=9, clusters=9, params={"meaning": "detected"}))
     'above the floor; meaning: detected'
     """
-    said, cause = (estimate.params.get(name) for name in ("meaning", "cause"))
-    return "; ".join(filter(None, (reason, str(cause or ""), f"meaning: {said}" if said else "")))
+    said, *causes = (str(estimate.params.get(name) or "") for name in ("meaning", "cause", "withheld"))
+    return "; ".join(filter(None, (reason, *causes, f"meaning: {said}" if said else "")))
 
 
 def _failed(reason: str, known: str | None) -> tuple[Verdict, str]:

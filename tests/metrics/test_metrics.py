@@ -21,8 +21,9 @@ from encheck.metrics.pairs import (
 )
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
+from encheck.statistics.sharing import Sharing
 from encheck.types import Lines
-from encheck.verdict import judge
+from encheck.verdict import Terms, judge, rule
 
 SIMILARITY = st.floats(-1, 1).map(lambda x: round(x, 3))
 
@@ -191,7 +192,26 @@ def test_a_margin_equal_to_epsilon_is_a_tie_though_floats_are_noisy():
 def test_where_all_items_agree_the_interval_still_has_width():
     rate = margin_rate(margins([0.9] * 60, [0.1] * 60))
     assert (rate.value, rate.high) == (1, 1)
-    assert rate.low == pytest.approx(0.0250 ** (1 / 60))
+    assert rate.low == pytest.approx(0.0250 ** (1 / 60), abs=0.003)
+
+
+def test_a_rate_of_items_that_share_too_much_has_no_interval_and_says_why():
+    near, far = np.full(60, 0.9), np.r_[np.full(40, 0.1), np.full(20, 0.95)]
+    rate = margin_rate(MarginScores(near, far, Resampler(["a"] * 30 + [str(i) for i in range(30)]), Scale(0.0)))
+    assert (rate.low, rate.high) == (0, 1)
+    assert rate.params["withheld"].startswith("30 of 60 items share one document")
+    assert rule(rate, Terms(own=0.5)).reason.endswith(rate.params["withheld"])
+
+
+def test_the_rate_of_a_chain_of_items_counts_the_pairs_that_share_something():
+    won = np.arange(300) % 3 > 0
+    chain = [(f"{i}", f"{i + 1}") for i in range(300)]
+    draws = Resampler(["all"] * 300, shares=chain)
+    rate = margin_rate(MarginScores(np.full(300, 0.5), np.where(won, 0.1, 0.9), draws, Scale(0.0)))
+    wanted = Sharing.of([[i, i + 1] for i in range(300)]).rate_interval(won.astype(float))
+    assert (rate.low, rate.high) == (wanted[0][0], wanted[1][0])
+    assert rate.clusters == 100
+    assert draws.of(np.arange(100)).sharing.independent < 40
 
 
 def test_the_worst_items_come_first(two_classes):

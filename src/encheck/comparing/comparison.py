@@ -66,14 +66,13 @@ def compare(
     first = models[0]
     epsilons = epsilons_of(models)
     differences = {
-        m.name: sorted(compare_sides(first.side, m.side, seed=seed, epsilons=epsilons), key=_place(first))
-        for m in models[1:]
+        m.name: sorted(compare_sides(first.side, m.side, epsilons=epsilons), key=_place(first)) for m in models[1:]
     }
     whole = _whole(models)
     if not any(differences.values()) and not whole:
         named = ", ".join(map(str, folders))
         raise UsageError(f"the runs share no items ({named}): compare runs on the same data, seed and generators")
-    lines = matrix(models, epsilons=epsilons, seed=seed)
+    lines = matrix(models, epsilons=epsilons)
     return Comparison(
         models, differences, whole, dilemma(models, behaviour=behaviour, seed=seed), lines,
         flips(models, epsilons=epsilons), _contamination(models, seed),

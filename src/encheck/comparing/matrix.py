@@ -65,14 +65,14 @@ class Line:
     cells: tuple[Cell | None, ...]
 
 
-def matrix(models: Sequence[Model], *, epsilons: Mapping[str, float], seed: int = 0) -> list[Line]:
+def matrix(models: Sequence[Model], *, epsilons: Mapping[str, float]) -> list[Line]:
     """A line for each property and data set of the models, by data, family and name; the first is the reference."""
     rows = _rows(models)
     changes = {
         (key, m.name): found
         for key, row in rows.items()
         for m in models[1:]
-        if (found := change_of(row, models[0], m, epsilons, seed))
+        if (found := change_of(row, models[0], m, epsilons))
     }
     said = verdicts(changes)
     order = {name: place for place, name in enumerate(dict.fromkeys(data for data, _ in rows))}
@@ -103,11 +103,11 @@ def _rows(models: Sequence[Model]) -> dict[tuple[str, str], Raw]:
     return found
 
 
-def change_of(row: Raw, first: Model, other: Model, epsilons: Mapping[str, float], seed: int) -> Change | None:
+def change_of(row: Raw, first: Model, other: Model, epsilons: Mapping[str, float]) -> Change | None:
     """How a model differs from the first in a row's figure; None where it cannot be paired, or has no better side."""
     if not has_better_side(row["metric"]):
         return None
-    return change(row, first, other, epsilon=epsilons.get(case_of(row), 0.0), seed=seed)
+    return change(row, first, other, epsilon=epsilons.get(case_of(row), 0.0))
 
 
 def has_better_side(figure: str) -> bool:

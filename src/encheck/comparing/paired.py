@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.comparing.models import Model
-from encheck.comparing.runs import beats_chance, measured, metric_values, unchanged
+from encheck.comparing.runs import beats_chance, clusters_told, measured, metric_values, unchanged
 from encheck.gating.baseline import case_of
 from encheck.gating.endpoints import RANKS
 from encheck.gating.pairing import shared
@@ -20,8 +20,8 @@ from encheck.metrics import Metric, adjusted_rate, margin_rate, named
 from encheck.scoring.differences import differences
 from encheck.scoring.table import Table
 from encheck.statistics.balancing import balancing_weights, effective
-from encheck.statistics.bootstrap import Resampler, interval
 from encheck.statistics.paired import t_cdf
+from encheck.statistics.sharing import interval_of_mean, numbered, sharing_of
 from encheck.types import Triplet
 from encheck.verdict import MIN_CLUSTERS
 
@@ -48,7 +48,7 @@ class Change:
     beats_chance: bool = True
 
 
-def change(row: Mapping[str, Any], first: Model, other: Model, *, epsilon: float = 0.0, seed: int = 0) -> Change | None:
+def change(row: Mapping[str, Any], first: Model, other: Model, *, epsilon: float = 0.0) -> Change | None:
     """How `other` differs from `first` in the figure of a row of results.json.
 
     Of an adjusted rate the differences of the items are weighed as the rate weighs the items: the weights come from the
@@ -67,8 +67,11 @@ def change(row: Mapping[str, Any], first: Model, other: Model, *, epsilon: float
     if not np.isfinite(weights).all():
         return None
     old, new = (_values(metric, table, model, epsilon) for table, model in ((before, first), (after, other)))
-    moved = np.where(unchanged(metric, before, after, old == new), 0.0, new - old)
-    found = _change(old, moved, weights, Resampler(heads.clusters, seed=seed), is_adjusted=is_adjusted)
+    same = unchanged(metric, before, after, old == new)
+    moved = np.where(same, 0.0, new - old)
+    found = _change(old, moved, weights, heads, is_rate=metric.kind == "rate", is_adjusted=is_adjusted)
+    if same.all():
+        found = replace(found, low=0.0, high=0.0)
     ends = ((old, found.before), (old + moved, found.after))
     weighted = [mean + weights / weights.mean() * (values - mean) for values, mean in ends]
     return replace(found, beats_chance=beats_chance(heads, metric, *weighted))
@@ -89,20 +92,23 @@ def _weights(table: Table, model: Model, row: Mapping[str, Any]) -> Floats:
     return balancing_weights(differences(triplets))
 
 
-def _change(old: Floats, moved: Floats, weights: Floats, resampler: Resampler, *, is_adjusted: bool) -> Change:
-    sums = resampler.totals(np.column_stack([weights * moved, weights]))
-    replicates = sums[:, 0] / sums[:, 1]
-    low, high = map(float, interval(replicates))
+def _change(old: Floats, moved: Floats, weights: Floats, heads: Table, *, is_rate: bool, is_adjusted: bool) -> Change:
+    """The change, by what the items share; of weighted items by what each adds to the weighted mean."""
+    sharing = sharing_of(numbered(heads.things))
     before, difference = (float(weights @ values / weights.sum()) for values in (old, moved))
-    clusters = resampler.clusters
+    found = sharing.errors(difference + weights / weights.mean() * (moved - difference))
+    ends = sharing.change_interval(moved) if is_rate and not is_adjusted else interval_of_mean(found)
+    low, high = (float(end[0]) for end in ends)
+    clusters = clusters_told(sharing)
     if is_adjusted:
-        clusters = min(clusters, math.floor(effective(weights, resampler.columns) + 1e-9))
-    p = _p(difference, float(np.nanstd(replicates)), clusters)
+        codes = np.unique(heads.clusters, return_inverse=True)[1].reshape(-1)
+        clusters = min(clusters, math.floor(effective(weights, codes) + 1e-9))
+    p = _p(difference, float(found.error[0]), found.free, clusters)
     return Change(len(moved), clusters, before, before + difference, difference, low, high, p)
 
 
-def _p(difference: float, error: float, clusters: int) -> float:
-    """Two-sided p of no difference, by Student's t with the bootstrap's standard error."""
+def _p(difference: float, error: float, free: float, clusters: int) -> float:
+    """Two-sided p of no difference, by Student's t."""
     if clusters < MIN_CLUSTERS or not difference:
         return 1.0
-    return float(2 * t_cdf(-abs(difference) / error, clusters - 1)) if error else 0.0
+    return float(2 * t_cdf(-abs(difference) / error, free)) if error else 0.0

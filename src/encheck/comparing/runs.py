@@ -24,7 +24,7 @@ from encheck.metrics import Metric, named
 from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import Resampler, interval
+from encheck.statistics.sharing import Sharing, interval_of_mean, numbered, sharing_of
 from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]
@@ -83,7 +83,7 @@ def flips_count(d: Difference) -> bool:
 
 
 def compare_sides(
-    first: Side, other: Side, *, seed: int = 0, epsilons: Mapping[str, float] = MappingProxyType({})
+    first: Side, other: Side, *, epsilons: Mapping[str, float] = MappingProxyType({})
 ) -> list[Difference]:
     """A `Difference` for every case of which both sides scored the same items, at least two of them.
 
@@ -96,7 +96,7 @@ def compare_sides(
             before, after = map(measured, shared(table, other.tables[case]))
             if len(before.items) > 1:
                 scales = (first.scales.get(table.data, RANKS), other.scales.get(table.data, RANKS))
-                found.append(_difference(metric, before, after, scales, epsilons.get(case, 0.0), seed))
+                found.append(_difference(metric, before, after, scales, epsilons.get(case, 0.0)))
     return found
 
 
@@ -120,7 +120,7 @@ def metric_values(metric: Metric[...], table: Table, scale: Scale, *, epsilon: f
 
 
 def _difference(
-    metric: Metric[...], before: Table, after: Table, scales: tuple[Scale, Scale], epsilon: float, seed: int
+    metric: Metric[...], before: Table, after: Table, scales: tuple[Scale, Scale], epsilon: float
 ) -> Difference:
     old, new = (
         metric_values(metric, table, scale, epsilon=epsilon)
@@ -129,16 +129,21 @@ def _difference(
     same = unchanged(metric, before, after, old == new)
     heads = metric.heads(before)
     moved = np.where(same, 0.0, new - old)
-    resampler = Resampler(heads.clusters, seed=seed)
-    sums = resampler.totals(np.column_stack([moved, np.ones(len(moved))]))
-    low, high = interval(sums[:, 0] / sums[:, 1])
+    sharing = sharing_of(numbered(heads.things))
+    ends = sharing.change_interval(moved) if metric.kind == "rate" else interval_of_mean(sharing.errors(moved))
+    low, high = (0.0 if same.all() else end[0] for end in ends)
     is_won = metric.kind == "rate" and metric.unit == "item"
     lost, gained = (tuple(heads.items[i] for i in np.flatnonzero(moved == sign)) if is_won else () for sign in (-1, 1))
     return Difference(
         before.case, before.check, before.property, before.data, before.level, metric.name, len(moved),
-        resampler.clusters, float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high), lost,
-        gained, beats_chance(heads, metric, old, new),
+        clusters_told(sharing), float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high),
+        lost, gained, beats_chance(heads, metric, old, new),
     )  # fmt: skip
+
+
+def clusters_told(sharing: Sharing) -> int:
+    """How many clusters the items are worth; too few to tell where their interval is withheld."""
+    return min(sharing.independent, MIN_CLUSTERS - 1) if sharing.withheld else sharing.independent
 
 
 def beats_chance(heads: Table, metric: Metric[...], before: Floats, after: Floats) -> bool:
@@ -146,9 +151,9 @@ def beats_chance(heads: Table, metric: Metric[...], before: Floats, after: Float
 
     `heads` has a row for each value. Where guessing gets no known figure, a rate has to be above 0.
     """
-    codes = np.unique(heads.clusters, return_inverse=True)[1].astype(np.intp)
     one = Paired(
-        heads.case, declared_of(heads).family, "rate" if metric.kind == "rate" else "mean", before, after, codes,
+        heads.case, declared_of(heads).family, "rate" if metric.kind == "rate" else "mean", before, after,
+        numbered(heads.things),
         delta=metric.delta, chance=chance_of(heads, metric),
     )  # fmt: skip
     return rise_is_evidence(one, delta_of(one, DEFAULT))

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.adjusted import adjusted_rate, meaning
-from encheck.metrics.metric import estimated, figure, metric, ratio
+from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
 from encheck.metrics.pairs import won, worth
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import interval, widened
+from encheck.statistics.bootstrap import widened
 from encheck.surface import NEGATIVE_WORDS
 from encheck.types import Estimate
 
@@ -85,11 +85,7 @@ def both_directions_beyond_negative_words(scores: CrossedScores, *, epsilon: flo
         nan = float("nan")
         return Estimate(name, nan, nan, nan, 0, 0, missing="groups that a counter of negative words does not win")
     values = worth(scores.margins, epsilon).prod(axis=1)[left]
-    draws = scores.resampler.of(left)
-    totals = draws.totals(np.column_stack([values, np.ones_like(values)]))
-    low, high = map(float, interval(ratio(totals[:, 0], totals[:, 1])))
-    low, high = widened(float(values.mean()), low, high, n=len(left), clusters=draws.clusters)
-    return Estimate(name, float(values.mean()), low, high, len(left), draws.clusters, params={"epsilon": epsilon})
+    return share_of(name, scores.resampler.of(left), values, params={"epsilon": epsilon})
 
 
 @figure
@@ -109,9 +105,7 @@ def figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate
 
 
 def _share(name: str, scores: CrossedScores, values: Floats, epsilon: float) -> Estimate:
-    totals = scores.resampler.totals(np.column_stack([values, np.ones_like(values)]))
-    found = estimated(name, scores, values.mean(), ratio(totals[:, 0], totals[:, 1]))
-    return replace(_widened(found), params={"epsilon": epsilon})
+    return share_of(name, scores.resampler, values, params={"epsilon": epsilon})
 
 
 def _widened(found: Estimate) -> Estimate:

@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, metric, ratio
+from encheck.metrics.metric import metric, share_of
 from encheck.scoring.classified import ClassifiedScores
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import widened
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -43,11 +42,7 @@ def new_texts_accuracy(scores: ClassifiedScores) -> Estimate:
 
 
 def _share(name: str, scores: ClassifiedScores) -> Estimate:
-    values = scores.values
-    totals = scores.resampler.totals(np.column_stack([values, np.ones_like(values)]))
-    found = estimated(name, scores, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))
-    low, high = widened(found.value, found.low, found.high, n=found.n, clusters=found.clusters)
-    return replace(found, low=low, high=high)
+    return share_of(name, scores.resampler, scores.values)
 
 
 def _params(scores: ClassifiedScores) -> dict[str, float | str]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, figure, metric, no_references, ratio
+from encheck.metrics.metric import estimated, figure, metric, no_references, ratio, share_of
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import widened
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -67,10 +64,7 @@ def recall_at_1(scores: MarginScores) -> Estimate:
     A tie counts as not found: unlike a contest of two, chance finds next to nothing.
     """
     finds = (scores.margins > 0).astype(float)
-    totals = scores.resampler.totals(np.column_stack([finds, np.ones_like(finds)]))
-    found = estimated("recall_at_1", scores, finds.mean(), ratio(totals[:, 0], totals[:, 1]))
-    low, high = widened(found.value, found.low, found.high, n=found.n, clusters=found.clusters)
-    return replace(found, low=low, high=high)
+    return share_of("recall_at_1", scores.resampler, finds)
 
 
 @metric(values=_rooms, delta=0.1, label="room")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import interval
+from encheck.statistics.bootstrap import Resampler, interval
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -120,6 +120,16 @@ def estimated(
     n = len(draws.columns) if among is None else int(among.sum())
     clusters = draws.clusters if among is None else draws.clusters_among(among)
     return Estimate(name, float(value), float(low), float(high), n, clusters, **more)
+
+
+def share_of(name: str, draws: Resampler, values: Floats, **more: Any) -> Estimate:
+    """The estimate of a mean of values from 0 to 1, shape [n], of the items of `draws`; its interval follows what they
+    share. Where that leaves none it is from 0 to 1, and the params say why.
+    """
+    low, high = (float(end[0]) for end in draws.share_interval(values))
+    found = Estimate(name, float(values.mean()), low, high, len(values), draws.independent, **more)
+    why = "" if draws.is_grouped else draws.sharing.withheld
+    return replace(found, params={**found.params, "withheld": why}) if why else found
 
 
 def no_references(_table: Table) -> float:

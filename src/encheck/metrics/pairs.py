@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, figure, metric, ratio
+from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.scoring.table import Table
 from encheck.similarity import WORD_OVERLAP
-from encheck.statistics.bootstrap import Resampler, auc_of, interval, widened
+from encheck.statistics.bootstrap import Resampler, auc_of
 from encheck.types import CurvePoint, Estimate
 
 Floats = NDArray[np.float64]
@@ -179,21 +179,18 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """Share of items with Sim(S, near) - Sim(S, far) > epsilon, with the curve over epsilon from -0.3 to 0.3.
 
     Mahajan et al. 2023, criteria 3 and 4, Figures 1 to 6; the curve also counts the items above, as the figures do.
-    A tie counts one half. Near 0 and 1 the interval is no narrower than Clopper-Pearson's over clusters.
+    A tie counts one half. The intervals follow what items share.
     """
     margins, grid = scores.margins, np.append(GRID if scores.has_curve else (), epsilon)
     worths = worth(margins[:, None], grid)
     ends = _ends_of(scores, worths)
     above = (worths == 1).sum(axis=0)
     points = [
-        _point(scores, e, int(n), float(w.mean()), *ends[w.sum()])
-        for e, n, w in zip(grid, above, worths.T, strict=True)
+        CurvePoint(float(e), float(w.mean()), *ends[w.sum()], int(n))
+        for e, n, w in zip(grid[:-1], above, worths.T, strict=False)
     ]
-    last = points.pop()
-    return Estimate(
-        "margin_rate", last.value, last.low, last.high, len(margins), scores.resampler.clusters,
-        curve=tuple(points), params={"epsilon": epsilon},
-    )  # fmt: skip
+    found = share_of("margin_rate", scores.resampler, worths[:, -1], params={"epsilon": epsilon})
+    return replace(found, curve=tuple(points))
 
 
 def _ends_of(scores: MarginScores, worths: Floats) -> dict[float, tuple[float, float]]:
@@ -207,11 +204,4 @@ def _ends_of(scores: MarginScores, worths: Floats) -> dict[float, tuple[float, f
 @lru_cache(maxsize=64)
 def _ends_of_shares(resampler: Resampler, halves: bytes, sets: int) -> tuple[Floats, Floats]:
     """The intervals of the shares won in so many sets of half wins; kept, as raw and calibrated rates often agree."""
-    won_by = np.frombuffer(halves, np.int8).reshape(-1, sets) / 2
-    totals = resampler.totals(np.column_stack([won_by, np.ones(len(won_by))]))
-    return interval(ratio(totals[:, :-1], totals[:, -1:]))
-
-
-def _point(scores: MarginScores, epsilon: float, above: int, share: float, low: float, high: float) -> CurvePoint:
-    ends = widened(share, low, high, n=len(scores.near), clusters=scores.resampler.clusters)
-    return CurvePoint(float(epsilon), share, *ends, above)
+    return resampler.share_interval(np.frombuffer(halves, np.int8).reshape(-1, sets) / 2)

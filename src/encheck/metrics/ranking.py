@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 from encheck.generators.continuation import is_word
 from encheck.ids import ItemId
 from encheck.metrics.correlation import weighted_spearman
-from encheck.metrics.metric import estimated, figure, metric, ratio
+from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
 from encheck.metrics.thresholds import balanced, best_threshold
 from encheck.scoring.scores import ChainScores, Scale
 from encheck.scoring.splits import TEST
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import widened
 from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
@@ -246,11 +245,9 @@ def accuracy(scores: ChainScores, *, column: int, threshold: float | None = None
 
 
 def _share(name: str, scores: ChainScores, values: Floats) -> Estimate:
-    """A mean of values from 0 to 1: near the ends, the interval is no narrower than Clopper-Pearson's over clusters."""
-    found = _mean(name, scores, values)
-    low, high = max(found.low, 0.0), min(found.high, 1.0)  # but for rounding they are there
-    ends = widened(found.value, low, high, n=found.n, clusters=found.clusters)
-    return replace(found, low=ends[0], high=ends[1])
+    """The mean of values from 0 to 1 over the chains that have one."""
+    there = np.flatnonzero(~np.isnan(values))
+    return share_of(name, scores.resampler.of(there), values[there])
 
 
 def _mean(name: str, scores: ChainScores, values: Floats) -> Estimate:

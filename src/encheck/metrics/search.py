@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, metric, ratio
+from encheck.metrics.metric import estimated, metric, ratio, share_of
 from encheck.scoring.answers import Answers, Ranks
 from encheck.scoring.ranked import BM25
 from encheck.scoring.scores import LoggedScores, RankedScores, Scale
@@ -163,13 +163,6 @@ def share_found(depth: int, values: Floats) -> Estimate:
 
 
 def _mean(name: str, scores: RankedScores, values: Floats) -> Estimate:
-    """The mean over the queries that have a value; one cluster alone says nothing of how sure it is."""
+    """The mean over the queries that have a value."""
     there = np.flatnonzero(~np.isnan(values))
-    part = scores.resampler if len(there) == len(values) else scores.resampler.of(there)
-    totals = part.totals(np.column_stack([values[there], np.ones(len(there))]))
-    found = estimated(name, scores, float(values[there].mean()), ratio(totals[:, 0], totals[:, 1]))
-    low, high = max(found.low, 0.0), min(found.high, 1.0)
-    low, high = widened(found.value, low, high, n=len(there), clusters=part.clusters)
-    if part.clusters < 2:
-        low, high = 0.0, 1.0
-    return replace(found, low=low, high=high, n=len(there), clusters=part.clusters)
+    return share_of(name, scores.resampler.of(there), values[there])

@@ -64,7 +64,7 @@ class Scorer:
     ) -> None:
         self.subjects, self.data, self.seed, self.calibrates = subjects, data, seed, calibrates
         self._first_stages = FirstStages(index, seed) if index else None
-        self._resamplers: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Resampler] = {}
+        self._resamplers: dict[tuple[object, ...], Resampler] = {}
         self._scales: dict[tuple[str, str], Scale] = {}
         self._surface_scales: dict[tuple[str, str], Scale] = {}
         self._frequencies: dict[str, Frequencies] = {}
@@ -208,10 +208,12 @@ class Scorer:
     def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
         clusters = tuple(item.cluster for item in items)
         others = tuple(item.other if isinstance(item, SentencePair) else "" for item in items)
-        if (data, clusters, others) not in self._resamplers:
-            resampler = Resampler(clusters, universe=self.data[data].universe, seed=self.seed, others=others)
-            self._resamplers[data, clusters, others] = resampler
-        return self._resamplers[data, clusters, others]
+        shares = tuple(item.shares for item in items)
+        if (data, clusters, others, shares) not in self._resamplers:
+            universe = self.data[data].universe
+            made = Resampler(clusters, universe=universe, seed=self.seed, others=others, shares=shares)
+            self._resamplers[data, clusters, others, shares] = made
+        return self._resamplers[data, clusters, others, shares]
 
     def _surface(self, kind: type[Scores], data: str, items: Items, resampler: Resampler) -> dict[str, Scores]:
         """The same items' scores by each surface scorer that stands beside this kind of items."""

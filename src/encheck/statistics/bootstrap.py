@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from encheck.statistics.ordered import parts_of, places_in
+from encheck.statistics.sharing import Sharing, numbered, sharing_of
 from encheck.types import content_hash
 
 Floats = NDArray[np.float64]
@@ -100,7 +101,9 @@ class Resampler:
     `universe` names all clusters of the run's data, in any order; weights depend on their number and the seed
     alone. `clusters` names the cluster of each item, `others` a second one of items that hang on two (a random pair of
     sentences), "" for none: such an item is drawn as often as one times the other is (Owen 2007, "The pigeonhole
-    bootstrap"), which errs on the wide side. `Clusters` has all of that in numbers.
+    bootstrap"), which errs on the wide side. `Clusters` has all of that in numbers. `shares` names what each item has
+    in common with others where items overlap, and is empty for items that share their cluster alone: no draw follows
+    it, but `share_interval` does.
 
     More than `MOST_CLUSTERS` are put into `GROUPS` random groups by their hash, and groups are drawn: the method of
     random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
@@ -114,6 +117,7 @@ class Resampler:
         universe: Sequence[str] | None = None,
         seed: int = 0,
         others: Sequence[str] = (),
+        shares: Sequence[Sequence[str]] = (),
     ) -> None:
         found = clusters if isinstance(clusters, Clusters) else Clusters.named(clusters, universe, others)
         self._count, self.is_grouped = found.count, found.count > MOST_CLUSTERS
@@ -131,6 +135,10 @@ class Resampler:
             self._numbers = self.columns = found.numbers.astype(np.intp)
             self.others = None if found.others is None else found.others.astype(np.intp)
             self.weights = bootstrap_weights(found.count, seed)
+        self._things = self._numbers if self.others is None else np.column_stack([self._numbers, self.others])
+        if any(shares) and not isinstance(clusters, Clusters):
+            both = zip(shares, clusters, strict=True)
+            self._things = numbered([some or (content_hash(cluster),) for some, cluster in both])
         self._drawn = _Drawn(self.weights)
 
     def of(self, items: NDArray[np.intp]) -> Resampler:
@@ -139,9 +147,32 @@ class Resampler:
         other._numbers = self._numbers[items]
         other.columns = self.columns[items] if self.is_grouped else other._numbers
         other.others = None if self.others is None else self.others[items]
+        other._things = self._things[items]
         for known in ("_drawn_by_both", "present", "clusters"):
             vars(other).pop(known, None)
         return other
+
+    @property
+    def sharing(self) -> Sharing:
+        """What the items share. Not of grouped ones, which are too many."""
+        assert not self.is_grouped
+        return sharing_of(self._things)
+
+    def share_interval(self, values: Floats) -> tuple[Floats, Floats]:
+        """The 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
+
+        It follows what items share (`Sharing.rate_interval`). More than `MOST_CLUSTERS` clusters have the percentile
+        interval, no narrower than Clopper and Pearson's over clusters near 0 and 1.
+        """
+        if not self.is_grouped:
+            return self.sharing.rate_interval(values)
+        columns = values.reshape(len(self._numbers), -1)
+        totals = self.totals(np.column_stack([columns, np.ones(len(columns))]))
+        ends = interval(totals[:, :-1] / totals[:, -1:])
+        sizes = {"n": len(columns), "clusters": self.clusters}
+        found = [widened(m, a, b, **sizes) for m, a, b in zip(columns.mean(axis=0), *ends, strict=True)]
+        low, high = np.array(found).T
+        return low, high
 
     @cached_property
     def present(self) -> NDArray[np.signedinteger[Any]]:
@@ -152,6 +183,11 @@ class Resampler:
     def clusters(self) -> int:
         """Number of clusters that hold at least one item."""
         return len(self.present) if not self.is_grouped else self._seen(None)
+
+    @property
+    def independent(self) -> int:
+        """Number of clusters with an item; where items overlap, of equal clusters that are worth as much."""
+        return self.clusters if self.is_grouped else self.sharing.independent
 
     def clusters_among(self, chosen: NDArray[np.bool_]) -> int:
         """Number of clusters that hold at least one chosen item; `chosen` has shape [n]."""

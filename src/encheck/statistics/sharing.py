@@ -232,19 +232,27 @@ class Sharing:
     def rate_interval(self, values: Floats) -> tuple[Floats, Floats]:
         """The 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
 
-        Korn and Graubard (1998, Survey Methodology 24): Clopper and Pearson's at the effective number of items.
+        Korn and Graubard (1998, Survey Methodology 24): Clopper and Pearson's at the effective number of items. Values
+        between 0 and 1 vary less than wins and losses with their mean, and count for as much more. From 0 to 1 where
+        the interval is `withheld`.
         """
-        columns = values.reshape(len(self), -1)
+        columns = values.reshape(len(self), -1).astype(float)
+        if self.withheld:
+            return np.zeros(columns.shape[1]), np.ones(columns.shape[1])
         errors = self.errors(columns)
         share = errors.mean
         rare = np.minimum(share, 1 - share) * len(self)
-        return korn_graubard(share, self.counted(errors, rare), errors.free)
+        own, of_wins = columns.var(axis=0), share * (1 - share)
+        gained = np.where(own > _NOTHING, of_wins / np.maximum(own, _NOTHING), 1.0)
+        return korn_graubard(share, self.counted(errors, rare) * np.maximum(gained, 1), errors.free)
 
     def change_interval(self, differences: Floats) -> tuple[Floats, Floats]:
         """The 95% interval of the mean of each column [n, k] of differences of wins, from -1 to 1; ends of shape [k].
 
-        Tango's score interval at the effective number of items, with Student's t.
+        Tango's score interval at the effective number of items, with Student's t; from -1 to 1 where it is `withheld`.
         """
+        if self.withheld:
+            return np.full(differences.size // len(self), -1.0), np.full(differences.size // len(self), 1.0)
         columns = differences.reshape(len(self), -1)
         errors, n = self.errors(columns), len(self)
         up, down = (np.maximum(sign * columns, 0).sum(axis=0) for sign in (1, -1))
@@ -253,6 +261,12 @@ class Sharing:
         scale = effective / n
         ends = [tango_bound(effective, up * scale, down * scale, sign * reach) for sign in (1, -1)]
         return ends[0], ends[1]
+
+
+def interval_of_mean(found: Errors) -> tuple[Floats, Floats]:
+    """The 95% intervals of the means by Student's t; ends of shape [k]."""
+    reach = t_quantile((1 + LEVEL) / 2, max(found.free, 1)) * found.error
+    return found.mean - reach, found.mean + reach
 
 
 def sharing_of(things: ArrayLike) -> Sharing:
