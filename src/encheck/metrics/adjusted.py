@@ -87,7 +87,7 @@ def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: flo
     value = float(weights @ wins / weights.sum())
     totals = scores.resampler.totals(np.column_stack([weights * (wins - value), weights]))
     estimate = estimated("adjusted_rate", scores, value, ratio(totals[:, 0], totals[:, 1]) + value)
-    clusters = math.floor(effective(weights, scores.resampler.columns) + 1e-9)
+    clusters = min(math.floor(effective(weights, scores.resampler.columns) + 1e-9), scores.resampler.clusters)
     low, high = widened(value, estimate.low, estimate.high, n=clusters, clusters=clusters)
     return replace(estimate, low=max(low - slack, 0.0), high=min(high + slack, 1.0), clusters=clusters)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, Generic, Literal, ParamSpec
@@ -116,10 +117,9 @@ def estimated(
     `among` says which of the items it rests on, shape [n]; all without it.
     """
     low, high = interval(replicates)
-    draws = scores.resampler
-    n = len(draws.columns) if among is None else int(among.sum())
-    clusters = draws.clusters if among is None else draws.clusters_among(among)
-    return Estimate(name, float(value), float(low), float(high), n, clusters, **more)
+    draws = scores.resampler if among is None else scores.resampler.of(np.flatnonzero(among))
+    found = Estimate(name, float(value), float(low), float(high), len(draws.columns), draws.clusters, **more)
+    return _withheld(found, draws, math.nan, math.nan) if draws.overlaps else found
 
 
 def share_of(name: str, draws: Resampler, values: Floats, **more: Any) -> Estimate:
@@ -127,9 +127,14 @@ def share_of(name: str, draws: Resampler, values: Floats, **more: Any) -> Estima
     share. Where that leaves none it is from 0 to 1, and the params say why.
     """
     low, high = (float(end[0]) for end in draws.share_interval(values))
-    found = Estimate(name, float(values.mean()), low, high, len(values), draws.independent, **more)
-    why = "" if draws.is_grouped else draws.sharing.withheld
-    return replace(found, params={**found.params, "withheld": why}) if why else found
+    found = Estimate(name, float(values.mean()), low, high, len(values), draws.clusters, **more)
+    return found if draws.is_grouped else _withheld(found, draws, 0.0, 1.0)
+
+
+def _withheld(found: Estimate, draws: Resampler, low: float, high: float) -> Estimate:
+    """The estimate with these ends, and why, where what its items share leaves no interval that can be trusted."""
+    why = draws.sharing.withheld
+    return replace(found, low=low, high=high, params={**found.params, "withheld": why}) if why else found
 
 
 def no_references(_table: Table) -> float:

@@ -114,9 +114,9 @@ def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate
     Of label 1 it is the recall of a cut-off there, of label 0 its false positive rate.
     """
     metric = "recall" if label == 1 else "false_positive_rate"
-    is_it = scores.labels == label
-    found = mean_where(scores, scores.values >= threshold, is_it)
-    return estimated(metric, scores, *found, among=is_it, params={"label": label, "threshold": threshold})
+    chosen = np.flatnonzero(scores.labels == label)
+    accepted = (scores.values[chosen] >= threshold).astype(float)
+    return share_of(metric, scores.resampler.of(chosen), accepted, params={"label": label, "threshold": threshold})
 
 
 @metric(values=similarities, contrast=between_labels, references=references_between, chance=0.0, label="calibrated gap")

@@ -54,6 +54,29 @@ def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) ->
     return weights
 
 
+def overlapping_weights(names: Sequence[Sequence[str]], things: NDArray[np.intp], seed: int) -> NDArray[np.float32]:
+    """How often each item counts in each replicate, for items that overlap; shape [replicates, items].
+
+    It is 1 and a standard normal draw of each thing that the item shares with others (Rubin 1981, Annals of Statistics
+    9, has such weights of other shapes), or of its own where it shares none. A thing has the same draws in every
+    selection of items. So two items vary together where they share something, as in `sharing`; one with several
+    things varies more than there, which errs on the wide side.
+    """
+    n = len(names)
+    replicates = max(500, min(REPLICATES, _MAX_WEIGHTS // max(n, 1) // 4))
+    counts = np.bincount(things[things >= 0])
+    found = np.ones((n, replicates), np.float32)
+    drawn: dict[str, NDArray[np.float32]] = {}
+    for i, (some, numbers) in enumerate(zip(names, things.reshape(n, -1), strict=True)):
+        shared = [name for name, number in zip(some, numbers.tolist(), strict=False) if counts[number] > 1]
+        for name in shared or [" ".join(some)]:
+            if name not in drawn:
+                key = [seed, int(content_hash(name), 16)]
+                drawn[name] = np.random.default_rng(key).standard_normal(replicates, np.float32)
+            found[i] += drawn[name]
+    return found.T
+
+
 @dataclass(frozen=True, eq=False)
 class _Drawn:
     """Weights as `bootstrap_weights` has them, which are told apart by identity."""
@@ -102,8 +125,8 @@ class Resampler:
     alone. `clusters` names the cluster of each item, `others` a second one of items that hang on two (a random pair of
     sentences), "" for none: such an item is drawn as often as one times the other is (Owen 2007, "The pigeonhole
     bootstrap"), which errs on the wide side. `Clusters` has all of that in numbers. `shares` names what each item has
-    in common with others where items overlap, and is empty for items that share their cluster alone: no draw follows
-    it, but `share_interval` does.
+    in common with others where items overlap, and is empty for items that share their cluster alone. Overlapping items
+    have each a weight of their own in a replicate (`overlapping_weights`).
 
     More than `MOST_CLUSTERS` are put into `GROUPS` random groups by their hash, and groups are drawn: the method of
     random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
@@ -138,14 +161,17 @@ class Resampler:
         self._things = self._numbers if self.others is None else np.column_stack([self._numbers, self.others])
         if any(shares) and not isinstance(clusters, Clusters):
             both = zip(shares, clusters, strict=True)
-            self._things = numbered([some or (content_hash(cluster),) for some, cluster in both])
+            named = [some or (content_hash(cluster),) for some, cluster in both]
+            self._things = numbered(named)
+            if self.overlaps:
+                self.columns, self.weights = np.arange(len(named)), overlapping_weights(named, self._things, seed)
         self._drawn = _Drawn(self.weights)
 
     def of(self, items: NDArray[np.intp]) -> Resampler:
         """The same replicates for a selection or another order of the items."""
         other = copy.copy(self)
         other._numbers = self._numbers[items]
-        other.columns = self.columns[items] if self.is_grouped else other._numbers
+        other.columns = self.columns[items]
         other.others = None if self.others is None else self.others[items]
         other._things = self._things[items]
         for known in ("_drawn_by_both", "present", "clusters"):
@@ -157,6 +183,11 @@ class Resampler:
         """What the items share. Not of grouped ones, which are too many."""
         assert not self.is_grouped
         return sharing_of(self._things)
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether items share things that are no clusters: then no draw of clusters follows what they share."""
+        return not self.is_grouped and self.others is None and self.sharing.clusters is None
 
     def share_interval(self, values: Floats) -> tuple[Floats, Floats]:
         """The 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
@@ -181,13 +212,10 @@ class Resampler:
 
     @cached_property
     def clusters(self) -> int:
-        """Number of clusters that hold at least one item."""
-        return len(self.present) if not self.is_grouped else self._seen(None)
-
-    @property
-    def independent(self) -> int:
         """Number of clusters with an item; where items overlap, of equal clusters that are worth as much."""
-        return self.clusters if self.is_grouped else self.sharing.independent
+        if self.overlaps:
+            return self.sharing.independent
+        return len(self.present) if not self.is_grouped else self._seen(None)
 
     def clusters_among(self, chosen: NDArray[np.bool_]) -> int:
         """Number of clusters that hold at least one chosen item; `chosen` has shape [n]."""
