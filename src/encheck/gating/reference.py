@@ -29,8 +29,7 @@ from encheck.system.documents import json_of
 Role = Literal["reference", "surface", "parent"]
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
 CERTAIN = 0.05  # of all capabilities together
-RULE = replace(DEFAULT, level=0.975)  # both ends of a 95% interval
-FIRST_LOOK = replace(RULE, min_items=30, min_clusters=25)  # a look takes some 30 to 60 clusters of each property
+FIRST_LOOK = replace(DEFAULT, min_items=30, min_clusters=25)  # a look takes some 30 to 60 clusters of each property
 OWN_SPACE = "health"  # the family of what describes a model's own space
 
 
@@ -73,7 +72,7 @@ def _folder(name: str) -> Path:
 def differences(before: Side, after: Side) -> tuple[Difference, ...]:
     """Each capability that both sides have with the items that would gate, in the order of the gate's rows."""
     compared, _ = compare_all(before.seen(), after.seen())
-    return _differences([one for one in pooled(compared, RULE) if not one.part_of])
+    return _differences([one for one in pooled(compared) if not one.part_of])
 
 
 def of_properties(before: Side, after: Side, *, is_look: bool = False) -> tuple[Difference, ...]:
@@ -81,7 +80,7 @@ def of_properties(before: Side, after: Side, *, is_look: bool = False) -> tuple[
 
     Of a first look all checks: a profile shows another one where few items give the headline no figure.
     """
-    rule = FIRST_LOOK if is_look else RULE
+    rule = FIRST_LOOK if is_look else DEFAULT
     compared, _ = compare_all(before.seen(), after.seen())
     pools, first = pools_of(compared), dict[str, Compared]()
     for one in compared:
@@ -90,7 +89,7 @@ def of_properties(before: Side, after: Side, *, is_look: bool = False) -> tuple[
     return _differences([alone(name, one, pools.get(one.before.data)) for name, one in first.items()], rule)
 
 
-def _differences(weighed: Sequence[Paired], rule: Rule = RULE) -> tuple[Difference, ...]:
+def _differences(weighed: Sequence[Paired], rule: Rule = DEFAULT) -> tuple[Difference, ...]:
     paired = [one for one in weighed if one.family != OWN_SPACE and _has_figure(one)]
     if not paired:
         return ()
