@@ -162,7 +162,13 @@ def settings() -> Iterator[Setting]:
 
 def methods(runs: int) -> Iterator[str]:
     """A loss of 1 point blocked at 3%, by test: the worst of 15 situations each, discordance 2 to 30%, icc 0 to .3."""
-    tests = ("CR1, clusters - 1", "what items share, Satterthwaite", "Tango, CR1", "Tango, what items share", "sign flips")
+    tests = (
+        "CR1, clusters - 1",
+        "what items share, Satterthwaite",
+        "Tango, CR1",
+        "Tango, what items share",
+        "sign flips",
+    )
     yield from headed(("clusters", "figure", "sizes", *tests))
     for count, graded, uneven in itertools.product((8, 12, 20, 40), (False, True), (False, True)):
         s = Setting(clusters=count, graded=graded, uneven=uneven, loss=0.01)

@@ -29,7 +29,7 @@ from help_center import ACTS, article, asked
 from help_center_gate import things
 
 ARTICLES, QUESTIONS = 400, 4
-CUTOFF, DIMENSIONS, SEED = 0.6, 256, 0
+THRESHOLD, DIMENSIONS, SEED = 0.6, 256, 0
 ROTATED = """
 
 class Rotated(Otherwise):
@@ -44,7 +44,7 @@ class Rotated(Otherwise):
 HEAD = (
     "new model", "space", "recall@1 on an index of its own", "on the old index", "with the adapter",
     "unrelated, with its adapter", "first answer changes", "of ten stay", "recall@1, old model to new",
-    f"cut-off {CUTOFF:g} becomes", "outcome",
+    f"threshold {THRESHOLD:g} becomes", "outcome",
 )  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def measured(folder: Path, labels: Path, name: str, gate: str) -> dict[str, Any]
     if not (out / "upgrade.json").exists():
         new, old, how = cases(folder, labels)[name]()
         encheck.upgrade(
-            new, old, data=f"retrieval:{labels}", cutoff=CUTOFF, gate=bool(gate), checks=gate, report_dir=out,
+            new, old, data=f"retrieval:{labels}", threshold=THRESHOLD, gate=bool(gate), checks=gate, report_dir=out,
             store=folder / "store.sqlite", timing=False, **how,
         )  # fmt: skip
         print(f"measured {name}", file=sys.stderr, flush=True)
@@ -178,14 +178,14 @@ def row(name: str, raw: Mapping[str, Any]) -> list[str]:
     routes = {one["name"]: one for one in raw["space"]["routes"]}
     strange = {one["name"]: one for one in raw["space"]["controls"].get("an unrelated model", ())}
     moved, recall = raw["search"]["moved"], raw["search"]["better"]["figures"]["recall@1"]
-    (cutoff,) = raw["cutoffs"]
+    (threshold,) = raw["thresholds"]
     direct, mapped = routes.get("as it comes"), routes.get("with the adapter")
     own = next(one["figures"][0]["own"] for one in (direct, mapped) if one)
     changes = [_change(one) for one in (direct, mapped, strange.get("with the adapter"))]
     return [
         name, raw["space"]["name"], f"{100 * own:.1f}%", *changes, f"{100 * moved['first']['value']:.1f}%",
         f"{100 * moved['overlap']['value']:.1f}%", f"{100 * recall['before']:.1f}% to {100 * recall['after']:.1f}%",
-        f"{cutoff['cutoff']['value']:.3f}" if cutoff["cutoff"] else "-", raw["outcome"],
+        f"{threshold['threshold']['value']:.3f}" if threshold["threshold"] else "-", raw["outcome"],
     ]  # fmt: skip
 
 

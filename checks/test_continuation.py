@@ -22,7 +22,7 @@ from encheck.metrics.ranking import figures, lengths, measured, r_precision
     part="test",
     pictures=("profile",),
     step="five words more, each time",
-    means="A cut-off that fits short texts fails on long ones: scores show less of what a long text adds.",
+    means="A threshold that fits short texts fails on long ones: scores show less of what a long text adds.",
     headline=True,
 )
 def test_sentence_is_nearer_to_its_paraphrase_before_it_goes_on(scores, judge, report, threshold):

@@ -18,7 +18,7 @@ from encheck.metrics.health import evenness, hubness, recall_at_1, room, steadin
     floor=0.2,
     aim=0.2,
     source="Radovanovic et al. 2010; Ethayarajh 2019",
-    means="Unrelated texts score closer to identical ones, so cut-offs in use let more wrong matches through.",
+    means="Unrelated texts score closer to identical ones, so thresholds in use let more wrong matches through.",
 )
 def test_random_pairs_are_apart(scores, judge, report):
     """Unrelated texts are farther apart than identical ones: the space has not collapsed into a cone."""
@@ -34,7 +34,7 @@ def test_random_pairs_are_apart(scores, judge, report):
     floor=0.8,
     aim=0.8,
     source="Radovanovic et al. 2010; Ethayarajh 2019",
-    means="Scores of unrelated texts vary more, so one cut-off fits fewer queries.",
+    means="Scores of unrelated texts vary more, so one threshold fits fewer queries.",
 )
 def test_random_pairs_are_alike_in_distance(scores, judge):
     """Unrelated texts are about equally far apart: noise does not hide what is near."""

@@ -21,7 +21,7 @@ from encheck.metrics.classification import accuracy, by_head, f1
     aim=0.1,
     source="Mahajan et al. 2023, section 4, Tables 3 and 4",
     criterion=1,
-    means="Duplicates and near misses are harder to tell apart at any cut-off.",
+    means="Duplicates and near misses are harder to tell apart at any threshold.",
     headline=True,
 )
 def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report, threshold):

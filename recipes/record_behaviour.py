@@ -5,7 +5,7 @@
 
 A recording holds results.json less `run`, and items.parquet, of runs on the probes, on MRPC, and through the gate for
 six changed copies of MiniLM; of one run by two workers, by plain pytest in the clone, and by `encheck.run` in Python;
-of a gate between two models. Then a baseline, a cut-off, an upgrade, a comparison and exports. Under `texts/` it holds
+of a gate between two models. Then a baseline, a threshold, an upgrade, a comparison and exports. Under `texts/` it has
 what the terminal and the pages say. encheck is driven by its command line, pytest and `encheck.run` alone, so a
 recording can be compared with one of any other commit.
 
@@ -130,7 +130,7 @@ CANDIDATES = {
     "truncated": ["--model=sbert", "--model-arg=truncate_dim=64"],
 }
 QUICK = ("half", "cls-pooling")
-WRITES = ("probes", "mrpc", "two-workers", "clone", "python", "cutoff", "upgrade")  # whatever the exit code
+WRITES = ("probes", "mrpc", "two-workers", "clone", "python", "threshold", "upgrade")  # whatever the exit code
 SOME = "antonym or number"  # what is run in several ways
 
 
@@ -342,13 +342,13 @@ class Recorder:
         self.keep(folder, "runs/python", texts=(".md",))
 
     def decisions(self) -> None:
-        """A gate of two models, a cut-off and an upgrade."""
+        """A gate of two models, a threshold and an upgrade."""
         old, new = "sbert", "./models/cls-pooling"
         for name, args in (
             ("gate-two-models", ("gate", new, old, "-m", SOME)),
-            ("cutoff", ("cutoff", new, f"--baseline={old}@0.8", "--data=pairs:pairs.csv")),
+            ("threshold", ("threshold", new, f"--baseline={old}@0.8", "--data=pairs:pairs.csv")),
             ("upgrade", ("upgrade", new, f"--baseline={old}", "--data=documents", "--queries=queries.txt",
-                         "--cutoff=0.8", "--no-timing", "-m", SOME)),
+                         "--threshold=0.8", "--no-timing", "-m", SOME)),
         ):  # fmt: skip
             folder = self.raw / name
             self.command(name, *args, f"--store={self.store}", f"--report-dir={folder}")

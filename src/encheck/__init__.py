@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from encheck.api.canaries import canary_check, canary_save
     from encheck.api.costing import compare_costs
-    from encheck.api.cutoffs import cutoff
     from encheck.api.indexes import audit_index
     from encheck.api.loading import load_data, load_model
     from encheck.api.shifting import text_shift
+    from encheck.api.thresholds import threshold
     from encheck.api.upgrading import upgrade
     from encheck.claims import claim
     from encheck.engine.gate import gate
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Result", "Results", "__version__", "audit_index", "canary_check", "canary_save", "claim", "compare_costs",
-    "cutoff", "gate", "load_data", "load_model", "run", "text_shift", "upgrade",
+    "gate", "load_data", "load_model", "run", "text_shift", "threshold", "upgrade",
 ]  # fmt: skip
 
 _HOMES = {
@@ -34,7 +34,7 @@ _HOMES = {
     "canary_save": "encheck.api.canaries",
     "claim": "encheck.claims",
     "compare_costs": "encheck.api.costing",
-    "cutoff": "encheck.api.cutoffs",
+    "threshold": "encheck.api.thresholds",
     "gate": "encheck.engine.gate",
     "load_data": "encheck.api.loading",
     "load_model": "encheck.api.loading",

@@ -56,7 +56,7 @@ def test_every_public_name_works_once_every_module_was_imported(numbers, store, 
         "load_data": len(encheck.load_data(data).groups) > 200,
         "run": isinstance(found := encheck.run("oracle", **numbers), encheck.Results),
         "Result": isinstance(found.rows[0], encheck.Result),
-        "cutoff": encheck.cutoff("oracle", data, max_false_accepts=0.5, store=store).exit_code == 0,
+        "threshold": encheck.threshold("oracle", data, max_false_accepts=0.5, store=store).exit_code == 0,
         "gate": encheck.gate("oracle", "oracle", **numbers).partial is not None,
         "upgrade": encheck.upgrade("bag-of-words", "bag-of-words", **search, timing=False).outcome == "ship",
         "text_shift": not any(row.differs for row in encheck.text_shift(data, against=data, texts=40).measures),
@@ -205,7 +205,7 @@ def test_a_gate_refuses_what_cannot_be_compared(numbers, runs):
         encheck.gate("oracle", runs / "kept", twin="oracle", **numbers)
 
 
-@pytest.mark.parametrize("call", [encheck.run, encheck.gate, encheck.cutoff])
+@pytest.mark.parametrize("call", [encheck.run, encheck.gate, encheck.threshold])
 def test_a_file_that_is_no_store_is_refused_by_the_api(tmp_path, call):
     thesis = tmp_path / "thesis.md"
     thesis.write_text("# My thesis")

@@ -513,12 +513,12 @@ def test_the_gate_weighs_a_model_against_vectors_that_an_old_one_gave(encheck, t
     Path("old.jsonl").write_text(
         "\n".join(json.dumps({"text": t, "vector": v.tolist()}) for t, v in zip(texts, old, strict=True))
     )
-    asked = ("--data=pairs:own.csv", "--report-dir=r", "-m", "paraphrase or jumble", "--cutoff=0.7")
+    asked = ("--data=pairs:own.csv", "--report-dir=r", "-m", "paraphrase or jumble", "--threshold=0.7")
     same = encheck("gate", "bag-of-words", "vectors:old.jsonl", *asked)
     against = json.loads(Path("r/results.json").read_text("utf-8"))["gate"]["against"][0]
     assert (against["baseline"], against["reindex"]["needed"], against["reindex"]["texts"]) == ("old", False, 32)
     assert [row["change"] for row in against["rows"]] == [0] * len(against["rows"]) != []
-    assert against["cutoffs"][0]["before"] == against["cutoffs"][0]["now"]
+    assert against["thresholds"][0]["before"] == against["thresholds"][0]["now"]
     assert "old is a file of vectors and lacks texts of" in against["partial"]["why"], same.output
     assert (against["partial"]["weighed"], same.exit_code) == (["paraphrase"], 10)
     other = encheck("gate", "random", "vectors:old.jsonl", *asked)
@@ -596,12 +596,12 @@ def test_generators_are_chosen_by_their_names_in_the_listing(encheck, written):
     assert listed == [["jumble", "1"], ["jumble", "2"], ["jumble", "3"], ["antonym+control", "1"]]
 
 
-def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck, capfd):
+def test_a_threshold_that_is_no_number_is_refused_before_anything_is_read(encheck, capfd):
     for args in (("run", "--data=pairs:x.csv", "--predictions=y.csv"), ("run",)):
-        done = encheck(*args, "--cutoff=nan")
+        done = encheck(*args, "--threshold=nan")
         assert done.exit_code == 4
         said = capfd.readouterr()
-        assert "--cutoff is nan, but should be a number" in done.output + said.out + said.err
+        assert "--threshold is nan, but should be a number" in done.output + said.out + said.err
 
 
 @pytest.mark.parametrize(
@@ -637,7 +637,7 @@ NAMING = {
     "run, from the environment": (("run", "--data=pairs:own.csv", "--model=bag-of-words"), "own.csv"),
     "gate --store": (("gate", "bag-of-words", "oracle", "--store=own.csv"), ""),
     "upgrade --store": (("upgrade", "bag-of-words", "--baseline=oracle", "--data=.", "--store=own.csv"), ""),
-    "cutoff --store": (("cutoff", "bag-of-words", "--data=pairs:own.csv", "--store=own.csv"), ""),
+    "threshold --store": (("threshold", "bag-of-words", "--data=pairs:own.csv", "--store=own.csv"), ""),
     "store --store": (("store", "--store=own.csv"), ""),
     "store, from the environment": (("store",), "own.csv"),
     "store prune --store": (("store", "prune", "--store=own.csv"), ""),

@@ -191,7 +191,7 @@ def test_a_threshold_cuts_the_scores_and_goes_before_the_files_predictions():
     scores = np.random.default_rng(4).random(len(data.pairs))
     given = Predictions("p", np.zeros(len(scores)), scores)
     assert score(given, data, threshold=0.7).cases.predicted.tolist() == (scores >= 0.7).astype(float).tolist()
-    with pytest.raises(DataError, match=r"no column score, so --cutoff 0.7 has nothing to cut"):
+    with pytest.raises(DataError, match=r"no column score, so --threshold 0.7 has nothing to cut"):
         score(Predictions("p", np.zeros(len(scores)), None), data, threshold=0.7)
 
 

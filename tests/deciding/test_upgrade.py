@@ -1,4 +1,4 @@
-"""One model for another on an index: spaces, maps, answers, cut-offs, the verdict, and what is written."""
+"""One model for another on an index: spaces, maps, answers, thresholds, the verdict, and what is written."""
 
 import json
 from importlib import resources
@@ -301,19 +301,19 @@ def log_of(count, *, seed=0):
     return Log.of([1] * count, [str(i) for i in range(count)], seed=seed)
 
 
-def test_a_cutoff_goes_where_as_many_answers_pass():
+def test_a_threshold_goes_where_as_many_answers_pass():
     scores = np.random.default_rng(0).uniform(0, 1, 400)
     found = mapped(scores, scores / 2, 0.7, log_of(400))
-    assert found.cutoff.value == pytest.approx(0.35, abs=0.002)
-    assert found.cutoff.low <= 0.35 <= found.cutoff.high
+    assert found.threshold.value == pytest.approx(0.35, abs=0.002)
+    assert found.threshold.low <= 0.35 <= found.threshold.high
     assert found.now.value == 0
     assert found.answered.value == (scores >= 0.7).mean()
 
 
-def test_a_cutoff_that_few_or_all_pass_is_not_mapped():
+def test_a_threshold_that_few_or_all_pass_is_not_mapped():
     scores = np.linspace(0, 1, 100)
     assert "29 queries pass it" in mapped(scores, scores, scores[-29], log_of(100)).refused
-    assert mapped(scores, scores, scores[-30], log_of(100)).cutoff
+    assert mapped(scores, scores, scores[-30], log_of(100)).threshold
     assert "all queries pass" in mapped(scores, scores, -1.0, log_of(100)).refused
 
 
@@ -356,16 +356,16 @@ def test_the_verdict_is_one_of_four_words(space, gate, found, needed, outcome):
 
 
 def test_same_vectors_ship_without_a_gate(upgraded):
-    found = upgraded("Noised", cutoff=0.5)
+    found = upgraded("Noised", threshold=0.5)
     assert (found.outcome, found.exit_code, found.changes) == ("ship", 0, ())
 
 
 def test_what_has_to_change_is_listed(upgraded):
-    found = upgraded("Short", labels=False, cutoff=(0.7, 0.999))
+    found = upgraded("Short", labels=False, threshold=(0.7, 0.999))
     said = "\n".join(found.changes)
     assert "re-index: encode all documents again (200 here)" in said
     assert "vectors of 12 dimensions in place of 24" in said
-    assert "choose the cut-off 0.999 anew" in said
+    assert "choose the threshold 0.999 anew" in said
     assert set(found.changes) <= set(found.checklist)
 
 
@@ -378,7 +378,7 @@ def test_a_run_of_the_command_writes_a_page_and_valid_json(place, tmp_path, monk
         "--data",
         f"passages:{place / 'documents.jsonl'}",
     ]
-    asked += ["--queries", str(place / "log.txt"), "--no-gate", "--cutoff", "0.8"]
+    asked += ["--queries", str(place / "log.txt"), "--no-gate", "--threshold", "0.8"]
     done = CliRunner().invoke(app, ["upgrade", *asked])
     assert done.exit_code == 10, done.output
     assert "UPGRADE: CANNOT TELL. not run (--no-gate)" in done.output

@@ -291,7 +291,7 @@ def test_the_run_takes_both_options(gpt, marians, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = "sentence1\tsentence2\tlabel\nThe dog sings.\tA dog is singing.\t1\nRain fell.\tNo sun.\t0\n"
     (tmp_path / "own.tsv").write_text(rows)
-    args = ["--data", "pairs:own.tsv", "--model=overlap", f"--continuation-model={gpt}", "--cutoff=0.5",
+    args = ["--data", "pairs:own.tsv", "--model=overlap", f"--continuation-model={gpt}", "--threshold=0.5",
             f"--back-translate={','.join(marians)}", "--no-store", "--report-dir=out", "-q"]  # fmt: skip
     outcome = CliRunner().invoke(app, ["run", "-m", "continuation or swapchain", *args])
     assert outcome.exit_code in (0, 1), outcome.output

@@ -64,7 +64,7 @@ def test_means_and_gap_are_those_of_numpy(two_classes):
     assert mean_similarity(two_classes).value == pytest.approx(two_classes.values.mean())
 
 
-def test_the_share_above_a_cut_off_is_recall_and_false_positive_rate(two_classes):
+def test_the_share_above_a_threshold_is_recall_and_false_positive_rate(two_classes):
     recall, false = (share_above(two_classes, label=label, threshold=0.7) for label in (1, 0))
     assert (recall.metric, false.metric) == ("recall", "false_positive_rate")
     assert recall.value == np.mean(two_classes.values[:80] >= 0.7)

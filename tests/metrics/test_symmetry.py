@@ -102,10 +102,10 @@ def test_a_trained_head_decides_by_its_argmax_whatever_a_tuned_threshold_would_b
     assert (found.value, found.params["decided_by"]) == (0, "the model's head")
 
 
-def test_the_cut_off_that_a_run_gives_decides_before_anything_else():
+def test_the_threshold_that_a_run_gives_decides_before_anything_else():
     scores = scored([0.9, 0.4], [0.7, 0.4], [1, 0], decision=0.5)
     found = flip_rate(scores, threshold=0.8)
-    assert (found.value, found.params["threshold"], found.params["decided_by"]) == (0.5, 0.8, "the cut-off given")
+    assert (found.value, found.params["threshold"], found.params["decided_by"]) == (0.5, 0.8, "the threshold given")
     assert consistency(scores, threshold=0.8).value == 0.5
 
 

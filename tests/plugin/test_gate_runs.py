@@ -154,7 +154,7 @@ def test_a_gate_is_not_reached_by_what_pytest_is_told(whole, monkeypatch):
 
 def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_path):
     folder, junit = tmp_path / "r", tmp_path / "junit.xml"
-    how = (f"--encheck-report-dir={folder}", f"--junitxml={junit}", "--encheck-cutoff=0.9")
+    how = (f"--encheck-report-dir={folder}", f"--junitxml={junit}", "--encheck-threshold=0.9")
     outcome = run("random", f"--encheck-baseline={baseline}", *how)
     found = json.loads((folder / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
@@ -171,7 +171,7 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     (blocked,) = (r for r in found["gate"]["against"][0]["rows"] if r["row"] == "number/probes/1")
     assert all(blocked["means"] in said for said in (summary, page, outcome.stdout.str()) if blocked["means"])
     against = found["gate"]["against"][0]
-    (moved,) = against["cutoffs"]
+    (moved,) = against["thresholds"]
     assert (moved["now"], moved["data"]) == (0, "probes")
     assert against["reindex"]["why"].startswith("the same directions")  # of texts that the oracle was not told
     told = [against["reindex"]["says"], moved["says"]]

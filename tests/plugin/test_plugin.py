@@ -327,8 +327,8 @@ def test_epsilon_is_asked_for_and_recorded(results):
     assert row["value"] <= at_zero["value"]
 
 
-def test_a_cut_off_of_the_users_own_is_answered(results):
-    found, _ = results("--encheck-model=oracle", "-m", "paraphrase", "--encheck-cutoff=0.8")
+def test_a_threshold_of_the_users_own_is_answered(results):
+    found, _ = results("--encheck-model=oracle", "-m", "paraphrase", "--encheck-threshold=0.8")
     shares = {r["metric"]: r["value"] for r in found["checks"] if r["params"].get("threshold") == 0.8}
     assert shares == {"recall": 1.0, "false_positive_rate": 0.0}
 
@@ -646,7 +646,7 @@ def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
         (["--encheck-sample=few"], "*--sample is 'few', but should be a number of clusters, or all*"),
         (["--encheck-sample=²"], "*--sample is '²', but should be a number of clusters, or all*"),
         (["--encheck-seed=-3"], "*--seed is -3, but should be 0 or more*"),
-        (["--encheck-cutoff=nan"], "*--cutoff is nan, but should be a number to compare scores with*"),
+        (["--encheck-threshold=nan"], "*--threshold is nan, but should be a number to compare scores with*"),
         (["--encheck-twin=random"], "*--twin requires --save-baseline=DIR, or encheck gate *"),
         (["--encheck-epsilon=7"], "*--epsilon is 7.0, but a margin of cosines lies between -2 and 2*"),
     ],

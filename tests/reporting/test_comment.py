@@ -108,12 +108,12 @@ def test_two_baselines_have_a_section_each():
     assert "### What blocks, against anchor" in said
 
 
-def test_whether_to_re_index_and_what_a_cut_off_accepts_is_said_where_the_results_say_it():
+def test_whether_to_re_index_and_what_a_threshold_accepts_is_said_where_the_results_say_it():
     found = comment(
-        results(row(), reindex={"says": "re-index: no (same vectors)"}, cutoffs=[{"says": "of 0.5: accepts 3%"}])
+        results(row(), reindex={"says": "re-index: no (same vectors)"}, thresholds=[{"says": "of 0.5: accepts 3%"}])
     )
     assert "**Re-index:** no (same vectors)\n- of 0.5: accepts 3%" in found
-    assert "Re-index" not in comment(results(row(), reindex=None, cutoffs=[]))
+    assert "Re-index" not in comment(results(row(), reindex=None, thresholds=[]))
     assert "Re-index" not in comment(results(row()))
 
 

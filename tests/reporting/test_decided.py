@@ -85,13 +85,13 @@ def test_a_gate_answers_whether_the_model_may_ship(outcome, partial, said):
     assert answer.startswith(said)
 
 
-def test_re_index_and_cut_off_are_answered_where_the_gate_has_them():
+def test_re_index_and_threshold_are_answered_where_the_gate_has_them():
     more = {
         "reindex": {"says": "re-index: yes (other weights)", "needed": True},
-        "cutoffs": [{"says": "0.7 is 0.65 now"}],
+        "thresholds": [{"says": "0.7 is 0.65 now"}],
     }
     found = answers(gate={"outcome": "pass", "against": [against("pass", **more)]})
     assert found[1:] == [
         ("Must I re-index?", "Yes (other weights)", ""),
-        ("Does my cut-off still fit?", "0.7 is 0.65 now", ""),
+        ("Does my threshold still fit?", "0.7 is 0.65 now", ""),
     ]

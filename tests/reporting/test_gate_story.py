@@ -34,7 +34,7 @@ def against(*rows, outcome="block", **more):
     return {
         "baseline": "old", "outcome": outcome, "rows": list(rows), "searches": [], "families": [], "contracts": [],
         "reasons": [f"{one['row']}: {one['why']}" for one in rows if one["outcome"] != "pass"], "remedies": [],
-        "reported_only": {}, "notes": [], "seed_noise": 0.0, "partial": None, "cutoffs": [],
+        "reported_only": {}, "notes": [], "seed_noise": 0.0, "partial": None, "thresholds": [],
         "balanced": {"baseline": None, "candidate": None}, "reindex": None, **more,
     }  # fmt: skip
 

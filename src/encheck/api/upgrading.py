@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SEARCH = "retrieval"
 PROBES = "probes"
-OF_ITSELF = ("baseline", "save_baseline", "anchor", "twin", "inconclusive", "report_dir", "model", "data", "cutoff")
+OF_ITSELF = ("baseline", "save_baseline", "anchor", "twin", "inconclusive", "report_dir", "model", "data", "threshold")
 
 
 def upgrade(
@@ -33,7 +33,7 @@ def upgrade(
     *,
     data: str,
     queries: Spec | None = None,
-    cutoff: float | Sequence[float] = (),
+    threshold: float | Sequence[float] = (),
     checks: str = "",
     gate: bool = True,
     timing: bool = True,
@@ -49,7 +49,7 @@ def upgrade(
         old: the model in use, or `vectors:FILE` with its vectors.
         data: the documents that are searched, "./help-center", or queries with labels, "retrieval:PATH".
         queries: the query log, for documents without labels.
-        cutoff: the cut-offs on scores that are in use.
+        threshold: the thresholds on scores that are in use.
         checks: which behaviour checks the gate weighs besides the search. Default: all. With a part of them, the
             outcome is never "ship", unless the vectors are the same.
         gate: run the gate, which measures both models on the probes. Without it the outcome is "ship" only if the
@@ -74,7 +74,7 @@ def upgrade(
 
     if refused := [name for name in OF_ITSELF if name in options]:
         raise UsageError(f"{refused[0]} is not an option of upgrade(), which takes a new and an old model, and data")
-    wanted = _wanted(cutoff, qrels, timing=timing)
+    wanted = _wanted(threshold, qrels, timing=timing)
     folder = Path(report_dir).expanduser() if report_dir else None
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
         if options.pop("no_store", False):
@@ -87,14 +87,14 @@ def upgrade(
     return found
 
 
-def _wanted(cutoff: float | Sequence[float], qrels: Spec | None, *, timing: bool) -> Wanted:
-    """What is asked for beside the settings; UsageError for a cut-off that is no number."""
+def _wanted(threshold: float | Sequence[float], qrels: Spec | None, *, timing: bool) -> Wanted:
+    """What is asked for beside the settings; UsageError for a threshold that is no number."""
     from encheck.deciding.upgrade import Wanted
-    from encheck.options import cutoff_of
+    from encheck.options import threshold_of
 
-    cutoffs = map(cutoff_of, [cutoff] if isinstance(cutoff, int | float) else cutoff)
-    known = tuple(one for one in cutoffs if one is not None)
-    return Wanted(cutoffs=known, qrels=Path(qrels).expanduser() if qrels else None, timing=timing)
+    thresholds = map(threshold_of, [threshold] if isinstance(threshold, int | float) else threshold)
+    known = tuple(one for one in thresholds if one is not None)
+    return Wanted(thresholds=known, qrels=Path(qrels).expanduser() if qrels else None, timing=timing)
 
 
 def _write_page(found: Upgrade, folder: Path) -> None:

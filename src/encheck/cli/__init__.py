@@ -14,7 +14,6 @@ from encheck.cli import (
     canary,
     checks,
     compare,
-    cutoff,
     data,
     explore,
     gate,
@@ -23,6 +22,7 @@ from encheck.cli import (
     look,
     reports,
     store,
+    threshold,
     upgrade,
     variants,
 )  # fmt: skip
@@ -30,8 +30,8 @@ from encheck.cli.shared import app, tell
 from encheck.system.terminal import guard_log, stream
 
 __all__ = [
-    "app", "canary", "checks", "compare", "cutoff", "data", "explore", "gate", "index", "judge", "look",
-    "main", "reports", "store", "upgrade", "variants",
+    "app", "canary", "checks", "compare", "data", "explore", "gate", "index", "judge", "look", "main", "reports",
+    "store", "threshold", "upgrade", "variants",
 ]  # fmt: skip
 
 

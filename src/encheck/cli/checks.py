@@ -45,7 +45,7 @@ def run(context: typer.Context, **_shown: object) -> None:
         encheck run --model sbert --save-baseline=reports/baselines/sbert
 
     With --predictions FILE, score a file of predictions instead of a model. This supports the options --data,
-    --cutoff, --split, --median-scope, --seed, --json FILE and --skip-bad-rows:
+    --threshold, --split, --median-scope, --seed, --json FILE and --skip-bad-rows:
 
         encheck run --data pairs:mine.csv --predictions theirs.csv
     """

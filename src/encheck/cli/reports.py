@@ -163,8 +163,8 @@ def score(
     predictions: Annotated[
         Path, typer.Option(help="CSV, TSV or JSONL with a column prediction or score, or a SemEval run.")
     ],
-    cutoff: Annotated[
-        float | None, typer.Option("--cutoff", help="Predict 1 for scores at or above this value.")
+    threshold: Annotated[
+        float | None, typer.Option("--threshold", help="Predict 1 for scores at or above this value.")
     ] = None,
     split: Split = None,
     median_scope: Scope = "split",
@@ -185,10 +185,10 @@ def score(
     from encheck.comparing import scored
     from encheck.comparing.predictions import read_predictions
     from encheck.datasets.load import load
-    from encheck.options import cutoff_of, scope_of
+    from encheck.options import scope_of, threshold_of
 
     with told():
-        scope, cut, read = scope_of(median_scope), cutoff_of(cutoff), read_predictions(predictions)
+        scope, cut, read = scope_of(median_scope), threshold_of(threshold), read_predictions(predictions)
         loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
         found = scored.score(read, loaded, threshold=cut, split=split, scope=scope, seed=seed)
         if json_file:

@@ -14,7 +14,9 @@ Old = Annotated[str, typer.Option(metavar="OLD", help="Model in use, or vectors:
 Searched = Annotated[
     str, typer.Option(metavar="PATH", help="Documents without labels (a directory), or retrieval:PATH with labels.")
 ]
-Cutoffs = Annotated[list[float] | None, typer.Option(metavar="T", help="Cut-off on scores that is in use. Repeatable.")]
+Thresholds = Annotated[
+    list[float] | None, typer.Option(metavar="T", help="Threshold on scores that is in use. Repeatable.")
+]
 Checks = Annotated[
     str,
     typer.Option(
@@ -38,7 +40,7 @@ def upgrade(
     baseline: Old,
     data: Searched,
     queries: Annotated[Path | None, as_option("queries")] = None,
-    cutoff: Cutoffs = None,
+    threshold: Thresholds = None,
     checks: Checks = "",
     gate: Weighs = True,
     timing: Times = True,
@@ -56,7 +58,7 @@ def upgrade(
     """Decide whether NEW may replace OLD in a search, and what has to change with it.
 
     It compares behaviour and search as the gate does. It says whether you have to re-index, which answers change, how
-    cut-offs move, and what both models cost. The report is one page, with a checklist for a ticket.
+    thresholds move, and what both models cost. The report is one page, with a checklist for a ticket.
 
     Exit code: 0 ship, perhaps with changes; 1 do not ship; 4 wrong usage or bad input; 10 cannot tell.
 
@@ -64,7 +66,7 @@ def upgrade(
 
         encheck upgrade ./candidate --baseline sbert --data ./help-center --queries log.txt
 
-        encheck upgrade ./candidate --baseline vectors:old.parquet --data retrieval:labels.jsonl --cutoff 0.82
+        encheck upgrade ./candidate --baseline vectors:old.parquet --data retrieval:labels.jsonl --threshold 0.82
     """
     from encheck.api.upgrading import upgrade as upgraded
     from encheck.deciding.upgrade_text import lines
@@ -74,7 +76,7 @@ def upgrade(
     with told():
         tell(f"encheck upgrade: {new} in place of {baseline}{', gate included' if gate else ''}", err=True)
         found = upgraded(
-            new, baseline, data=data, queries=queries, cutoff=tuple(cutoff or ()), checks=checks, gate=gate,
+            new, baseline, data=data, queries=queries, threshold=tuple(threshold or ()), checks=checks, gate=gate,
             timing=timing, qrels=qrels, report_dir=folder, model_arg=model_arg, sample=sample, seed=str(seed),
             device=device, dtype=dtype, passage_words=str(passage_words), skip_bad_rows=skip_bad_rows, store=store,
             progress=Progress(),

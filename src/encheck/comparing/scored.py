@@ -83,7 +83,7 @@ def _predicted(
 ) -> tuple[NDArray[np.float64], dict[str, float | str]]:
     if threshold is not None:
         if predictions.scores is None:
-            raise DataError(f"{predictions.path} has no column score, so --cutoff {threshold:g} has nothing to cut")
+            raise DataError(f"{predictions.path} has no column score, so --threshold {threshold:g} has nothing to cut")
         return (scores.values >= threshold).astype(float), {"threshold": threshold}
     if predictions.predicted is not None:
         return predictions.predicted[rows], {}
@@ -91,7 +91,7 @@ def _predicted(
     if not chosen.is_complete:
         raise DataError(
             f"{predictions.path} has scores, and no threshold can be chosen for them: the pairs outside a fold of "
-            "whole clusters do not have both labels. Remedy: give the threshold (--cutoff), or pairs of more clusters"
+            "whole clusters do not have both labels. Remedy: give --threshold, or pairs of more clusters"
         )
     return chosen.predicted, chosen.params
 
@@ -148,7 +148,7 @@ def lines(scored: Scored) -> Iterator[str]:
         yield f"{scored.excluded} pairs without a label excluded"
     if "threshold" in scored.cases.params:
         folds = scored.cases.params.get("folds")
-        yield f"cut-off {scored.cases.params['threshold']:.4g}" + (f" (mean of {folds} folds)" if folds else "")
+        yield f"threshold {scored.cases.params['threshold']:.4g}" + (f" (mean of {folds} folds)" if folds else "")
     yield from table(
         [("figure", "value [95% CI]", "n", "clusters", *(name.replace("_", " ") for name in LINES)), *_rows(scored)]
     )

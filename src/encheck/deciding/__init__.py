@@ -1,1 +1,1 @@
-"""Cut-offs, upgrades and canaries."""
+"""Thresholds, upgrades and canaries."""

@@ -1,4 +1,4 @@
-"""What gets through at a cut-off, by kind of behaviour: the embedded probes, scored by the model."""
+"""What gets through at a threshold, by kind of behaviour: the embedded probes, scored by the model."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How many of the probes of one kind a cut-off accepts; of those whose meaning is `kept` it should."""
+    """How many of the probes of one kind a threshold accepts; of those whose meaning is `kept` it should."""
 
     kind: str
     name: str
@@ -62,11 +62,11 @@ def _written(groups: Sequence[Group]) -> Iterator[Probe]:
                 yield Probe(variant.relation, group.source, variant.text, group.cluster)
 
 
-def by_kind(found: list[Probe], scores: Floats, cutoff: float, *, seed: int = 0) -> list[Behaviour]:
+def by_kind(found: list[Probe], scores: Floats, threshold: float, *, seed: int = 0) -> list[Behaviour]:
     """The share of each kind that is accepted, what changes meaning first, the most accepted first."""
     resampler = Resampler([one.cluster for one in found], seed=seed)
     kinds = np.array([one.kind for one in found])
-    some = [_of(kind, np.flatnonzero(kinds == kind), scores >= cutoff, resampler) for kind in dict.fromkeys(kinds)]
+    some = [_of(kind, np.flatnonzero(kinds == kind), scores >= threshold, resampler) for kind in dict.fromkeys(kinds)]
     return sorted(some, key=lambda one: (one.kept, one.kind == UNRELATED, -one.accepted.value))
 
 

@@ -1,7 +1,7 @@
-"""Find the cut-off of a new model that matches the old model's cut-off.
+"""Find the threshold of a new model that matches the old model's threshold.
 
-In each replicate of one bootstrap over clusters, both models see the same pairs, and the new cut-off is chosen anew. So
-the interval of the cut-off, and of what it does, holds the noise of the choice too.
+In each replicate of one bootstrap over clusters, both models see the same pairs, and the new threshold is chosen anew.
+So the interval of the threshold, and of what it does, holds the noise of the choice too.
 """
 
 from __future__ import annotations
@@ -27,42 +27,42 @@ COUNTED = {"hits": "pairs", "false_accepts": "negatives", "recall": "positives"}
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The new model's cut-off for the same `way`; `accepted` of what is counted had the old model accepted.
+    """The new model's threshold for the same `way`; `accepted` of what is counted had the old model accepted.
 
     `does` has hits, false accepts, recall and precision at it, as far as the data can say; `change` what becomes of
-    the first three, new less old. Where `refused` says why, there is no cut-off.
+    the first three, new less old. Where `refused` says why, there is no threshold.
     """
 
     way: Base
     accepted: int
-    cutoff: Figure | None
+    threshold: Figure | None
     does: dict[str, Figure]
     change: dict[str, Figure]
     refused: str = ""
 
 
 def matched(
-    population: Population, old: Floats, old_cutoff: float, new: Floats, way: Base, *, least: int = MIN_ACCEPTED
+    population: Population, old: Floats, old_threshold: float, new: Floats, way: Base, *, least: int = MIN_ACCEPTED
 ) -> Match:
-    """The cut-off of `new` at which the share that `way` counts is that of `old` at its cut-off.
+    """The threshold of `new` at which the share that `way` counts is that of `old` at its threshold.
 
     It lies half way between two scores: at one of them, the pairs between the two would be lost or won by chance.
-    Refused where the old cut-off accepts fewer than `least` of what is counted, or where the data lack the label.
+    Refused where the old threshold accepts fewer than `least` of what is counted, or where the data lack the label.
     """
     if not population.has(way):
         return Match(way, 0, None, {}, {}, f"no pair is labelled as {COUNTED[way][:-1]}")
-    accepted = int((old[population.items(way)] >= old_cutoff).sum())
+    accepted = int((old[population.items(way)] >= old_threshold).sum())
     if accepted < least:
-        few = f"the old cut-off accepts {accepted} {COUNTED[way]}, but {least} are needed to choose by"
+        few = f"the old threshold accepts {accepted} {COUNTED[way]}, but {least} are needed to choose by"
         return Match(way, accepted, None, {}, {}, few)
-    both = _Both(population, old, old_cutoff, new, way)
+    both = _Both(population, old, old_threshold, new, way)
     point = both.chosen(np.ones((1, population.clusters), np.float32))
     rows = max(1, WEIGHTS_AT_ONCE // len(population.pairs.first))
     slices = [population.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
     drawn = np.concatenate([both.chosen(some) for some in slices if len(some)])
-    cutoff, *rates = (_rate(float(value), drawn[:, k]) for k, value in enumerate(point[0]))
+    threshold, *rates = (_rate(float(value), drawn[:, k]) for k, value in enumerate(point[0]))
     names = both.names
-    return Match(way, accepted, cutoff, dict(zip(names, rates, strict=False)),
+    return Match(way, accepted, threshold, dict(zip(names, rates, strict=False)),
                  {base: rates[len(names) + k] for k, base in enumerate(both.bases) if base != way})  # fmt: skip
 
 
@@ -77,7 +77,7 @@ class _Both:
 
     population: Population
     old: Floats
-    old_cutoff: float
+    old_threshold: float
     new: Floats
     way: Base
 
@@ -88,22 +88,22 @@ class _Both:
 
     @property
     def names(self) -> list[str]:
-        """What the new cut-off does."""
+        """What the new threshold does."""
         return [*self.bases, *(["precision"] if self.population.positives is not None else [])]
 
     def chosen(self, weights: NDArray[np.float32]) -> Floats:
-        """The new cut-off in each replicate, what it does (as `names`), and its changes (as `bases`); shape [r, k]."""
-        cutoffs = self._cutoffs(weights)
-        shares = {base: self._shares(base, weights, cutoffs) for base in self.bases}
+        """In each replicate the new threshold, what it does (as `names`), its changes (as `bases`); shape [r, k]."""
+        thresholds = self._thresholds(weights)
+        shares = {base: self._shares(base, weights, thresholds) for base in self.bases}
         does = [new for new, _ in shares.values()]
         if (positives := self.population.positives) is not None:
             does.append(precision(shares["recall"][0], shares["false_accepts"][0], positives))
-        return np.stack([cutoffs, *does, *(new - old for new, old in shares.values())], axis=1)
+        return np.stack([thresholds, *does, *(new - old for new, old in shares.values())], axis=1)
 
-    def _cutoffs(self, weights: NDArray[np.float32]) -> Floats:
+    def _thresholds(self, weights: NDArray[np.float32]) -> Floats:
         """Half way from the last score that is accepted to the first one that is not; shape [r]."""
         items, drawn = self.population.items(self.way), self._item_weights(self.way, weights)
-        target = drawn @ (self.old[items] >= self.old_cutoff)
+        target = drawn @ (self.old[items] >= self.old_threshold)
         order = np.argsort(-self.new[items], kind="stable")
         scores, total = self.new[items][order], np.cumsum(drawn[:, order], axis=1)
         last = (total >= target[:, None] - ROUNDING).argmax(axis=1)
@@ -112,13 +112,13 @@ class _Both:
         found: Floats = np.where(np.isfinite(target), (scores[last] + scores[following]) / 2, np.nan)
         return found
 
-    def _shares(self, base: Base, weights: NDArray[np.float32], cutoffs: Floats) -> tuple[Floats, Floats]:
-        """What the new model accepts at each replicate's cut-off, and the old one at its own; shape [r]."""
+    def _shares(self, base: Base, weights: NDArray[np.float32], thresholds: Floats) -> tuple[Floats, Floats]:
+        """What the new model accepts at each replicate's threshold, and the old one at its own; shape [r]."""
         items, drawn = self.population.items(base), self._item_weights(base, weights)
         order = np.argsort(-self.new[items], kind="stable")
-        counts = np.searchsorted(-self.new[items][order], -cutoffs, side="right")
+        counts = np.searchsorted(-self.new[items][order], -thresholds, side="right")
         total = np.concatenate([np.zeros((len(drawn), 1)), np.cumsum(drawn[:, order], axis=1)], axis=1)
-        return total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_cutoff)[items]
+        return total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_threshold)[items]
 
     def _item_weights(self, base: Base, weights: NDArray[np.float32]) -> Floats:
         """The weight of each item in each replicate, of all together 1 (NaN if none is drawn); shape [r, m]."""

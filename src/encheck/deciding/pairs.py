@@ -1,4 +1,4 @@
-"""The pairs that a cut-off is chosen on, and their scores under models and under surface scorers."""
+"""The pairs that a threshold is chosen on, and their scores under models and under surface scorers."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_
     if not found.first:
         left_out = f" ({len(found.skipped)} rows were left out, the first: {found.skipped[0]})" if found.skipped else ""
         raise DataError(
-            f"--data={spec} has no pairs of two texts{left_out}: a cut-off is chosen on pairs:FILE, mrpc, qqp, ..."
+            f"--data={spec} has no pairs of two texts{left_out}: a threshold is chosen on pairs:FILE, mrpc, qqp, ..."
         )
     if sample is None or len(set(found.clusters)) <= sample:
         return found

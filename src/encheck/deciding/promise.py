@@ -1,26 +1,27 @@
-"""The lowest cut-off whose rate of false accepts stays within a budget, with 95% confidence.
+"""The lowest threshold whose rate of false accepts stays within a budget, with 95% confidence.
 
-A pair is accepted where its score is the cut-off or more. The *rate of false accepts* at a cut-off is the share of the
-negatives that it accepts, each distinct pair counted once.
+A pair is accepted where its score is the threshold or more. The *rate of false accepts* at a threshold is the share of
+the negatives that it accepts, each distinct pair counted once.
 
 Negatives that share a text, or a cluster that the data name, are not independent. n negatives, of which the i-th
 depends on a_i (itself included), tell as much as n^2 / sum a_i independent ones do at least: their rate has the
 variance p (1 - p) sum a_i / n^2 where all that depend on each other agree, and less elsewhere. Where clusters are
 disjoint, this is Kish's (1965) effective number, (sum m)^2 / sum m^2. Clopper and Pearson's (1934) bound of the rate is
 taken at that number. It is exact for independent negatives. For others it is an approximation, which
-`benchmarks/cutoff.py` tries: it fails where negatives that many others depend on also score much higher. n / max a_i
+`benchmarks/threshold.py` tries: it fails where negatives that many others depend on also score much higher. n / max a_i
 are independent whatever they score (Hajnal and Szemeredi 1970), so where these alone could show the budget, it is safe.
 
 Theorem. Let p(c) be a p-value of "the rate at c is above the budget" that rises where scores rise, as the bound here
-does. Test from the highest cut-off down, and stop at the first that is not rejected. Then the rate at the last one that
-was rejected is above the budget with probability alpha at most, however many cut-offs were tried: the rate falls with
-the cut-off, so whoever ends at one that is above the budget has rejected the highest of these, one true hypothesis
-(fixed-sequence testing: Maurer, Hothorn and Lehmacher 1995; Bauer 1991, Stat. Med. 10). Where the cut-offs above the
-budget have no highest one, the events "rejected at c" grow as c rises towards their supremum, each of probability alpha
-at most, and so is their union. Cut-offs that are read off the data are covered too, since all real numbers are.
+does. Test from the highest threshold down, and stop at the first that is not rejected. Then the rate at the last one
+that was rejected is above the budget with probability alpha at most, however many thresholds were tried: the rate
+falls with the threshold, so whoever ends at one that is above the budget has rejected the highest of these, one true
+hypothesis (fixed-sequence testing: Maurer, Hothorn and Lehmacher 1995; Bauer 1991, Stat. Med. 10). Where the
+thresholds above the budget have no highest one, the events "rejected at c" grow as c rises towards their supremum,
+each of probability alpha at most, and so is their union. Thresholds that are read off the data are covered too, since
+all real numbers are.
 
-That *no* cut-off keeps a budget is certain where the lower bound of the rate at the strictest cut-off that is of use
-lies above it: at every lower cut-off the rate is higher. Neither bound knows the budget, and the lower one is never
+That *no* threshold keeps a budget is certain where the lower bound of the rate at the strictest one that is of use lies
+above it: at every lower threshold the rate is higher. Neither bound knows the budget, and the lower one is never
 above the upper one. So what keeps a budget keeps every larger one, and what cannot keep one cannot keep a smaller one.
 """
 
@@ -38,7 +39,7 @@ from encheck.statistics.bounds import units_needed_at, upper_of_share
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Outcome = Literal["kept", "broken", "undecided"]
-MIN_ACCEPTED = 30  # pairs: a cut-off that accepts fewer, and fewer than half of the positives, is of no use
+MIN_ACCEPTED = 30  # pairs: a threshold that accepts fewer, and fewer than half of the positives, is of no use
 OF_USE = f"accepts {MIN_ACCEPTED} pairs or half of the positives"
 DIGITS = 4
 ROUNDING = 1e-9  # of a number of negatives
@@ -70,7 +71,7 @@ class Negatives:
 
 
 def step_of(scores: Floats) -> float:
-    """The distance of cut-offs that are offered: four digits of the range of the scores.
+    """The distance of thresholds that are offered: four digits of the range of the scores.
 
     >>> step_of(np.array([0.1, 0.9])), step_of(np.array([10.0, 300.0]))
     (0.0001, 0.1)
@@ -80,7 +81,7 @@ def step_of(scores: Floats) -> float:
 
 
 def above(score: float, step: float) -> float:
-    """The lowest cut-off on the grid that a score does not reach.
+    """The lowest threshold on the grid that a score does not reach.
 
     >>> above(0.7123, 0.0001), above(0.71234, 0.0001)
     (0.7124, 0.7124)
@@ -100,10 +101,10 @@ def upper_bound(accepted: int, negatives: Negatives) -> float:
     return upper_of_share(effective * accepted / len(negatives.scores), effective)
 
 
-def lower_bound_at(negatives: Negatives, cutoff: float) -> float:
-    """The lower 95% bound of the rate at one cut-off; of effective negatives, whole ones count as accepted."""
+def lower_bound_at(negatives: Negatives, threshold: float) -> float:
+    """The lower 95% bound of the rate at one threshold; of effective negatives, whole ones count as accepted."""
     effective = negatives.effective
-    hits = math.floor(effective * float((negatives.scores >= cutoff).mean()) + ROUNDING)
+    hits = math.floor(effective * float((negatives.scores >= threshold).mean()) + ROUNDING)
     return 1 - upper_of_share(effective - hits, effective)
 
 
@@ -116,20 +117,20 @@ def most_accepted(negatives: Negatives, budget: float) -> int:
     return low
 
 
-def lowest_cutoff(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float | None:
-    """The lowest cut-off that is shown to keep the budget; None if none is, not even one that accepts no negative.
+def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float | None:
+    """The lowest threshold that is shown to keep the budget; None if none is, not even one that accepts no negative.
 
-    It is never below `naive_cutoff`, for the bound is never below the rate in the sample.
+    It is never below `naive_threshold`, for the bound is never below the rate in the sample.
 
-    >>> lowest_cutoff(Negatives.of_clusters(np.linspace(0, 1, 473), np.arange(473)), budget=0.01)
+    >>> lowest_threshold(Negatives.of_clusters(np.linspace(0, 1, 473), np.arange(473)), budget=0.01)
     0.9979
     """
     allowed = most_accepted(negatives, budget)
     return None if allowed < 0 else _accepting(negatives, allowed, step)
 
 
-def naive_cutoff(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float:
-    """The lowest cut-off whose rate in the sample itself is within the budget: what a plain search gives.
+def naive_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float:
+    """The lowest threshold whose rate in the sample itself is within the budget: what a plain search gives.
 
     It breaks the promise about every second time. It stands beside for comparison.
     """
@@ -137,15 +138,15 @@ def naive_cutoff(negatives: Negatives, *, budget: float, step: float = 10.0**-DI
 
 
 def _accepting(negatives: Negatives, count: int, step: float) -> float:
-    """The lowest cut-off that accepts so many negatives at most, fewer than all."""
+    """The lowest threshold that accepts so many negatives at most, fewer than all."""
     return above(float(np.sort(negatives.scores)[-1 - min(count, len(negatives.scores) - 1)]), step)
 
 
 @dataclass(frozen=True)
 class Promise:
-    """Whether a cut-off keeps the budget.
+    """Whether a threshold keeps the budget.
 
-    `kept`: `cutoff` does. `broken`: none that is of use does, for the rate at `strictest`, the highest of these,
+    `kept`: `threshold` does. `broken`: none that is of use does, for the rate at `strictest`, the highest of these,
     has a lower 95% bound, `lower`, above the budget. `undecided`: neither can be shown with these `negatives`,
     which tell as much as `effective` independent ones, and of which `independent` are so at least; with the share
     of them that `strictest` accepts, about `needed` independent ones would show that it keeps the budget, None
@@ -155,7 +156,7 @@ class Promise:
 
     budget: float
     outcome: Outcome
-    cutoff: float | None
+    threshold: float | None
     strictest: float | None
     lower: float | None
     negatives: int
@@ -166,19 +167,19 @@ class Promise:
 
 
 def promise(negatives: Negatives, *, budget: float, strictest: float | None, step: float) -> Promise:
-    """The promise that these negatives allow; `strictest` is the highest cut-off that is of use, None if none is.
+    """The promise that these negatives allow; `strictest` is the highest threshold that is of use, None if none is.
 
-    A lowest cut-off above it is none.
+    A lowest threshold above it is none.
     """
     counts = len(negatives.scores), negatives.effective, negatives.independent
     allowed, needed = most_accepted(negatives, budget), units_needed_at(0.0, budget)
     if strictest is None:
         return Promise(budget, "undecided", None, None, None, *counts, allowed, needed)
     lower = lower_bound_at(negatives, strictest)
-    found = lowest_cutoff(negatives, budget=budget, step=step)
+    found = lowest_threshold(negatives, budget=budget, step=step)
     outcome: Outcome = "broken" if lower > budget else "undecided"
     if found is not None and found <= strictest:
         outcome = "kept"
     needed = units_needed_at(float((negatives.scores >= strictest).mean()), budget)
-    cutoff = found if outcome == "kept" else None
-    return Promise(budget, outcome, cutoff, strictest, lower, *counts, allowed, needed)
+    threshold = found if outcome == "kept" else None
+    return Promise(budget, outcome, threshold, strictest, lower, *counts, allowed, needed)

@@ -1,4 +1,4 @@
-"""What cut-offs accept: hits, false accepts, recall and precision, with one bootstrap over clusters for all of them."""
+"""What thresholds accept: hits, false accepts, recall and precision, with one bootstrap over clusters for all."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ BASES: tuple[Base, ...] = ("hits", "false_accepts", "recall")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What one cut-off does; `accepted` pairs of those that hits are counted on. None: the data cannot say."""
+    """What one threshold does; `accepted` pairs of those that hits are counted on. None: the data cannot say."""
 
-    cutoff: float
+    threshold: float
     accepted: int
     hits: Figure
     false_accepts: Figure | None
@@ -105,10 +105,10 @@ class Population:
         return Negatives(scores[items], self.pairs.depends_on(items))
 
     def strictest(self, scores: Floats, *, accepted: int, step: float) -> float | None:
-        """The highest cut-off on the grid that is of use; None where no pair has label 1 and there are too few others.
+        """The highest threshold on the grid that is of use; None without label 1 and with too few others.
 
         It accepts so many pairs of those that hits are counted on, or half of the positives. Without that half, data
-        with fewer positives would know only cut-offs that accept negatives too.
+        with fewer positives would know only thresholds that accept negatives too.
         """
         of_recall = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
         counted, positives = (np.sort(scores[items])[::-1] for items in (self.items("hits"), of_recall))
@@ -119,9 +119,9 @@ class Population:
         digits = max(0, -int(np.floor(np.log10(step) + 0.5)))
         return round(float(np.floor(max(ends) / step + 1e-9)) * step, digits)
 
-    def points(self, scores: Floats, cutoffs: Sequence[float]) -> list[Point]:
-        """What each of these cut-offs does."""
-        cuts = np.asarray(cutoffs, float)
+    def points(self, scores: Floats, thresholds: Sequence[float]) -> list[Point]:
+        """What each of these thresholds does."""
+        cuts = np.asarray(thresholds, float)
         both = {base: self._shares(base, scores, cuts) for base in BASES if self.has(base)}
         rates = {base: self._rates(base, *both[base]) for base in both}
         precisions = self._precisions(both, rates) if self.positives is not None else [None] * len(cuts)
@@ -136,7 +136,7 @@ class Population:
         ]  # fmt: skip
 
     def _shares(self, base: Base, scores: Floats, cuts: Floats) -> tuple[Floats, Floats]:
-        """The share that each cut-off accepts, shape [k], and in each replicate, shape [replicates, k]."""
+        """The share that each threshold accepts, shape [k], and in each replicate, shape [replicates, k]."""
         value, replicates = np.zeros(len(cuts)), np.zeros((len(self.weights), len(cuts)))
         for part in self.parts(base):
             codes = self.pairs.codes[part.items]

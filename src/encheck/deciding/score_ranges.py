@@ -1,8 +1,8 @@
-"""The score ranges of two models, and how a cut-off in use moves.
+"""The score ranges of two models, and how a threshold in use moves.
 
-A cut-off is mapped by what it lets through: as many queries have a first answer at the new cut-off or above as had one
-at the old. The interval comes from one bootstrap over clusters of queries in which both models' shares are drawn
-together and the cut-off is chosen anew.
+A threshold is mapped by what it lets through: as many queries have a first answer at the new threshold or above as had
+one at the old. The interval comes from one bootstrap over clusters of queries in which both models' shares are drawn
+together and the threshold is chosen anew.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A cut-off in use: the share of queries that it answered, what it answers with the new model, and the new one.
+    """A threshold in use: the share of queries that it answered, what it answers with the new model, and the new one.
 
-    Shares are by how often each query was asked. `cutoff` is None if `refused` says why.
+    Shares are by how often each query was asked. `threshold` is None if `refused` says why.
     """
 
     old: float
     answered: Figure
     now: Figure
-    cutoff: Figure | None
+    threshold: Figure | None
     refused: str = ""
 
     @property
     def says(self) -> str:
         """In words."""
-        moved = f"cut-off {self.old:g} answered {self.answered.says} of queries, answers {self.now.says} now"
-        if self.cutoff is None:
+        moved = f"threshold {self.old:g} answered {self.answered.says} of queries, answers {self.now.says} now"
+        if self.threshold is None:
             return f"{moved}; {self.refused}"
-        one = self.cutoff
+        one = self.threshold
         return f"{moved}; as many at {one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
@@ -72,24 +72,24 @@ def _percentiles(scores: Floats) -> tuple[float, ...]:
     return tuple(float(one) for one in np.percentile(scores, PERCENTILES))
 
 
-def mapped(before: Floats, after: Floats, cutoff: float, log: Log) -> Mapped:
-    """The new model's cut-off at which as many first answers pass; scores of shape [n] each.
+def mapped(before: Floats, after: Floats, threshold: float, log: Log) -> Mapped:
+    """The new model's threshold at which as many first answers pass; scores of shape [n] each.
 
     Refused where fewer than 30 queries pass the old one, or all do.
     """
-    passed = before >= cutoff
-    answered, now = log.mean(passed.astype(float)), log.mean((after >= cutoff).astype(float))
+    passed = before >= threshold
+    answered, now = log.mean(passed.astype(float)), log.mean((after >= threshold).astype(float))
     count = int(passed.sum())
     if count < FEWEST_ACCEPTED:
         why = f"{count} queries pass it, too few to map it by ({FEWEST_ACCEPTED} are needed)"
-        return Mapped(cutoff, answered, now, None, why)
+        return Mapped(threshold, answered, now, None, why)
     if count == len(before):
-        return Mapped(cutoff, answered, now, None, "all queries pass it, so no new cut-off follows")
+        return Mapped(threshold, answered, now, None, "all queries pass it, so no new threshold follows")
     order = np.argsort(-after, kind="stable")
     value = _chosen(log.weights[None, :], passed, after, order)[0]
     drawn = [_chosen(some * log.weights, passed, after, order) for some in log.resampler.item_weights()]
     low, high = interval(np.concatenate(drawn))
-    return Mapped(cutoff, answered, now, Figure(float(value), float(low), float(high)))
+    return Mapped(threshold, answered, now, Figure(float(value), float(low), float(high)))
 
 
 def _chosen(weights: Floats, passed: NDArray[np.bool_], after: Floats, order: NDArray[np.intp]) -> Floats:

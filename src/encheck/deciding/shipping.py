@@ -105,7 +105,7 @@ def _by_labels(better: Better) -> tuple[GateOutcome, str]:
 
 
 def needed_changes(
-    old: Side, new: Side, space: Space, cutoffs: Sequence[Mapped], licences: tuple[str, str], *, documents: int
+    old: Side, new: Side, space: Space, thresholds: Sequence[Mapped], licences: tuple[str, str], *, documents: int
 ) -> Iterator[str]:
     """What has to be done beside exchanging the model, a line each."""
     yield from _for_index(space, documents)
@@ -116,8 +116,8 @@ def needed_changes(
     for role, before, after in zip(("queries", "documents"), old.prompts, new.prompts, strict=True):
         if after is not None and (before or "") != after:
             yield f"put {after!r} before {role} in place of {before or ''!r}"
-    for one in cutoffs:
-        yield from _for_cutoff(one)
+    for one in thresholds:
+        yield from _for_threshold(one)
     if licences[0] != licences[1]:
         yield f"check the licence: {licences[1] or 'not stated'}, it was {licences[0] or 'not stated'}"
 
@@ -137,16 +137,23 @@ def _for_index(space: Space, documents: int) -> Iterator[str]:
         yield f"compare by cosine in your index, or {again}: vectors have other lengths"
 
 
-def _for_cutoff(one: Mapped) -> Iterator[str]:
-    if one.cutoff is None:
-        yield f"choose the cut-off {one.old:g} anew: {one.refused}"
-    elif not one.cutoff.low <= one.old <= one.cutoff.high:
-        new = one.cutoff
-        yield f"move the cut-off {one.old:g} to {new.value:.3f} [{new.low:.3f}, {new.high:.3f}] for as many answers"
+def _for_threshold(one: Mapped) -> Iterator[str]:
+    if one.threshold is None:
+        yield f"choose the threshold {one.old:g} anew: {one.refused}"
+    elif not one.threshold.low <= one.old <= one.threshold.high:
+        new = one.threshold
+        yield f"move the threshold {one.old:g} to {new.value:.3f} [{new.low:.3f}, {new.high:.3f}] for as many answers"
 
 
 def checklist(
-    made: Verdict, new: str, old: str, *, has_cutoffs: bool, gate_folder: str, judge: bool, faults: IndexFaults | None
+    made: Verdict,
+    new: str,
+    old: str,
+    *,
+    has_thresholds: bool,
+    gate_folder: str,
+    judge: bool,
+    faults: IndexFaults | None,
 ) -> Iterator[str]:
     """The steps of a ticket, the first one first."""
     if faults:
@@ -162,7 +169,7 @@ def checklist(
     if made.outcome == "cannot tell":
         yield f"resolve what is open before {new} replaces {old}"
     yield from made.changes
-    if not has_cutoffs:
-        yield "name every cut-off in use with --cutoff, or make sure that there is none"
+    if not has_thresholds:
+        yield "name every threshold in use with --threshold, or make sure that there is none"
     yield f"keep the vectors of {old} until {new} has served a week without complaint, so that you can go back"
     yield f"save a canary of {new}: encheck canary save {new} FILE"

@@ -39,9 +39,9 @@ Weigher = Callable[[Space, Sequence[Side]], Gated]
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What is asked of an upgrade beside the settings of a run: cut-offs in use, judgements, and whether to time."""
+    """What is asked of an upgrade beside the settings of a run: thresholds in use, judgements, and whether to time."""
 
-    cutoffs: tuple[float, ...] = ()
+    thresholds: tuple[float, ...] = ()
     qrels: Path | None = None
     timing: bool = True
 
@@ -107,7 +107,7 @@ class _Found:
     space: Space
     changes: Changes | None
     ranges: tuple[Range | None, Range]
-    cutoffs: tuple[Mapped, ...]
+    thresholds: tuple[Mapped, ...]
     costs: tuple[dict[str, Any], dict[str, Any]]
     faults: IndexFaults | None
 
@@ -123,7 +123,7 @@ class _Found:
         after = answered(new.queries, new.documents, similarity=new.similarity, own=asked.own)
         changed: Changes | None = None
         was: Range | None = None
-        cutoffs: tuple[Mapped, ...] = ()
+        thresholds: tuple[Mapped, ...] = ()
         if old.queries is not None:
             before = answered(old.queries, old.documents, similarity=old.similarity, own=asked.own)
             again = None
@@ -134,10 +134,10 @@ class _Found:
             changed = changes(before, after, asked, repeated=again, judgements=judgements)
             was = ranged(old, before, asked, seed=settings.seed)
             scores = firsts(before), firsts(after)
-            cutoffs = tuple(mapped(*scores, cutoff, asked.log) for cutoff in wanted.cutoffs)
+            thresholds = tuple(mapped(*scores, threshold, asked.log) for threshold in wanted.thresholds)
         ranges = was, ranged(new, after, asked, seed=settings.seed)
         costs = _cost(old, asked, timing=wanted.timing), _cost(new, asked, timing=wanted.timing)
-        return cls(old, new, asked, space, changed, ranges, cutoffs, costs, faults)
+        return cls(old, new, asked, space, changed, ranges, thresholds, costs, faults)
 
 
 def _cost(side: Side, asked: Asked, *, timing: bool) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _weighed(found: _Found, gated: Gated, wanted: Wanted, folder: Path | None) -
     licences = tuple(one["licence"] for one in found.costs)
     needed = tuple(
         shipping.needed_changes(
-            found.old, found.new, found.space, found.cutoffs, licences, documents=len(found.asked.documents)
+            found.old, found.new, found.space, found.thresholds, licences, documents=len(found.asked.documents)
         )
     )
     made = shipping.verdict(found.space, gated, found.changes, needed)
@@ -169,7 +169,7 @@ def _weighed(found: _Found, gated: Gated, wanted: Wanted, folder: Path | None) -
         shipping.checklist(
             made,
             *names,
-            has_cutoffs=bool(wanted.cutoffs),
+            has_thresholds=bool(wanted.thresholds),
             gate_folder=gated.folder,
             judge=_waits(gated),
             faults=found.faults,
@@ -218,7 +218,7 @@ def _as_dict(found: _Found, gated: Gated, made: Verdict, steps: tuple[str, ...],
         "adapter": _adapter(found.space) if adapter else None,
         "search": _search(found) if found.changes else None,
         "scores": dict(zip(("old", "new"), (one and asdict(one) for one in found.ranges), strict=True)),
-        "cutoffs": [asdict(one) | {"says": one.says} for one in found.cutoffs],
+        "thresholds": [asdict(one) | {"says": one.says} for one in found.thresholds],
         "costs": dict(zip(("old", "new"), found.costs, strict=True)),
     }  # fmt: skip
 

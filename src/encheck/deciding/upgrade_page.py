@@ -48,7 +48,7 @@ def _gate(raw: Raw) -> View | None:
 
 CAPTION = (
     "Where scores lie: the band holds 90% of them, the mark is the median. First answers should lie right of random "
-    "pairs; a cut-off in use means something else where the bands have moved."
+    "pairs; a threshold in use means something else where the bands have moved."
 )
 
 

@@ -43,10 +43,10 @@ def _capital(text: str) -> str:
 
 
 def sections(raw: Raw) -> Iterator[tuple[str, list[str]]]:
-    """(title, lines) of the gate, the search, the cut-offs, the index and the costs."""
+    """(title, lines) of the gate, the search, the thresholds, the index and the costs."""
     yield "gate", list(raw["gate"]["lines"])
     yield "search", list(search(raw))
-    yield "cut-offs", [one["says"] for one in raw["cutoffs"]] or ["none was named: --cutoff T"]
+    yield "thresholds", [one["says"] for one in raw["thresholds"]] or ["none was named: --threshold T"]
     yield "scores", list(table(scores(raw)))
     known = [*table(routes(raw)), *adapter(raw)] if raw["space"]["routes"] else []
     yield "index", [raw["space"]["says"], *known]

@@ -169,8 +169,8 @@ def _weigh_all(
     """The decision against each baseline; BaselineError where one cannot be compared."""
     by_people = people(recorder.items, recorder.documents, settings)
     try:
-        weighed = [_weigh(b, results, recorder, model, replicates, by_people=by_people,
-                          primary=options.primary, cutoff=settings.cutoff) for b in options.baselines]  # fmt: skip
+        weighed = [_weigh(b, results, recorder, model, replicates, by_people=by_people, primary=options.primary,
+                          threshold=settings.threshold) for b in options.baselines]  # fmt: skip
     except BaselineError as error:
         raise BaselineError(f"the gate could not be used: {error}") from error
     if len({w.baseline for w in weighed}) < len(weighed):
@@ -210,7 +210,7 @@ def _weigh(
     *,
     by_people: People,
     primary: str | None,
-    cutoff: float | None,
+    threshold: float | None,
 ) -> Weighed:
     noise = None
     if replicates:
@@ -218,7 +218,7 @@ def _weigh(
         noise = _noise(side, replicates, dimensions | {"": baseline.model.get("dimension")}, "", primary)
     return weigh(baseline, results, recorder.items, model=model, seed_noise=noise, people=by_people,
                  primary=primary, vectors=recorder.vectors(model), documents=recorder.document_lengths(model),
-                 cutoff=cutoff)  # fmt: skip
+                 threshold=threshold)  # fmt: skip
 
 
 def _noise(

@@ -271,7 +271,7 @@ def _measured(
     from encheck.engine.recorder import Conclusion
     from encheck.gating.weighing import refuse_other_search
     from encheck.options import described
-    from encheck.reporting.cut_offs import unanswered
+    from encheck.reporting.similarity_threshold import unanswered
     from encheck.running.labels import labels
 
     names = list(labels(settings.models))
@@ -298,7 +298,7 @@ def _measured(
         refusal, end = error, Conclusion(4, problems=(str(error),))
     raw = recorder.results(
         settings=described(settings), end=end, folder=place.name if place else "", command=command or "",
-        notes=unanswered(settings.cutoff, recorder.rows.values()),
+        notes=unanswered(settings.threshold, recorder.rows.values()),
     )  # fmt: skip
     return Decided(raw, recorder.items, recorder.documents, end, place, refusal)
 

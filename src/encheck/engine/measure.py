@@ -96,7 +96,7 @@ def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., obj
     judgement, settings = Judgement(case, evaluation), evaluation.settings
     offered: dict[str, Callable[[], Any]] = {
         "scores": lambda: judgement.scores, "judge": lambda: judgement.judge, "report": lambda: judgement.report,
-        "encheck_case": lambda: case, "epsilon": lambda: settings.epsilon, "threshold": lambda: settings.cutoff,
+        "encheck_case": lambda: case, "epsilon": lambda: settings.epsilon, "threshold": lambda: settings.threshold,
         "median_scope": lambda: settings.median_scope,
     }  # fmt: skip
     wanted = list(inspect.signature(function).parameters)

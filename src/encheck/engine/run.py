@@ -170,7 +170,7 @@ def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str,
     )
     from encheck.engine.folder import write
     from encheck.options import described
-    from encheck.reporting.cut_offs import unanswered
+    from encheck.reporting.similarity_threshold import unanswered
 
     save = settings.save_baseline
     if save:
@@ -183,7 +183,7 @@ def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str,
     end = with_references(end, recorder, settings)
     results = recorder.results(
         settings=described(settings), end=end, folder=settings.report_dir.name if settings.report_dir else "",
-        notes=unanswered(settings.cutoff, recorder.rows.values()),
+        notes=unanswered(settings.threshold, recorder.rows.values()),
     )  # fmt: skip
     if settings.report_dir:
         write(settings.report_dir, results, recorder.items, documents=recorder.documents)

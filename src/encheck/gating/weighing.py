@@ -18,13 +18,13 @@ from encheck.gating.capabilities import rows as gate_rows
 from encheck.gating.decision import decide
 from encheck.gating.declared import declarations, declared_of, gating
 from encheck.gating.endpoints import RANKS, Beside, beside
-from encheck.gating.in_use import CutoffMoved, moved_cutoffs
 from encheck.gating.kept import Kept, Part
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
 from encheck.gating.partial import in_part, partial_gate, unselected
 from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample
 from encheck.gating.remedies import remedies
+from encheck.gating.scale_shift import ThresholdShift, threshold_shifts
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
 from encheck.metrics.health import OF_THE_SPACE
@@ -71,8 +71,8 @@ class Weighed:
     and now, None for a candidate that is blocked. `lost` has the queries of each search row that lost most, `searched`
     what nobody judged, `beside` the other rank metrics of each primary endpoint. `lost_items` has the items of each
     other row that lost most, `means` what its loss means to users of the model, `remedies` what can be done where the
-    gate is inconclusive. `reindex` says whether stored vectors stay, None of models that score pairs; `cutoffs` what
-    becomes of a cut-off in use. `answered` counts the queries of each search that are answered worse and better.
+    gate is inconclusive. `reindex` says whether stored vectors stay, None of models that score pairs; `thresholds` what
+    becomes of a threshold in use. `answered` counts the queries of each search that are answered worse and better.
     """
 
     baseline: str
@@ -88,7 +88,7 @@ class Weighed:
     means: Mapping[str, str] = field(default_factory=dict)
     remedies: tuple[str, ...] = ()
     reindex: Reindex | None = None
-    cutoffs: tuple[CutoffMoved, ...] = ()
+    thresholds: tuple[ThresholdShift, ...] = ()
     answered: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
@@ -128,14 +128,14 @@ def weigh(
     people: People | None = None,
     vectors: VectorSample | None = None,
     documents: DocumentLengths | None = None,
-    cutoff: float | None = None,
+    threshold: float | None = None,
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
     Where the run left out checks that its data allow, the gate is partial and does not pass. `primary` names the
     primary endpoint of searches with labels, None for the one that their labels ask for. `people` know what was judged
-    of answers that differ. `vectors` are the candidate's of some texts, `documents` the lengths of the user's; `cutoff`
-    is one that is in use.
+    of answers that differ. `vectors` are the candidate's of some texts, `documents` the lengths of the user's;
+    `threshold` is the one in use.
     """
     _refuse_incomparable(baseline, results, model)
     pair = _facing(baseline, results, items, model)
@@ -169,7 +169,7 @@ def weigh(
         {name: _means(some) for name, some in found.rows.items()},
         remedies(decision, sampled=_sampled(results)),
         index,
-        moved_cutoffs(baseline.cases, pair.whole[1].tables, results, items, model=model, cutoff=cutoff),
+        threshold_shifts(baseline.cases, pair.whole[1].tables, results, items, model=model, threshold=threshold),
         {name: _answered(some) for name, some in found.rows.items() if some[0].after.answers},
     )
 

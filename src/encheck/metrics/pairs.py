@@ -111,7 +111,7 @@ def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
 def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate:
     """Share of the pairs with this label whose similarity is `threshold` or more.
 
-    Of label 1 it is the recall of a cut-off there, of label 0 its false positive rate.
+    Of label 1 it is the recall of a threshold there, of label 0 its false positive rate.
     """
     metric = "recall" if label == 1 else "false_positive_rate"
     chosen = np.flatnonzero(scores.labels == label)

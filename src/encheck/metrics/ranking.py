@@ -32,7 +32,7 @@ log = logging.getLogger("encheck")
 Floats = NDArray[np.float64]
 Ties = Literal["expected", "strict", "optimistic"]
 STRATA = ("low", "middle", "high")
-NO_THRESHOLD = "there are no labelled pairs of a validation part to choose a threshold on; --cutoff names one"
+NO_THRESHOLD = "there are no labelled pairs of a validation part to choose a threshold on; --threshold names one"
 BY_OVERLAP = 0.5  # a correlation that is commonly called large
 
 

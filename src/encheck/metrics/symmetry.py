@@ -45,7 +45,7 @@ def decided(scores: BothOrdersScores, *, threshold: float | None = None) -> Deci
     """
     n = len(scores.labels)
     if threshold is not None:
-        return Decided(np.full(n, threshold), "the cut-off given")
+        return Decided(np.full(n, threshold), "the threshold given")
     if scores.decision is not None:
         return Decided(np.full(n, scores.decision), "the model's head")
     if scores.learned is not None:

@@ -16,7 +16,7 @@ from encheck.options.project import project_table
 from encheck.options.reference import reference
 from encheck.options.refusals import refuse_wrong
 from encheck.options.settings import OPTIONS, Settings, described, from_options, models_of
-from encheck.options.values import cutoff_of, mode_of, sample_of, scope_of
+from encheck.options.values import mode_of, sample_of, scope_of, threshold_of
 
 __all__ = [
     "GROUPS",
@@ -26,7 +26,6 @@ __all__ = [
     "Settings",
     "add_options",
     "arguments_for",
-    "cutoff_of",
     "described",
     "from_options",
     "gate_options",
@@ -43,6 +42,7 @@ __all__ = [
     "refuse_wrong",
     "sample_of",
     "scope_of",
+    "threshold_of",
     "try_place",
     "without_quick",
 ]

@@ -13,7 +13,6 @@ from encheck.options.project import project_table
 from encheck.options.values import (
     MODES,
     all_given,
-    cutoff_of,
     each_once,
     engine_of,
     epsilon_of,
@@ -22,6 +21,7 @@ from encheck.options.values import (
     scope_of,
     search_index_of,
     seed_of,
+    threshold_of,
     words_of,
 )
 
@@ -87,9 +87,9 @@ class Settings:
         help="In a search without labels: whether an answer that shares 80% of its words with another answer counts "
             "as different or the same.",
     )
-    cutoff: float | None = option(
-        "cutoff", group="what", metavar="T", convert=float, parse=cutoff_of,
-        help="Your own cut-off: report how many pairs of each label score T or more.",
+    threshold: float | None = option(
+        "threshold", group="what", metavar="T", convert=float, parse=threshold_of,
+        help="Similarity from which on you say yes: report how many pairs of each label score T or more.",
     )
     strict: bool = option(
         "strict", group="what", is_flag=True, kept=True, default=False, is_pytests=True,

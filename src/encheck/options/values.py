@@ -113,11 +113,11 @@ def _is_count(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0
 
 
-def cutoff_of(cutoff: float | None) -> float | None:
-    """The user's own cut-off; UsageError if it is no finite number."""
-    if cutoff is not None and not math.isfinite(cutoff):
-        raise UsageError(f"--cutoff is {cutoff}, but should be a number to compare scores with")
-    return cutoff
+def threshold_of(threshold: float | None) -> float | None:
+    """The user's own threshold; UsageError if it is no finite number."""
+    if threshold is not None and not math.isfinite(threshold):
+        raise UsageError(f"--threshold is {threshold}, but should be a number to compare scores with")
+    return threshold
 
 
 def scope_of(text: str) -> str | float:

@@ -185,8 +185,8 @@ def epsilon(pytestconfig: pytest.Config) -> float:
 
 @pytest.fixture
 def threshold(pytestconfig: pytest.Config) -> float | None:
-    """The user's own cut-off, from --cutoff."""
-    cut: float | None = pytestconfig.option.encheck_cutoff
+    """The user's own threshold, from --threshold."""
+    cut: float | None = pytestconfig.option.encheck_threshold
     return cut
 
 

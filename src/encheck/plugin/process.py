@@ -192,10 +192,10 @@ class Controller:
     def _write(self, settings: Settings, end: Conclusion, place: Path) -> None:
         """Write the run; the terminal shows its results even where the disk is full."""
         from encheck.engine.folder import write
-        from encheck.reporting.cut_offs import unanswered
+        from encheck.reporting.similarity_threshold import unanswered
 
         recorder = self.recorder
-        notes = [*self.notes, *unanswered(settings.cutoff, recorder.rows.values())]
+        notes = [*self.notes, *unanswered(settings.threshold, recorder.rows.values())]
         script = Path(sys.argv[0])
         program = script.parent.name if script.stem == "__main__" else script.name  # python -m
         command = shlex.join([program, *sys.argv[1:]])

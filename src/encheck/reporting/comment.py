@@ -171,12 +171,12 @@ def _ways(gate: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _dropped_in(gate: Mapping[str, Any]) -> Iterator[Section]:
-    """Whether stored vectors stay, and what becomes of a cut-off in use, where the results say so."""
+    """Whether stored vectors stay, and what becomes of a threshold in use, where the results say so."""
     for against in gate["against"]:
         told = (against.get("reindex") or {}).get("says", "")
-        cutoffs = [_bullet(one["says"]) for one in against.get("cutoffs", ())]
-        if told or cutoffs:
-            yield Section(f"**Re-index:** {said(told.removeprefix('re-index: ') or 'not known')}", cutoffs)
+        thresholds = [_bullet(one["says"]) for one in against.get("thresholds", ())]
+        if told or thresholds:
+            yield Section(f"**Re-index:** {said(told.removeprefix('re-index: ') or 'not known')}", thresholds)
 
 
 def _against(gate: Mapping[str, Any], told: Sequence[Story]) -> Iterator[Section]:

@@ -1,4 +1,4 @@
-"""What a run decides, in one short block each: may it ship, must the index be made again, does the cut-off fit."""
+"""What a run decides, in one short block each: may it ship, must the index be made again, does the threshold fit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from encheck.gating.reference import SHIPPED
 from encheck.options import gate_options
-from encheck.reporting import cut_offs
+from encheck.reporting import similarity_threshold
 from encheck.reporting.commands import NOT_OF_A_GATE, chosen
 from encheck.reporting.gate import words
 from encheck.reporting.view import unmeasured
@@ -32,7 +32,7 @@ class Decision:
 
 def decided(results: Mapping[str, Any]) -> list[Decision]:
     """The answers that the run has; the first is whether the model may ship."""
-    return [*_ships(results), *_reindex(results), *_cut_off(results)]
+    return [*_ships(results), *_reindex(results), *_threshold(results)]
 
 
 def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
@@ -92,8 +92,8 @@ def _reindex(results: Mapping[str, Any]) -> Iterator[Decision]:
             yield Decision("Must I re-index?", answer, "good" if found.get("needed") is False else "tied")
 
 
-def _cut_off(results: Mapping[str, Any]) -> Iterator[Decision]:
+def _threshold(results: Mapping[str, Any]) -> Iterator[Decision]:
     against = (results.get("gate") or {}).get("against", ())
-    said = [one["says"] for each in against for one in each.get("cutoffs", ())]
-    if found := [*said, *cut_offs.lines(results)]:
-        yield Decision("Does my cut-off still fit?", found[0], "none", tuple(found[1:]))
+    said = [one["says"] for each in against for one in each.get("thresholds", ())]
+    if found := [*said, *similarity_threshold.lines(results)]:
+        yield Decision("Does my threshold still fit?", found[0], "none", tuple(found[1:]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.reporting import contamination, cut_offs, negative_words, reference, validity
+from encheck.reporting import contamination, negative_words, reference, similarity_threshold, validity
 from encheck.reporting.gate import summary
 from encheck.reporting.gate.steps import commands
 from encheck.reporting.text import escape
@@ -45,7 +45,11 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
     notes = ["", *(f"- note: {escape(n)}" for n in results["run"]["notes"])] if results["run"]["notes"] else []
     ended = results["run"].get("exit_status", 0) in ENDED
     lines = ["# encheck", *([] if ended else notes), "", *first]
-    said = (*headline(results), *cut_offs.lines(results), *contamination.lines(results.get("contamination", ())))
+    said = (
+        *headline(results),
+        *similarity_threshold.lines(results),
+        *contamination.lines(results.get("contamination", ())),
+    )
     lines += [f"- {escape(line)}" for line in said]
     lines += ["", *reference.markdown(results.get("references", ())), ""]
     lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])

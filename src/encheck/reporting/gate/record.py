@@ -93,7 +93,7 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
         "reported_only": dict(w.reported),
         "notes": list(w.notes),
         "reindex": asdict(w.reindex) | {"says": w.reindex.says} if w.reindex else None,
-        "cutoffs": [asdict(one) | {"says": one.says} for one in w.cutoffs],
+        "thresholds": [asdict(one) | {"says": one.says} for one in w.thresholds],
     }
 
 

@@ -87,7 +87,7 @@ def _switch(against: Against, candidate: str, to_type: Commands) -> Iterator[Ste
         yield Step(f"Switch to {candidate}. Stored vectors: {reindex['answer']}.")
     else:
         yield Step(f"Switch to {candidate}.")
-    yield from (Step(f"Set the cut-off anew: {one['says']}.") for one in against.get("cutoffs", ()))
+    yield from (Step(f"Set the threshold anew: {one['says']}.") for one in against.get("thresholds", ()))
     yield Step(f"Make {candidate} the next baseline.", to_type.keep)
 
 

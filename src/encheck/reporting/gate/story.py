@@ -48,7 +48,7 @@ class Loss:
 
     @property
     def items(self) -> Sequence[Mapping[str, Any]]:
-        """Other items that were lost, with their texts; not those whose scores do not show it (a cut-off decides)."""
+        """Other items that were lost, with their texts; not those whose scores do not show it (a threshold decides)."""
         found: Sequence[Mapping[str, Any]] = self.row.get("lost_examples", ())
         return [one for one in found if _shows_the_loss(one)]
 

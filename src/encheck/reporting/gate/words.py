@@ -152,10 +152,10 @@ def explained(against: Mapping[str, Any], *, commands: bool = True, remedies: bo
 
 
 def dropped_in(against: Mapping[str, Any]) -> Iterator[str]:
-    """Whether stored vectors stay, and what becomes of a cut-off in use; no outcome says either."""
+    """Whether stored vectors stay, and what becomes of a threshold in use; no outcome says either."""
     if against.get("reindex"):
         yield against["reindex"]["says"]
-    yield from (one["says"] for one in against.get("cutoffs", ()))
+    yield from (one["says"] for one in against.get("thresholds", ()))
 
 
 def _score(against: Mapping[str, Any]) -> Iterator[str]:

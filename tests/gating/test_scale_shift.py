@@ -1,4 +1,4 @@
-"""A cut-off in use, and what a gate decides with the vectors of both models."""
+"""A threshold in use, and what a gate decides with the vectors of both models."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,13 @@ from gate_fakes import CASE, columns, results, scores
 from test_reindex import sample, turned, vectors
 
 from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.in_use import ACCEPTED, cutoff_moved
+from encheck.gating.scale_shift import ACCEPTED, threshold_shift
 from encheck.gating.weighing import weigh
 
 
-def test_a_cut_off_in_use_is_mapped_to_one_that_accepts_as_many():
+def test_a_threshold_in_use_is_mapped_to_one_that_accepts_as_many():
     before = np.random.default_rng(0).uniform(0, 1, 1_000)
-    found = cutoff_moved(before, before / 2, cutoff=0.8, data="pairs")
+    found = threshold_shift(before, before / 2, threshold=0.8, data="pairs")
     assert found.before == pytest.approx((before >= 0.8).mean())
     assert found.now == 0
     assert (before / 2 >= found.same).sum() == (before >= 0.8).sum()
@@ -20,9 +20,9 @@ def test_a_cut_off_in_use_is_mapped_to_one_that_accepts_as_many():
 
 
 @pytest.mark.parametrize(("accepted", "says"), [(0, "0 accepted pairs are too few"), (29, "too few"), (1_000, "all")])
-def test_too_few_accepted_pairs_name_no_cut_off(accepted, says):
+def test_too_few_accepted_pairs_name_no_threshold(accepted, says):
     before = np.arange(1_000)[::-1] / 1_000
-    found = cutoff_moved(before, before, cutoff=(1_000 - accepted) / 1_000 if accepted else 2)
+    found = threshold_shift(before, before, threshold=(1_000 - accepted) / 1_000 if accepted else 2)
     assert found.accepted == accepted
     assert found.same is None
     assert says in found.says
@@ -32,14 +32,14 @@ def test_too_few_accepted_pairs_name_no_cut_off(accepted, says):
 HEALTH = {"family": "health", "property": "health", "gates": "room", "metric": "room"}
 
 
-def weighed(tmp_path, *, old, new, cutoff=None):
+def weighed(tmp_path, *, old, new, threshold=None):
     """A run of pairs whose room shrinks, against a baseline, with these vectors."""
     near = np.random.default_rng(0).uniform(-0.1, 0.1, 400)
     said = results(tested="health") | {"claims": {CASE: HEALTH}}
     cases = [{f"{CASE}/m-d-1": {**columns(some, None, far_text=False), "kind": ["pair"] * 400}} for some in
              (near, near + 0.5)]  # fmt: skip
     save(tmp_path / "base", said, tables_of(said, cases[0], "m"), model="m", vectors=old)
-    return weigh(read(tmp_path / "base"), said, cases[1], model="m", vectors=new, cutoff=cutoff)
+    return weigh(read(tmp_path / "base"), said, cases[1], model="m", vectors=new, threshold=threshold)
 
 
 def test_room_blocks_in_one_family_of_models_and_is_reported_of_another(tmp_path):
@@ -60,8 +60,8 @@ def test_without_vectors_it_cannot_be_told_and_room_blocks(tmp_path):
         assert "kept no vectors" in found.reindex.says or "keeps no vectors" in found.reindex.says
 
 
-def test_a_cut_off_is_mapped_on_the_pairs_that_both_runs_scored(tmp_path):
-    (found,) = weighed(tmp_path, old=None, new=None, cutoff=0.05).cutoffs
+def test_a_threshold_is_mapped_on_the_pairs_that_both_runs_scored(tmp_path):
+    (found,) = weighed(tmp_path, old=None, new=None, threshold=0.05).thresholds
     assert (found.data, found.pairs, found.now) == ("d", 400, 1)
     assert found.same == pytest.approx(0.55, abs=0.01)
 

@@ -1,15 +1,15 @@
-"""How often a promised cut-off breaks its promise, in samples whose true rate of false accepts is known.
+"""How often a promised threshold breaks its promise, in samples whose true rate of false accepts is known.
 
-    python benchmarks/cutoff.py --data mrpc:PATH --data qqp:PATH --data twitter-url:PATH
+    python benchmarks/threshold.py --data mrpc:PATH --data qqp:PATH --data twitter-url:PATH
 
-It calls the decision of `encheck cutoff`. The rate is a share of pairs. Made samples have clusters of 1 to 20
+It calls the decision of `encheck threshold`. The rate is a share of pairs. Made samples have clusters of 1 to 20
 negatives, or of heavy-tailed sizes, whose scores agree by a correlation; in the *leaning* ones large clusters have
 higher scores. In samples of *shared texts* a popular text is in many pairs, which have its share of the score in
 common. Real samples are clusters drawn with replacement from the negatives of a data set, under MiniLM's cosines:
 there the truth is the whole data set. *Noted* are broken promises that come with the note on uneven negatives. *Spent*
-is the share of the budget that the chosen cut-off truly takes, on average; *none*, in how many samples no cut-off is
-shown to keep it. Beside it stand *one each*, the exact bound on one negative of each cluster (of shared texts: on
-pairs that share none), and *naive*, the lowest cut-off whose rate in the sample is within the budget.
+is the share of the budget that the chosen threshold truly takes, on average; *none*, in how many samples none is shown
+to keep it. Beside it stand *one each*, the exact bound on one negative of each cluster (of shared texts: on
+pairs that share none), and *naive*, the lowest threshold whose rate in the sample is within the budget.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm
 
-from encheck.deciding.cutoff_text import is_uneven
 from encheck.deciding.matching import matched
 from encheck.deciding.pairs import NEGATIVE, UNKNOWN, Pairs, load_pairs
-from encheck.deciding.promise import Negatives, lowest_cutoff, naive_cutoff, promise
+from encheck.deciding.promise import Negatives, lowest_threshold, naive_threshold, promise
 from encheck.deciding.rates import Population
+from encheck.deciding.threshold_text import is_uneven
 from encheck.options import Settings
 from encheck.running.service import EncoderService
 from encheck.system.progress import Progress
@@ -37,7 +37,7 @@ CORRELATIONS = (0.0, 0.7, 1.0)
 LEANINGS = (0.0, 0.5, 1.5)  # standard deviations from the smallest cluster, or the least popular text, to the largest
 TEXTS, MOST_POPULAR = 2_000, 50
 POPULATIONS = 20
-MATCHED, OLD_CUTOFF = 500, 0.5
+MATCHED, OLD_THRESHOLD = 500, 0.5
 LIMIT = 62  # of 1,000: 5% and one and three quarters of its standard error
 
 
@@ -51,7 +51,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Truth:
-    """A way to draw negatives, and the true rate of false accepts at a cut-off."""
+    """A way to draw negatives, and the true rate of false accepts at a threshold."""
 
     name: str
     draw: Callable[[np.random.Generator], Sample]
@@ -96,8 +96,8 @@ def made(
         lean = leaning * (sizes[codes] - 1) / largest
         return of_clusters(np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own + lean, codes, rng)
 
-    def rate(cutoff: float) -> float:
-        return float(weights @ norm.sf(cutoff - leaning * (known - 1) / largest))
+    def rate(threshold: float) -> float:
+        return float(weights @ norm.sf(threshold - leaning * (known - 1) / largest))
 
     about += f", leaning by {leaning:g}" if leaning else ""
     return Truth(f"made, clusters of {about}, correlation {correlation:g}", draw, rate)
@@ -129,8 +129,8 @@ def shared(leaning: float) -> Truth:
                 matching.append(i)
         return Sample(Population(pairs).negatives(scores), scores[matching])
 
-    def rate(cutoff: float) -> float:
-        return float(norm.sf(cutoff - lifts).mean())
+    def rate(threshold: float) -> float:
+        return float(norm.sf(threshold - lifts).mean())
 
     return Truth(f"made, shared texts{f', leaning by {leaning:g}' if leaning else ''}", draw, rate)
 
@@ -146,45 +146,45 @@ def real(name: str, scores: np.ndarray, codes: np.ndarray) -> Truth:
         items = np.concatenate([np.arange(starts[c], starts[c] + sizes[c]) for c in chosen])
         return of_clusters(scores[items], np.repeat(np.arange(CLUSTERS), sizes[chosen]), rng)
 
-    def rate(cutoff: float) -> float:
-        return float((scores >= cutoff).mean())
+    def rate(threshold: float) -> float:
+        return float((scores >= threshold).mean())
 
     return Truth(f"{name}, {len(sizes):,} clusters of 1 to {sizes.max()}", draw, rate)
 
 
 @dataclass
 class Tally:
-    """What became of one rule in 1,000 samples: promises broken, of these with the note; cut-offs; the sum of rates."""
+    """One rule in 1,000 samples: promises broken, of these with the note, thresholds, the sum of rates."""
 
     broken: int = 0
     noted: int = 0
-    cutoffs: int = 0
+    thresholds: int = 0
     rates: float = 0.0
 
     def count(self, rate: float, budget: float, *, is_noted: bool) -> None:
-        """Take in the true rate of one cut-off."""
+        """Take in the true rate of one threshold."""
         is_broken = rate > budget + 1e-12
         self.broken += is_broken
         self.noted += is_broken and is_noted
-        self.cutoffs += 1
+        self.thresholds += 1
         self.rates += rate
 
 
 def tried(truth: Truth, budget: float) -> list[Tally]:
-    """What becomes of the command's rule, of one negative each, and of the naive cut-off."""
+    """What becomes of the command's rule, of one negative each, and of the naive threshold."""
     tallies = [Tally(), Tally(), Tally()]
     for number in range(SAMPLES):
         sample = truth.draw(np.random.default_rng([number, 25]))
         one_each = Negatives.of_clusters(sample.one_each, np.arange(len(sample.one_each)))
-        cutoffs = (
-            lowest_cutoff(sample.negatives, budget=budget),
-            lowest_cutoff(one_each, budget=budget),
-            naive_cutoff(sample.negatives, budget=budget),
+        thresholds = (
+            lowest_threshold(sample.negatives, budget=budget),
+            lowest_threshold(one_each, budget=budget),
+            naive_threshold(sample.negatives, budget=budget),
         )
         made = promise(sample.negatives, budget=budget, strictest=np.inf, step=1e-4)
-        for tally, cutoff in zip(tallies, cutoffs, strict=True):
-            if cutoff is not None:
-                tally.count(truth.rate(cutoff), budget, is_noted=is_uneven(made))
+        for tally, threshold in zip(tallies, thresholds, strict=True):
+            if threshold is not None:
+                tally.count(truth.rate(threshold), budget, is_noted=is_uneven(made))
     return tallies
 
 
@@ -202,10 +202,10 @@ def scored(spec: str, folder: Path, sample: int) -> Truth:
 
 
 def matching() -> Iterator[str]:
-    """How often the interval of a cut-off for the same hits, and of what it does to false accepts, holds the truth.
+    """How often the interval of a threshold for the same hits, and of what it does to false accepts, holds the truth.
 
     Two models whose scores agree by 0.8, on clusters of 1 to 5 pairs that are correlated by 0.5. The truth is known:
-    both have the same distribution, so the same cut-off does the same.
+    both have the same distribution, so the same threshold does the same.
     """
     for clusters in (100, 400):
         held = np.zeros(2, int)
@@ -218,9 +218,9 @@ def matching() -> Iterator[str]:
             texts = tuple(map(str, range(len(codes))))
             pairs = Pairs("made", texts, texts, labels, tuple(map(str, codes)))
             new = 0.8 * old + 0.6 * other
-            found = matched(Population(pairs, seed=sample), old, OLD_CUTOFF, new, "hits", least=1)
+            found = matched(Population(pairs, seed=sample), old, OLD_THRESHOLD, new, "hits", least=1)
             change = found.change["false_accepts"]
-            held += [found.cutoff.low <= OLD_CUTOFF <= found.cutoff.high, change.low <= 0 <= change.high]
+            held += [found.threshold.low <= OLD_THRESHOLD <= found.threshold.high, change.low <= 0 <= change.high]
         yield f"| {clusters} | {held[0]} | {held[1]} |"
 
 
@@ -229,12 +229,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", action="append", default=[], metavar="NAME:PATH")
     parser.add_argument("--sample", type=int, default=2_000, help="clusters of each data set (default 2000)")
-    parser.add_argument("--folder", type=Path, default=Path("build/cutoff"))
+    parser.add_argument("--folder", type=Path, default=Path("build/threshold"))
     parser.add_argument("--real-only", action="store_true", help="leave the made samples out")
-    parser.add_argument("--matching", action="store_true", help="try intervals of matched cut-offs instead")
+    parser.add_argument("--matching", action="store_true", help="try intervals of matched thresholds instead")
     args = parser.parse_args()
     if args.matching:
-        print(f"| clusters | cut-off, of {MATCHED} | change of false accepts |\n| --- | --- | --- |")
+        print(f"| clusters | threshold, of {MATCHED} | change of false accepts |\n| --- | --- | --- |")
         for line in matching():
             print(line, flush=True)
         return
@@ -253,8 +253,8 @@ def main() -> None:
         for budget in BUDGETS:
             ours, one_each, naive = tried(truth, budget)
             worst = max(worst, ours.broken - ours.noted)
-            spent = f"{ours.rates / ours.cutoffs / budget:.0%}" if ours.cutoffs else "-"
-            cells = (ours.broken, ours.noted, spent, SAMPLES - ours.cutoffs, one_each.broken, naive.broken)
+            spent = f"{ours.rates / ours.thresholds / budget:.0%}" if ours.thresholds else "-"
+            cells = (ours.broken, ours.noted, spent, SAMPLES - ours.thresholds, one_each.broken, naive.broken)
             print(f"| {truth.name} | {budget:.0%} | {' | '.join(map(str, cells))} |", flush=True)
     print(f"\nbroken without a note at most {worst} times of {SAMPLES:,}; {LIMIT} are allowed")
     raise SystemExit(worst > LIMIT)

@@ -1,7 +1,7 @@
 r"""Makes the log of an imaginary shop's semantic cache, and the vectors of the model that it ran on.
 
-    python benchmarks/cutoff_cache.py FOLDER
-    encheck cutoff sbert --baseline vectors:FOLDER/old.parquet@0.82 --data pairs:FOLDER/cache.csv \
+    python benchmarks/threshold_cache.py FOLDER
+    encheck threshold sbert --baseline vectors:FOLDER/old.parquet@0.82 --data pairs:FOLDER/cache.csv \
       --max-false-accepts 0.01
 
 cache.csv has 2,400 pairs of a question and the cached question that came nearest: 600 mean the same, 1,200 do not, 600

@@ -1,4 +1,4 @@
-"""The promise of a cut-off: its bound is exact, it holds in samples, and what cannot be shown is not promised."""
+"""The promise of a threshold: its bound is exact, it holds in samples, and what cannot be shown is not promised."""
 
 import numpy as np
 import pytest
@@ -10,9 +10,9 @@ from encheck.deciding.pairs import NEGATIVE, Pairs, load_pairs
 from encheck.deciding.promise import (
     Negatives,
     above,
-    lowest_cutoff,
+    lowest_threshold,
     most_accepted,
-    naive_cutoff,
+    naive_threshold,
     promise,
     step_of,
     upper_bound,
@@ -50,23 +50,23 @@ def test_clusters_tell_as_much_as_kishs_number_of_independent_negatives():
 
 
 @pytest.mark.parametrize("allowed", [0, 1, 3])
-def test_the_lowest_cut_off_accepts_as_many_as_the_bound_allows_and_no_more(allowed):
+def test_the_lowest_threshold_accepts_as_many_as_the_bound_allows_and_no_more(allowed):
     scores = np.random.default_rng(1).random(units_needed(allowed, 0.05))
-    found = lowest_cutoff(negatives(scores), budget=0.05)
+    found = lowest_threshold(negatives(scores), budget=0.05)
     assert (scores >= found).sum() == allowed
-    assert lowest_cutoff(negatives(scores[:-1]), budget=0.05) is None or allowed
-    assert lowest_cutoff(negatives(scores[: units_needed(0, 0.05) - 1]), budget=0.05) is None
+    assert lowest_threshold(negatives(scores[:-1]), budget=0.05) is None or allowed
+    assert lowest_threshold(negatives(scores[: units_needed(0, 0.05) - 1]), budget=0.05) is None
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(0.0, 0.5))
-def test_no_score_that_rises_lets_the_cut_off_fall_and_none_is_below_the_naive_one(seed, rise):
+def test_no_score_that_rises_lets_the_threshold_fall_and_none_is_below_the_naive_one(seed, rise):
     rng = np.random.default_rng(seed)
     clusters, scores = np.sort(rng.integers(0, 90, 200)), rng.random(200).round(2)
     raised = np.where(rng.random(200) < 0.2, scores + rise, scores)
-    before, after = (lowest_cutoff(negatives(s, clusters), budget=0.1) for s in (scores, raised))
+    before, after = (lowest_threshold(negatives(s, clusters), budget=0.1) for s in (scores, raised))
     assert before is not None
-    assert after >= before >= naive_cutoff(negatives(scores, clusters), budget=0.1)
+    assert after >= before >= naive_threshold(negatives(scores, clusters), budget=0.1)
 
 
 def leaning(rng, sizes, correlation, lean):
@@ -77,10 +77,10 @@ def leaning(rng, sizes, correlation, lean):
     return codes, np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own + lift
 
 
-def rate_of_pairs(cutoff, lean, largest=20):
-    """The true share of pairs that a cut-off accepts, where clusters of 1 to 20 pairs are equally frequent."""
+def rate_of_pairs(threshold, lean, largest=20):
+    """The true share of pairs that a threshold accepts, where clusters of 1 to 20 pairs are equally frequent."""
     sizes = np.arange(1, largest + 1)
-    return float((sizes * stats.norm.sf(cutoff - lean * (sizes - 1) / 19)).sum() / sizes.sum())
+    return float((sizes * stats.norm.sf(threshold - lean * (sizes - 1) / 19)).sum() / sizes.sum())
 
 
 def broken(samples, clusters, correlation, lean, budget):
@@ -92,9 +92,9 @@ def broken(samples, clusters, correlation, lean, budget):
         one_each = scores[np.unique(codes, return_index=True)[1]]  # exchangeable within a cluster: the first is random
         found = negatives(scores, codes)
         cuts = (
-            lowest_cutoff(found, budget=budget),
-            lowest_cutoff(negatives(one_each), budget=budget),
-            naive_cutoff(found, budget=budget),
+            lowest_threshold(found, budget=budget),
+            lowest_threshold(negatives(one_each), budget=budget),
+            naive_threshold(found, budget=budget),
         )
         counts += [rate_of_pairs(cut, lean) > budget for cut in cuts]
     return counts.tolist()
@@ -188,8 +188,8 @@ def broken_where_texts_are_shared(samples, pairs, lean, budget):
                 used.update(two)
                 matching.append(i)
         cuts = (
-            lowest_cutoff(Population(log).negatives(scores), budget=budget),
-            lowest_cutoff(negatives(scores[matching]), budget=budget),
+            lowest_threshold(Population(log).negatives(scores), budget=budget),
+            lowest_threshold(negatives(scores[matching]), budget=budget),
         )
         counts += [stats.norm.sf(cut - lifts).mean() > budget for cut in cuts]
     return counts.tolist()
@@ -208,7 +208,7 @@ def test_the_promise_is_broken_in_at_most_5_percent_of_samples_that_share_texts(
     assert ours <= 28
 
 
-def test_cut_offs_lie_on_a_grid_above_what_they_do_not_accept():
+def test_thresholds_lie_on_a_grid_above_what_they_do_not_accept():
     for score in (0.0, 0.7123, 0.71234, -0.3, 1.0):
         found = above(score, 0.0001)
         assert score < found <= score + 0.0001 + 1e-9
@@ -219,7 +219,7 @@ def test_cut_offs_lie_on_a_grid_above_what_they_do_not_accept():
 
 def test_too_few_negatives_are_refused_with_the_number_that_is_missing():
     few = promise(negatives(np.zeros(298)), budget=0.01, strictest=0.5, step=0.0001)
-    assert (few.outcome, few.cutoff, few.effective, few.allowed, few.needed) == ("undecided", None, 298, -1, 299)
+    assert (few.outcome, few.threshold, few.effective, few.allowed, few.needed) == ("undecided", None, 298, -1, 299)
     with_one = np.append(np.zeros(399), 0.9)
     one = promise(negatives(with_one), budget=0.01, strictest=0.5, step=0.0001)
     assert (one.outcome, one.needed) == ("undecided", 521)
@@ -227,13 +227,13 @@ def test_too_few_negatives_are_refused_with_the_number_that_is_missing():
     assert (many.outcome, many.needed) == ("undecided", None)
 
 
-def test_a_cut_off_above_the_strictest_useful_one_is_none():
+def test_a_threshold_above_the_strictest_useful_one_is_none():
     scores = np.append(np.zeros(380), np.full(20, 0.9))
     kept = promise(negatives(scores), budget=0.01, strictest=0.95, step=0.0001)
     refuted = promise(negatives(scores), budget=0.01, strictest=0.9, step=0.0001)
     assert 0.01 < refuted.lower < 20 / 400
-    assert (kept.outcome, kept.cutoff) == ("kept", 0.9001)
-    assert (refuted.outcome, refuted.cutoff) == ("broken", None)
+    assert (kept.outcome, kept.threshold) == ("kept", 0.9001)
+    assert (refuted.outcome, refuted.threshold) == ("broken", None)
     assert promise(negatives(scores), budget=0.01, strictest=None, step=0.0001).outcome == "undecided"
 
 
@@ -247,12 +247,12 @@ ORDER = ("kept", "undecided", "broken")
     worst=st.floats(0.0, 1.0),
     budgets=st.lists(st.floats(0.001, 0.6), min_size=2, max_size=5, unique=True),
 )
-def test_a_larger_budget_never_has_a_worse_answer_or_a_higher_cut_off(seed, n, worst, budgets):
+def test_a_larger_budget_never_has_a_worse_answer_or_a_higher_threshold(seed, n, worst, budgets):
     rng = np.random.default_rng(seed)
     found = negatives(rng.random(n).round(2), rng.integers(0, n, n))
     strictest = float(np.quantile(found.scores, worst).round(2))
     made = [promise(found, budget=b, strictest=strictest, step=0.01) for b in sorted(budgets)]
     places = [ORDER.index(one.outcome) for one in made]
     assert places == sorted(places, reverse=True)
-    kept = [one.cutoff for one in made if one.outcome == "kept"]
+    kept = [one.threshold for one in made if one.outcome == "kept"]
     assert kept == sorted(kept, reverse=True)

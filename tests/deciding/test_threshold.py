@@ -1,4 +1,4 @@
-"""`encheck cutoff` from the command to its page: pairs of a file, two models, every way to end."""
+"""`encheck threshold` from the command to its page: pairs of a file, two models, every way to end."""
 
 import csv
 import json
@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.deciding.cutoff_text import at, lines
 from encheck.deciding.pairs import load_pairs
+from encheck.deciding.threshold_text import at, lines
 from encheck.errors import DataError, EncoderError, UsageError
 
 HOSTILE = "<script>alert(1)</script>"
@@ -51,7 +51,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def found(folder):
     """Both models, from their vectors alone."""
-    return encheck.cutoff(
+    return encheck.threshold(
         f"vectors:{folder}/new.parquet", f"pairs:{folder}/cache.csv", max_false_accepts=0.01, positives=0.2,
         baseline=f"vectors:{folder}/old.parquet@0.7", own=0.5, store=folder / "store.sqlite", report_dir=folder,
     )  # fmt: skip
@@ -59,16 +59,16 @@ def found(folder):
 
 def test_the_promise_the_matches_and_the_old_number_are_answered(found):
     assert (found.outcome, found.exit_code) == ("kept", 0)
-    assert found.promise.cutoff == found.kept.cutoff < 0.45
+    assert found.promise.threshold == found.kept.threshold < 0.45
     assert found.kept.recall.value == 1
     assert [match.refused for match, _ in found.matches] == [
-        "", "the old cut-off accepts 0 negatives, but 30 are needed to choose by", "",
+        "", "the old threshold accepts 0 negatives, but 30 are needed to choose by", "",
     ]  # fmt: skip
     match, point = found.chosen
     assert match.way == "hits"
     assert point.hits.value == pytest.approx(found.old.hits.value)
-    assert found.same_number.cutoff == 0.7
-    assert (found.own.cutoff, found.at, found.why) == (0.5, point.cutoff, "same hits")
+    assert found.same_number.threshold == 0.7
+    assert (found.own.threshold, found.at, found.why) == (0.5, point.threshold, "same hits")
     assert {one.name for one in found.slices} == {"channel=app", "channel=web"}
     assert [one.name for one in found.rivals] == ["word overlap", "tf-idf"]
     assert found.behaviours == ()  # nobody can score the probes
@@ -85,24 +85,24 @@ def test_the_terminal_says_it_in_lines_that_can_be_read(found):
 
 
 def test_the_json_keeps_its_schema_and_holds_all_of_it(found, folder):
-    schema = json.loads((resources.files("encheck.deciding") / "cutoff.schema.json").read_text("utf-8"))
-    raw = json.loads((folder / "cutoff.json").read_text("utf-8"))
+    schema = json.loads((resources.files("encheck.deciding") / "threshold.schema.json").read_text("utf-8"))
+    raw = json.loads((folder / "threshold.json").read_text("utf-8"))
     jsonschema.validate(raw, schema, cls=jsonschema.Draft202012Validator)
-    assert (raw["outcome"], raw["promise"]["cutoff"]) == ("kept", found.promise.cutoff)
+    assert (raw["outcome"], raw["promise"]["threshold"]) == ("kept", found.promise.threshold)
     assert len(raw["sweep"]) == len(found.sweep) > 20
 
 
 def test_the_page_opens_with_its_pictures_and_no_text_becomes_code(folder, found, chromium):
-    text = (folder / "cutoff.html").read_text("utf-8")
+    text = (folder / "threshold.html").read_text("utf-8")
     assert HOSTILE not in text
     page, said = chromium.new_page(), []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
-    page.goto((folder / "cutoff.html").as_uri())
+    page.goto((folder / "threshold.html").as_uri())
     page.wait_for_selector("html[data-ready]")
     page.wait_for_selector("#sweep svg, #sweep canvas")
-    assert page.locator("h1").inner_text() == "encheck cutoff: new in the place of old"
-    assert page.locator(".answer h2").inner_text() == "A cut-off keeps the budget"
+    assert page.locator("h1").inner_text() == "encheck threshold: new in the place of old"
+    assert page.locator(".answer h2").inner_text() == "A threshold keeps the budget"
     assert page.locator(".lead").inner_text().startswith("New, keeping 1%: ")
     page.set_viewport_size({"width": 360, "height": 800})
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
@@ -112,7 +112,7 @@ def test_the_page_opens_with_its_pictures_and_no_text_becomes_code(folder, found
 
 
 def test_a_second_run_is_the_same_to_the_last_digit(folder, found):
-    again = encheck.cutoff(
+    again = encheck.threshold(
         f"vectors:{folder}/new.parquet", f"pairs:{folder}/cache.csv", max_false_accepts=0.01, positives=0.2,
         baseline=(f"vectors:{folder}/old.parquet", 0.7), own=0.5, store=folder / "store.sqlite",
     )  # fmt: skip
@@ -122,7 +122,7 @@ def test_a_second_run_is_the_same_to_the_last_digit(folder, found):
 @pytest.fixture
 def command(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    return lambda *args: CliRunner().invoke(app, ["cutoff", *args, "--store=store.sqlite", "--report-dir=out"])
+    return lambda *args: CliRunner().invoke(app, ["threshold", *args, "--store=store.sqlite", "--report-dir=out"])
 
 
 OWN = ("vectors:new.parquet", "--data=pairs:cache.csv")
@@ -138,12 +138,12 @@ OWN = ("vectors:new.parquet", "--data=pairs:cache.csv")
             1,
             "keeping 5%: none exists. False accepts are ",
         ),
-        ((*OWN, "--baseline=vectors:old.parquet@0.99"), 10, "cannot tell, the old cut-off accepts "),
-        ((*OWN, "--baseline=vectors:old.parquet"), 4, "should end in the old model's cut-off"),
+        ((*OWN, "--baseline=vectors:old.parquet@0.99"), 10, "cannot tell, the old threshold accepts "),
+        ((*OWN, "--baseline=vectors:old.parquet"), 4, "should end in the old model's threshold"),
         ((*OWN, "--baseline=vectors:gone.parquet@0.5"), 4, "gone.parquet does not exist. Remedy: say where it is"),
         ((*OWN, "--max-false-accepts=1"), 4, "--max-false-accepts is 1, but should be a share between 0 and 1"),
         ((*OWN, "--same=luck"), 4, "unknown way to match 'luck'"),
-        ((*OWN, "--cutoff=nan"), 4, "--cutoff is nan, but should be a number"),
+        ((*OWN, "--threshold=nan"), 4, "--threshold is nan, but should be a number"),
         ((OWN[0], "--data=pairs:gone.csv"), 4, "gone.csv does not exist"),
         (("vectors:few.parquet", OWN[1]), 4, "has no vector of 2 of 920 texts"),
     ],
@@ -157,7 +157,7 @@ def test_every_end_has_its_exit_code_and_one_clear_message(command, folder, args
 
 
 def scored(folder, positives, negatives, clusters=()):
-    """pairs.csv and vectors.parquet of pairs with these cosines; what `encheck cutoff` takes to be asked about them."""
+    """pairs.csv and vectors.parquet of pairs with these cosines; what `encheck threshold` takes for them."""
     pairs = [(1, score) for score in positives] + [(0, score) for score in negatives]
     texts = [(f"question {i}", f"cached {i}") for i in range(len(pairs))]
     named = clusters or range(len(pairs))
@@ -172,7 +172,7 @@ def scored(folder, positives, negatives, clusters=()):
 def test_what_cannot_keep_a_large_budget_cannot_keep_a_small_one(tmp_path):
     rng = np.random.default_rng(3)
     asked = scored(tmp_path, rng.uniform(0.3, 0.8, 30), rng.uniform(0.35, 0.82, 30))
-    found = {b: encheck.cutoff(*asked, max_false_accepts=b) for b in (0.2, 0.02)}
+    found = {b: encheck.threshold(*asked, max_false_accepts=b) for b in (0.2, 0.02)}
     assert {one.outcome for one in found.values()} == {"broken"}
     said = list(lines(found[0.02]))
     (answer,) = (line for line in said if "keeping 2%" in line)
@@ -182,25 +182,25 @@ def test_what_cannot_keep_a_large_budget_cannot_keep_a_small_one(tmp_path):
     in_the_way = [line for line in said if line.startswith("in the way: ")]
     assert len(in_the_way) == 3
     assert re.fullmatch(r"in the way: 0\.\d{4} 'question (\d+)' and 'cached \1'", in_the_way[0])
-    assert found[0.02].in_the_way[0].score >= found[0.02].in_the_way[2].score > found[0.02].strictest.cutoff
+    assert found[0.02].in_the_way[0].score >= found[0.02].in_the_way[2].score > found[0.02].strictest.threshold
 
 
 def test_a_few_negatives_in_many_pairs_of_one_cluster_do_not_show_that_none_exists(tmp_path):
     asked = scored(tmp_path, [0.9] * 40, [0.95] * 40 + [0.1] * 40, [*range(40), *["one"] * 40, *range(40, 80)])
-    found = encheck.cutoff(*asked, max_false_accepts=0.02)
+    found = encheck.threshold(*asked, max_false_accepts=0.02)
     assert found.outcome == "undecided"
     assert (found.promise.negatives, found.promise.effective) == (80, 3)
 
 
 def test_a_perfect_model_is_not_told_that_none_exists_where_positives_are_few(tmp_path):
     asked = scored(tmp_path, [0.9] * 8, [0.2] * 80)
-    found = encheck.cutoff(*asked, max_false_accepts=0.05)
+    found = encheck.threshold(*asked, max_false_accepts=0.05)
     assert (found.outcome, found.kept.recall.value) == ("kept", 1)
 
 
 def test_columns_that_make_no_slices_are_named(tmp_path):
     spec = write(tmp_path / "p.csv", "first,second,label,id,shop\na,b,1,1,x\nc,d,0,2,x\ne,f,0,3,x\n")
-    found = encheck.cutoff("jaccard", spec, max_false_accepts=0.5)
+    found = encheck.threshold("jaccard", spec, max_false_accepts=0.5)
     assert any("make no slices" in text and "id (3 values), shop (1 value)" in text for text in found.unsaid)
 
 
@@ -214,7 +214,7 @@ def test_pairs_without_vectors_are_left_out_where_that_was_asked_for(command, fo
 
 
 def test_a_model_that_computes_is_asked_for_the_probes_too(folder):
-    found = encheck.cutoff("bag-of-words", f"pairs:{folder}/cache.csv", store=folder / "store.sqlite", own=0.9)
+    found = encheck.threshold("bag-of-words", f"pairs:{folder}/cache.csv", store=folder / "store.sqlite", own=0.9)
     by_kind = {one.kind: one for one in found.behaviours}
     assert by_kind["antonym"].accepted.value > 0.3 > by_kind["unrelated"].accepted.value
     assert by_kind["paraphrase"].kept
@@ -265,7 +265,7 @@ def test_a_folder_of_parquet_is_read_as_a_run_reads_it(tmp_path):
 def test_a_pair_that_is_repeated_with_its_label_counts_once_and_that_is_said(tmp_path):
     rows = [f"q{i},a{i},{i % 2}" for i in range(20)]
     spec = write(tmp_path / "p.csv", "\n".join(["first,second,label", *rows, *["q0,a0,0"] * 5]) + "\n")
-    found = encheck.cutoff("jaccard", spec, max_false_accepts=0.5)
+    found = encheck.threshold("jaccard", spec, max_false_accepts=0.5)
     assert (found.data.negatives, found.promise.negatives, found.data.repeated) == (15, 10, 5)
     assert any("repeated with its label counts once: 5 repeats" in line for line in lines(found))
 
@@ -273,10 +273,10 @@ def test_a_pair_that_is_repeated_with_its_label_counts_once_and_that_is_said(tmp
 def test_data_without_negatives_or_of_one_cluster_are_refused(tmp_path, folder):
     spec = write(tmp_path / "p.csv", "first,second,label\na,b,1\nc,d,1\n")
     with pytest.raises(DataError, match="no pair has label 0"):
-        encheck.cutoff("jaccard", spec)
+        encheck.threshold("jaccard", spec)
     spec = write(tmp_path / "q.csv", "first,second,label,cluster\na,b,1,x\nc,d,0,x\n")
     with pytest.raises(DataError, match="all 2 pairs are one cluster"):
-        encheck.cutoff("jaccard", spec)
+        encheck.threshold("jaccard", spec)
     with pytest.raises(DataError, match="has no pairs of two texts"):
         load_pairs(write(tmp_path / "t.jsonl", '{"query": "a", "document": "b"}\n').replace("pairs:", "retrieval:"))
 
@@ -284,12 +284,12 @@ def test_data_without_negatives_or_of_one_cluster_are_refused(tmp_path, folder):
 def test_a_file_that_lacks_a_text_and_a_folder_of_a_baseline_are_refused(tmp_path, folder):
     spec = write(tmp_path / "p.csv", "first,second,label\nnobody,knows,0\nc,d,1\n")
     with pytest.raises(EncoderError, match="has no vector of 4 of 4 texts"):
-        encheck.cutoff(f"vectors:{folder}/new.parquet", spec)
+        encheck.threshold(f"vectors:{folder}/new.parquet", spec)
     (tmp_path / "baseline.json").write_text("{}", "utf-8")
     with pytest.raises(UsageError, match="holds scores of other items"):
-        encheck.cutoff("jaccard", spec, baseline=f"{tmp_path}@0.5")
+        encheck.threshold("jaccard", spec, baseline=f"{tmp_path}@0.5")
 
 
 def test_negatives_that_were_made_to_be_hard_are_said_to_be(folder):
-    found = encheck.cutoff("jaccard", "probes", max_false_accepts=0.5, store=folder / "store.sqlite")
+    found = encheck.threshold("jaccard", "probes", max_false_accepts=0.5, store=folder / "store.sqlite")
     assert "the negatives of probes were written to be hard, but those of production are not" in "\n".join(lines(found))

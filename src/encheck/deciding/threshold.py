@@ -1,4 +1,4 @@
-"""`encheck cutoff`: at which cut-off may a model be used, and which one matches the old model's?"""
+"""`encheck threshold`: at which threshold may a model be used, and which one matches the old model's?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from encheck.deciding.behaviours import Behaviour, by_kind, probes
 from encheck.deciding.matching import NAMED, Match, matched
 from encheck.deciding.pairs import NEGATIVE, POSITIVE, RIVALS, UNKNOWN, Pairs, load_pairs, rival_scores
-from encheck.deciding.promise import MIN_ACCEPTED, OF_USE, Promise, naive_cutoff, promise, step_of
+from encheck.deciding.promise import MIN_ACCEPTED, OF_USE, Promise, naive_threshold, promise, step_of
 from encheck.deciding.rates import BASES, Base, Point, Population
 from encheck.encoders.stored import StoredVectors
 from encheck.errors import DataError, EncoderError, UsageError
@@ -38,15 +38,15 @@ EXIT = {"kept": 0, "broken": 1, "undecided": 10}
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked of `encheck cutoff`.
+    """What was asked of `encheck threshold`.
 
-    `settings` name the new model, and behind it the old one where `old_cutoff` is not None. `budget` None asks for no
-    promise. `positives` is the share of production's pairs that are positive.
+    `settings` name the new model, and behind it the old one where `old_threshold` is not None. `budget` None asks for
+    no promise. `positives` is the share of production's pairs that are positive.
     """
 
     settings: Settings
     budget: float | None = BUDGET
-    old_cutoff: float | None = None
+    old_threshold: float | None = None
     way: Base = "hits"
     own: float | None = None
     positives: float | None = None
@@ -56,8 +56,8 @@ class Asked:
         for name, share in (("max-false-accepts", self.budget), ("positives", self.positives)):
             if share is not None and not 0 < share < 1:
                 raise UsageError(f"--{name} is {share:g}, but should be a share between 0 and 1: 0.01 is 1%")
-        if self.old_cutoff is not None and not math.isfinite(self.old_cutoff):
-            raise UsageError(f"the cut-off of the baseline is {self.old_cutoff}, but should be a number")
+        if self.old_threshold is not None and not math.isfinite(self.old_threshold):
+            raise UsageError(f"the threshold of the baseline is {self.old_threshold}, but should be a number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Described:
 class Rival:
     """A scorer that needs no understanding: the model's recall (or hits) costs it so many false accepts.
 
-    `kept` is what its own lowest cut-off within the budget does, None if it has none.
+    `kept` is what its own lowest threshold within the budget does, None if it has none.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The pairs with one value of a further column, at the cut-off `at`."""
+    """The pairs with one value of a further column, at the threshold `at`."""
 
     name: str
     clusters: int
@@ -112,11 +112,11 @@ class Example:
 
 
 @dataclass(frozen=True)
-class CutoffReport:
-    """All that `encheck cutoff` found. `at` is the cut-off that slices, rivals and behaviours are of, and `why` says
-    which one that is. Rates have 95% intervals over clusters; a promise is a bound of its own. `examples` are negatives
-    that this cut-off accepts. Where no cut-off keeps the budget, `in_the_way` has the highest-scoring negatives. `auc`
-    is the share of pairs of a positive and a negative that the scores rank right, None without both.
+class ThresholdReport:
+    """All that `encheck threshold` found. `at` is the threshold that slices, rivals and behaviours are of, and `why`
+    says which one that is. Rates have 95% intervals over clusters; a promise is a bound of its own. `examples` are
+    negatives that this threshold accepts. Where none keeps the budget, `in_the_way` has the highest-scoring negatives.
+    `auc` is the share of pairs of a positive and a negative that the scores rank right, None without both.
 
     `unsaid` says what could not be answered, and why.
     """
@@ -151,7 +151,7 @@ class CutoffReport:
 
     @property
     def outcome(self) -> Ends:
-        """What became of the promise; without one, whether the old cut-off could be matched."""
+        """What became of the promise; without one, whether the old threshold could be matched."""
         if self.promise:
             return self.promise.outcome
         return "undecided" if self.chosen and self.chosen[0].refused else "no promise asked"
@@ -171,7 +171,7 @@ class _Scored:
     probes: Floats | None
 
 
-def decide(asked: Asked, *, progress: Progress | None = None) -> CutoffReport:
+def decide(asked: Asked, *, progress: Progress | None = None) -> ThresholdReport:
     """Answer what was asked; UsageError, DataError or EncoderError if that cannot be."""
     settings = asked.settings
     pairs = load_pairs(
@@ -209,7 +209,7 @@ def _with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> P
 
 def _report(
     asked: Asked, loaded: Pairs, pairs: Pairs, subjects: Sequence[Subject], store: Store, progress: Progress
-) -> CutoffReport:
+) -> ThresholdReport:
     population = Population(pairs, positives=asked.positives, seed=asked.settings.seed)
     if asked.budget is not None:
         population.negatives(np.zeros(len(pairs.first)))  # refused before anything is encoded
@@ -225,17 +225,17 @@ def _report(
     unsaid = list(_unsaid(asked, pairs, new, old, matches))
     slices, few = _slices(asked, population, new.scores, at)
 
-    def point(cutoff: float | None, scores: Floats = new.scores) -> Point | None:
-        return None if cutoff is None else population.points(scores, [cutoff])[0]
+    def point(threshold: float | None, scores: Floats = new.scores) -> Point | None:
+        return None if threshold is None else population.points(scores, [threshold])[0]
 
-    return CutoffReport(
+    return ThresholdReport(
         model=new.subject.label, baseline=old.subject.label if old else "",
-        data=_described(loaded, pairs), asked=asked, promise=made, kept=point(made.cutoff if made else None),
+        data=_described(loaded, pairs), asked=asked, promise=made, kept=point(made.threshold if made else None),
         strictest=point(strictest),
-        naive=point(naive_cutoff(population.negatives(new.scores), budget=asked.budget, step=step))
+        naive=point(naive_threshold(population.negatives(new.scores), budget=asked.budget, step=step))
         if asked.budget is not None else None,
-        own=point(asked.own), old=point(asked.old_cutoff, old.scores) if old else None,
-        same_number=point(asked.old_cutoff) if old else None,
+        own=point(asked.own), old=point(asked.old_threshold, old.scores) if old else None,
+        same_number=point(asked.old_threshold) if old else None,
         matches=tuple((one, _point_of(population, new.scores, one)) for one in matches), at=at, why=why,
         sweep=tuple(population.points(new.scores, _grid(new.scores))),
         rivals=tuple(_rivals(asked, population, new.scores, at)), slices=slices,
@@ -266,39 +266,39 @@ def _promise(
 
 
 def _matches(asked: Asked, population: Population, old: _Scored | None, new: _Scored) -> list[Match]:
-    if old is None or asked.old_cutoff is None:
+    if old is None or asked.old_threshold is None:
         return []
-    return [matched(population, old.scores, asked.old_cutoff, new.scores, way) for way in BASES]
+    return [matched(population, old.scores, asked.old_threshold, new.scores, way) for way in BASES]
 
 
 def _point_of(population: Population, scores: Floats, match: Match) -> Point | None:
-    """What a matched cut-off does, with the noise of its choice in the intervals."""
-    if match.cutoff is None:
+    """What a matched threshold does, with the noise of its choice in the intervals."""
+    if match.threshold is None:
         return None
-    return replace(population.points(scores, [match.cutoff.value])[0], **match.does)  # type: ignore[arg-type]
+    return replace(population.points(scores, [match.threshold.value])[0], **match.does)  # type: ignore[arg-type]
 
 
 def _at(asked: Asked, made: Promise | None, matches: Sequence[Match], strictest: float | None) -> tuple[float, str]:
-    """The cut-off that slices, rivals and behaviours are shown at, and which one it is."""
-    match = next((one for one in matches if one.way == asked.way and one.cutoff), None)
-    if match and match.cutoff:
-        return match.cutoff.value, f"same {NAMED[asked.way]}"
+    """The threshold that slices, rivals and behaviours are shown at, and which one it is."""
+    match = next((one for one in matches if one.way == asked.way and one.threshold), None)
+    if match and match.threshold:
+        return match.threshold.value, f"same {NAMED[asked.way]}"
     if asked.own is not None:
-        return asked.own, "your cut-off"
-    if made and made.cutoff is not None and asked.budget is not None:
-        return made.cutoff, f"keeping {100 * asked.budget:g}%"
-    if asked.old_cutoff is not None:
-        return asked.old_cutoff, "the old number"
+        return asked.own, "your threshold"
+    if made and made.threshold is not None and asked.budget is not None:
+        return made.threshold, f"keeping {100 * asked.budget:g}%"
+    if asked.old_threshold is not None:
+        return asked.old_threshold, "the old number"
     if strictest is not None:
         return strictest, f"the strictest that {OF_USE}"
     raise DataError(
-        f"{MIN_ACCEPTED} pairs or one with label 1 are needed to choose a cut-off by, but there are fewer and none. "
+        f"{MIN_ACCEPTED} pairs or one with label 1 are needed to choose a threshold by, but there are fewer and none. "
         "Remedy: more pairs"
     )
 
 
 def _grid(scores: Floats) -> list[float]:
-    """Round cut-offs, from where nearly everything is accepted to the highest score."""
+    """Round thresholds, from where nearly everything is accepted to the highest score."""
     low, high = (float(np.quantile(scores, q)) for q in (0.005, 1.0))
     raw = max((high - low) / STEPS, 1e-9)
     unit = 10.0 ** math.floor(math.log10(raw))
@@ -314,11 +314,11 @@ def _rivals(asked: Asked, population: Population, scores: Floats, at: float) -> 
     for name, theirs in rival_scores(population.pairs).items():
         step, false = step_of(theirs), None
         match = matched(population, scores, at, theirs, way, least=1)
-        if match.cutoff and population.has("false_accepts"):
-            false = population.points(theirs, [match.cutoff.value])[0].false_accepts
+        if match.threshold and population.has("false_accepts"):
+            false = population.points(theirs, [match.threshold.value])[0].false_accepts
         strictest = population.strictest(theirs, accepted=MIN_ACCEPTED, step=step)
         made = _promise(asked, population, theirs, strictest, step)
-        kept = population.points(theirs, [made.cutoff])[0] if made and made.cutoff is not None else None
+        kept = population.points(theirs, [made.threshold])[0] if made and made.threshold is not None else None
         yield Rival(RIVALS[name], false, kept, tuple(population.points(theirs, _grid(theirs))))
 
 

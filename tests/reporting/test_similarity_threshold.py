@@ -1,11 +1,11 @@
-"""The user's own cut-off in a run: answered on the terminal, in the summary and on the page, or said not to be."""
+"""The user's own threshold in a run: answered on the terminal, in the summary and on the page, or said not to be."""
 
 import pytest
 from test_reporting import results, row
 
 from encheck.reporting import markdown, terminal
-from encheck.reporting.cut_offs import lines, unanswered
 from encheck.reporting.html import page as html
+from encheck.reporting.similarity_threshold import lines, unanswered
 
 CHECK = "paraphrase_is_nearer_than_non_paraphrase"
 
@@ -21,25 +21,27 @@ def share(metric, label, value, **more):
 
 ROWS = (share("recall", 1, 0.71), share("false_positive_rate", 0, 0.047))
 SAID = (
-    "m on d at the cut-off 0.8: recall 0.71 [0.69, 0.74] of 1,200 pairs with label 1, "
+    "m on d at the threshold 0.8: recall 0.71 [0.69, 0.74] of 1,200 pairs with label 1, "
     "false accepts 0.05 [0.03, 0.08] of 1,200 pairs with label 0"
 )
 
 
-def test_a_cut_off_is_answered_wherever_people_look():
+def test_a_threshold_is_answered_wherever_people_look():
     found = results(row(), *ROWS)
     assert next(lines(found)) == SAID
     assert SAID in list(terminal.lines(found))
-    assert "- m on d at the cut-off 0.8: recall 0.71 " in markdown.render(found)
+    assert "- m on d at the threshold 0.8: recall 0.71 " in markdown.render(found)
     assert SAID in html.render(found, {})
 
 
-def test_without_a_cut_off_nothing_is_said():
+def test_without_a_threshold_nothing_is_said():
     assert list(lines(results(row()))) == []
     assert unanswered(None, [row()]) == []
 
 
 @pytest.mark.parametrize("rows", [(), (row(),), (share("recall", 1, None, low=None, high=None),)])
-def test_a_cut_off_that_was_held_against_nothing_is_noted(rows):
-    assert unanswered(0.8, rows) == ["--cutoff=0.8 was not used: no check of labelled pairs (property paraphrase) ran"]
+def test_a_threshold_that_was_held_against_nothing_is_noted(rows):
+    assert unanswered(0.8, rows) == [
+        "--threshold=0.8 was not used: no check of labelled pairs (property paraphrase) ran"
+    ]
     assert unanswered(0.8, [*rows, *ROWS]) == []

@@ -1,4 +1,4 @@
-"""`cutoff`: at which cut-off may a model be used?"""
+"""`threshold`: at which threshold may a model be used?"""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from encheck.api.loading import Spec, as_option
 from encheck.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from encheck.deciding.cutoff import CutoffReport
     from encheck.deciding.rates import Base
+    from encheck.deciding.threshold import ThresholdReport
     from encheck.options import Settings
     from encheck.system.progress import Progress
 
 WAYS: Mapping[str, Base] = {"hits": "hits", "recall": "recall", "false-accepts": "false_accepts"}
-USAGE = "--baseline OLD@CUTOFF, for instance vectors:old.parquet@0.82"
+USAGE = "--baseline OLD@THRESHOLD, for instance vectors:old.parquet@0.82"
 
 
-def cutoff(
+def threshold(
     model: Spec,
     data: str,
     *,
@@ -37,16 +37,16 @@ def cutoff(
     dtype: str | None = None,
     report_dir: Spec | None = None,
     progress: Progress | None = None,
-) -> CutoffReport:
-    """Find the lowest cut-off that keeps false accepts within a budget, and its cost (docs/cutoff.md has the rule).
+) -> ThresholdReport:
+    """Find the lowest threshold that keeps false accepts within a budget, and its cost (rule: docs/threshold.md).
 
     Args:
         model: a model, as in `load_model`, or "vectors:FILE".
         data: labelled pairs, as in `--data`. In "pairs:FILE", labels may be missing, and other columns become slices.
         max_false_accepts: the budget as a share: 0.01 is 1%. None means 1% without a baseline, and no budget with one.
-        baseline: the model in use and its cut-off: "OLD@0.82", or the two.
-        same: what the new cut-off should have in common with the old one: hits, recall or false-accepts.
-        own: a cut-off of your own, also shown.
+        baseline: the model in use and its threshold: "OLD@0.82", or the two.
+        same: what the new threshold should have in common with the old one: hits, recall or false-accepts.
+        own: a threshold of your own, also shown.
         positives: the share of pairs that are positive in production; precision is shown only with it.
         sample: at most this many clusters; None takes all.
         seed: of the bootstrap and the sample.
@@ -55,28 +55,28 @@ def cutoff(
         store: file of the embedding store. Default: the usual one.
         device: auto, cpu, cuda, ...
         dtype: precision of the weights.
-        report_dir: a folder for cutoff.html and cutoff.json. Default: nothing is written.
+        report_dir: a folder for threshold.html and threshold.json. Default: nothing is written.
         progress: where to show progress. Default: nowhere.
 
     Returns:
-        The promise, the matched cut-offs, the sweep, and what gets through. `exit_code` is that of the command.
+        The promise, the matched thresholds, the sweep, and what gets through. `exit_code` is that of the command.
 
     Raises:
         UsageError: an option, the data (DataError) or a model or file of vectors (ModelError) is wrong.
         EncoderError: a model failed, or a file of vectors lacks a text.
     """
-    from encheck.deciding.cutoff import Asked, decide
-    from encheck.deciding.cutoff_page import write
-    from encheck.options import cutoff_of
+    from encheck.deciding.threshold import Asked, decide
+    from encheck.deciding.threshold_page import write
+    from encheck.options import threshold_of
     from encheck.system.progress import Progress
 
-    old, old_cutoff = _baseline(baseline)
+    old, old_threshold = _baseline(baseline)
     settings = _settings(
         [as_option(model), *([old] if old else [])], data, seed=seed, sample=sample, skip_bad_rows=skip_bad_rows,
         model_arg=model_arg, store=store, device=device, dtype=dtype,
     )  # fmt: skip
     budget = _budget(max_false_accepts, has_baseline=bool(old))
-    asked = Asked(settings, budget, old_cutoff, _way(same), cutoff_of(own), positives)
+    asked = Asked(settings, budget, old_threshold, _way(same), threshold_of(own), positives)
     found = decide(asked, progress=progress or Progress(quiet=True))
     if report_dir:
         write(found, Path(report_dir).expanduser())
@@ -96,7 +96,7 @@ def _settings(
 
 def _budget(given: float | None, *, has_baseline: bool) -> float | None:
     """The budget, 1% where nothing else is asked for."""
-    from encheck.deciding.cutoff import BUDGET
+    from encheck.deciding.threshold import BUDGET
 
     return given if given is not None or has_baseline else BUDGET
 
@@ -108,7 +108,7 @@ def _way(same: str) -> Base:
 
 
 def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:
-    """The old model and its cut-off; UsageError if one of them is missing."""
+    """The old model and its threshold; UsageError if one of them is missing."""
     if given is None:
         return "", None
     if not isinstance(given, str):
@@ -119,7 +119,7 @@ def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None
     except ValueError:
         found = float("nan")
     if not old or found != found:
-        raise UsageError(f"--baseline={given} should end in the old model's cut-off: {USAGE}")
+        raise UsageError(f"--baseline={given} should end in the old model's threshold: {USAGE}")
     _refuse_folder(old)
     return old, found
 

@@ -1,4 +1,4 @@
-"""`encheck cutoff`: at which cut-off may a model be used?"""
+"""`encheck threshold`: at which threshold may a model be used?"""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ MaxFalseAccepts = Annotated[
 Baseline = Annotated[
     str | None,
     typer.Option(
-        metavar="OLD@CUTOFF",
-        help="The model in use and its cut-off: find the cut-off of NEW that matches it. OLD is a model or "
+        metavar="OLD@THRESHOLD",
+        help="The model in use and its threshold: find the threshold of NEW that matches it. OLD is a model or "
         "vectors:FILE.",
     ),
 ]
 Same = Annotated[
     str,
-    typer.Option(metavar="hits|recall|false-accepts", help="What the old and the new cut-off should have in common."),
+    typer.Option(metavar="hits|recall|false-accepts", help="What the old and the new threshold should have in common."),
 ]
-Own = Annotated[float | None, typer.Option("--cutoff", metavar="T", help="Also show this cut-off of yours.")]
+Own = Annotated[float | None, typer.Option("--threshold", metavar="T", help="Also show this threshold of yours.")]
 Positives = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Share of pairs that are positive in production; precision and hits need it."),
 ]
 Clusters = Annotated[str, typer.Option(metavar="N", help="Number of clusters to sample, or all.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the intervals and the sample.")]
-Place = Annotated[Path, typer.Option(metavar="DIR", help="Directory for cutoff.html and cutoff.json.")]
+Place = Annotated[Path, typer.Option(metavar="DIR", help="Directory for threshold.html and threshold.json.")]
 
 
 @app.command()
-def cutoff(
+def threshold(
     model: Annotated[
         str, typer.Argument(metavar="NEW", help="Model, as for --model of `encheck run`, or vectors:FILE.")
     ],
@@ -51,29 +51,29 @@ def cutoff(
     positives: Positives = None,
     sample: Clusters = "all",
     seed: Seed = 0,
-    report_dir: Place = Path("reports/cutoff"),
+    report_dir: Place = Path("reports/threshold"),
     skip_bad_rows: SkipBadRows = False,
     model_arg: ModelArgs = None,
     store: StorePath = None,
     device: Annotated[str, as_option("device")] = "auto",
     dtype: Annotated[str | None, as_option("dtype")] = None,
 ) -> None:
-    """Find the lowest cut-off that keeps false accepts within a budget with 95% confidence, and what it costs.
+    """Find the lowest threshold that keeps false accepts within a budget with 95% confidence, and what it costs.
 
     The data are pairs with the columns first, second, label (may be missing) and cluster; other columns become slices.
 
-    Exit code: 0 there is such a cut-off, 1 there is none, 4 wrong usage or bad input, 10 cannot tell: more negative
+    Exit code: 0 there is such a threshold, 1 there is none, 4 wrong usage or bad input, 10 cannot tell: more negative
     pairs are needed.
 
     Examples:
 
-        encheck cutoff sbert --data pairs:cache.csv
+        encheck threshold sbert --data pairs:cache.csv
 
-        encheck cutoff ./new --baseline vectors:old.parquet@0.82 --data pairs:cache.csv --max-false-accepts 0.01
+        encheck threshold ./new --baseline vectors:old.parquet@0.82 --data pairs:cache.csv --max-false-accepts 0.01
     """
-    from encheck.api.cutoffs import cutoff as decide
-    from encheck.deciding.cutoff_page import PAGE
-    from encheck.deciding.cutoff_text import lines
+    from encheck.api.thresholds import threshold as decide
+    from encheck.deciding.threshold_page import PAGE
+    from encheck.deciding.threshold_text import lines
     from encheck.options import sample_of
     from encheck.system.progress import Progress
 

@@ -1,4 +1,4 @@
-"""What cut-offs accept, and which cut-off of another model does the same: held to plain computations."""
+"""What thresholds accept, and which threshold of another model does the same: held to plain computations."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_a_rate_of_zero_is_no_surer_than_its_clusters_are():
     assert point.precision.low < 0.95
 
 
-def test_the_strictest_cut_off_accepts_so_many_pairs_and_no_higher_one_does(sample):
+def test_the_strictest_threshold_accepts_so_many_pairs_and_no_higher_one_does(sample):
     found, scores, _ = sample
     unlabelled, positives = scores[found.labels == -1], scores[found.labels == 1]
     cut = Population(found).strictest(scores, accepted=10, step=0.001)
@@ -78,18 +78,18 @@ def drawn_by_hand(population, old, cut, new, replicate):
     return (scores[target - 1] + below[0]) / 2
 
 
-def test_the_cut_off_is_chosen_anew_in_every_replicate(sample):
+def test_the_threshold_is_chosen_anew_in_every_replicate(sample):
     found, old, new = sample
     population = Population(found)
     match = matched(population, old, 0.3, new, "hits", least=1)
     by_hand = [drawn_by_hand(population, old, 0.3, new, r) for r in range(2_000)]
     unlabelled = found.labels == -1
     accepted = (old[unlabelled] >= 0.3).sum()
-    assert match.cutoff.value == pytest.approx(np.sort(new[unlabelled])[::-1][accepted - 1 : accepted + 1].mean())
-    assert (match.cutoff.low, match.cutoff.high) == pytest.approx(np.percentile(by_hand, [2.5, 97.5]))
+    assert match.threshold.value == pytest.approx(np.sort(new[unlabelled])[::-1][accepted - 1 : accepted + 1].mean())
+    assert (match.threshold.low, match.threshold.high) == pytest.approx(np.percentile(by_hand, [2.5, 97.5]))
     assert match.does["hits"].value == pytest.approx(accepted / unlabelled.sum())
     is_negative = found.labels == 0
-    change = (new >= match.cutoff.value)[is_negative].mean() - (old >= 0.3)[is_negative].mean()
+    change = (new >= match.threshold.value)[is_negative].mean() - (old >= 0.3)[is_negative].mean()
     assert match.change["false_accepts"].value == pytest.approx(change)
 
 
@@ -97,7 +97,7 @@ def test_the_cut_off_is_chosen_anew_in_every_replicate(sample):
 def test_the_same_model_on_another_scale_is_matched_exactly(sample, way):
     found, old, _ = sample
     match = matched(Population(found), old, 0.3, 2 * old + 1, way, least=1)
-    assert match.cutoff.low < 1.6 < match.cutoff.high
+    assert match.threshold.low < 1.6 < match.threshold.high
     for change in match.change.values():
         assert change.value == pytest.approx(0, abs=0.03)
         assert change.low <= 0 <= change.high
@@ -108,8 +108,8 @@ def test_too_few_accepted_pairs_are_refused(sample):
     found, old, new = sample
     cut = np.sort(old[found.labels == -1])[::-1][28]
     match = matched(Population(found), old, cut, new, "hits")
-    assert match.cutoff is None
-    assert match.refused == "the old cut-off accepts 29 pairs, but 30 are needed to choose by"
+    assert match.threshold is None
+    assert match.refused == "the old threshold accepts 29 pairs, but 30 are needed to choose by"
     negatives = found.only(np.flatnonzero(found.labels <= 0).tolist())
     kept = found.labels <= 0
     assert (

@@ -1,43 +1,43 @@
-"""The pictures of a cut-off."""
+"""The pictures of a threshold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from encheck.deciding.cutoff import CutoffReport
-from encheck.deciding.cutoff_text import at
 from encheck.deciding.rates import BASES, Point
+from encheck.deciding.threshold import ThresholdReport
+from encheck.deciding.threshold_text import at
 from encheck.reporting.html.vega_lite import Spec, colour, field, rule, short, spec
 
 SHARE: Spec = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": "%"}}
 
 
-def sweep(found: CutoffReport) -> Spec:
-    """What every cut-off accepts, with 95% bands; dotted where the cut-offs of the answers are."""
+def sweep(found: ThresholdReport) -> Spec:
+    """What every threshold accepts, with 95% bands; dotted where the thresholds of the answers are."""
     values = [one for base in BASES for one in _rates(found.sweep, base)]
-    x = {"field": "cutoff", "type": "quantitative", "title": "cut-off", "scale": {"zero": False}}
+    x = {"field": "threshold", "type": "quantitative", "title": "threshold", "scale": {"zero": False}}
     marks = {found.at: found.why}
     if found.old:
-        marks.setdefault(found.old.cutoff, "the old number")
+        marks.setdefault(found.old.threshold, "the old number")
     if found.kept:
-        marks.setdefault(found.kept.cutoff, "keeps the budget")
+        marks.setdefault(found.kept.threshold, "keeps the budget")
     return spec(
-        "Share accepted at every cut-off, with 95% bands",
+        "Share accepted at every threshold, with 95% bands",
         [
-            *_banded(x, "accepted", ("series", "cutoff", "value", "low", "high")),
+            *_banded(x, "accepted", ("series", "threshold", "value", "low", "high")),
             *(rule("x", cut, f"{at(cut)}: {note}") for cut, note in marks.items()),
         ],
         values,
     )
 
 
-def trade(found: CutoffReport) -> Spec | None:
+def trade(found: ThresholdReport) -> Spec | None:
     """What each false accept buys: the model with its band, surface scorers, and chance on the diagonal."""
     gain = "recall" if any(point.recall for point in found.sweep) else "hits"
     curves = {found.model: found.sweep, **{one.name: one.curve for one in found.rivals}}
     values = [
-        {"series": name, "false accepts": short(point.false_accepts.value), "cutoff": point.cutoff,
+        {"series": name, "false accepts": short(point.false_accepts.value), "threshold": point.threshold,
          **{k: short(getattr(getattr(point, gain), k)) for k in ("value", "low", "high")}}
         for name, points in curves.items() for point in points if point.false_accepts and getattr(point, gain)
     ]  # fmt: skip
@@ -45,15 +45,15 @@ def trade(found: CutoffReport) -> Spec | None:
         return None
     values += [{"series": "chance", "false accepts": p, "value": p, "low": p, "high": p} for p in (0.0, 1.0)]
     x = {"field": "false accepts", "title": "false accepts", **SHARE}
-    layers = _banded(x, gain, ("series", "cutoff", "false accepts", "value", "low", "high"))
+    layers = _banded(x, gain, ("series", "threshold", "false accepts", "value", "low", "high"))
     for layer in layers[1:]:
         layer["encoding"]["order"] = {"field": "false accepts"}
     budget = [rule("x", found.promise.budget, "the budget")] if found.promise else []
     return spec(f"{gain} against false accepts, with 95% bands", [*layers, *budget], values)
 
 
-def behaviours(found: CutoffReport) -> Spec | None:
-    """How many probes of each kind the cut-off accepts, with 95% intervals."""
+def behaviours(found: ThresholdReport) -> Spec | None:
+    """How many probes of each kind the threshold accepts, with 95% intervals."""
     values = [
         {"kind": one.name, "series": "should get through" if one.kept else "should not", "n": one.n,
          **{k: short(getattr(one.accepted, k)) for k in ("value", "low", "high")}}
@@ -80,7 +80,7 @@ def behaviours(found: CutoffReport) -> Spec | None:
 def _rates(points: tuple[Point, ...], base: str) -> Iterator[dict[str, Any]]:
     for point in points:
         if rate := getattr(point, base):
-            yield {"series": base.replace("_", " "), "cutoff": point.cutoff,
+            yield {"series": base.replace("_", " "), "threshold": point.threshold,
                    **{k: short(getattr(rate, k)) for k in ("value", "low", "high")}}  # fmt: skip
 
 

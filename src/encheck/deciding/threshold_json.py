@@ -1,4 +1,4 @@
-"""`encheck cutoff` as JSON (cutoff.schema.json)."""
+"""`encheck threshold` as JSON (threshold.schema.json)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from encheck.deciding.cutoff import CutoffReport
+from encheck.deciding.threshold import ThresholdReport
 
 SCHEMA_VERSION = 1
 
 
-def as_dict(found: CutoffReport) -> dict[str, Any]:
+def as_dict(found: ThresholdReport) -> dict[str, Any]:
     """All of a report in plain types; what is no number is null."""
     whole = asdict(found)
     asked = whole.pop("asked")
@@ -26,7 +26,7 @@ def as_dict(found: CutoffReport) -> dict[str, Any]:
     return plain
 
 
-def as_json(found: CutoffReport) -> str:
+def as_json(found: ThresholdReport) -> str:
     """The same as text."""
     return json.dumps(as_dict(found), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

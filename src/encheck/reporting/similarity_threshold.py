@@ -1,4 +1,4 @@
-"""The user's own cut-off (`--cutoff`) in a report: recall and false accepts, for each model and data set."""
+"""The user's own threshold (`--threshold`) in a report: recall and false accepts, for each model and data set."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from encheck.reporting.view import figure
 
 Row = Mapping[str, Any]
 RECALL, FALSE_ACCEPTS = "recall", "false_positive_rate"
-WHICH = "encheck cutoff says which cut-off keeps a budget of false accepts, and what it costs"
+WHICH = "encheck threshold says which threshold keeps a budget of false accepts, and what it costs"
 
 
 def lines(results: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each model and data set; nothing if no cut-off was given."""
+    """A sentence for each model and data set; nothing if no threshold was given."""
     found: dict[tuple[str, str, float], dict[str, Row]] = {}
     for row in filter(_answers, results["checks"]):
         found.setdefault((row["model"], row["data"], row["params"]["threshold"]), {})[row["metric"]] = row
@@ -21,16 +21,16 @@ def lines(results: Mapping[str, Any]) -> Iterator[str]:
         parts = [f"{name} {figure(rows[metric])} of {rows[metric]['n']:,} pairs with label {label}"
                  for metric, name, label in ((RECALL, "recall", 1), (FALSE_ACCEPTS, "false accepts", 0))
                  if metric in rows]  # fmt: skip
-        yield f"{model} on {data} at the cut-off {cut:g}: {', '.join(parts)}"
+        yield f"{model} on {data} at the threshold {cut:g}: {', '.join(parts)}"
     if found:
         yield WHICH
 
 
-def unanswered(cutoff: float | None, rows: Iterable[Row]) -> list[str]:
-    """What to note where a cut-off was given, and no check had labelled pairs to hold it against."""
-    if cutoff is None or any(map(_answers, rows)):
+def unanswered(threshold: float | None, rows: Iterable[Row]) -> list[str]:
+    """What to note where a threshold was given, and no check had labelled pairs to hold it against."""
+    if threshold is None or any(map(_answers, rows)):
         return []
-    return [f"--cutoff={cutoff:g} was not used: no check of labelled pairs (property paraphrase) ran"]
+    return [f"--threshold={threshold:g} was not used: no check of labelled pairs (property paraphrase) ran"]
 
 
 def _answers(row: Row) -> bool:

@@ -1,4 +1,4 @@
-"""What `encheck cutoff` says on a terminal."""
+"""What `encheck threshold` says on a terminal."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from textwrap import shorten
 
 from encheck.deciding.behaviours import UNRELATED, Behaviour
-from encheck.deciding.cutoff import CutoffReport, Described, Example, Rival
 from encheck.deciding.matching import NAMED, Match
 from encheck.deciding.promise import MIN_ACCEPTED, OF_USE, Promise
 from encheck.deciding.rates import Point
+from encheck.deciding.threshold import Described, Example, Rival, ThresholdReport
 from encheck.reporting.text import table
 from encheck.statistics.bounds import units_needed
 from encheck.statistics.figures import Figure
 
 ROWS, MOST_KINDS, WIDEST = 12, 5, 60
-HEAD = ("cut-off", "accepted", "hits", "false accepts", "recall", "precision")
+HEAD = ("threshold", "accepted", "hits", "false accepts", "recall", "precision")
 
 
 def percent(share: float) -> str:
@@ -40,22 +40,22 @@ def rate(found: Figure | None) -> str:
     return f"{percent(found.value)} [{low}, {high}]"
 
 
-def at(cutoff: float) -> str:
-    """A cut-off, as it is typed.
+def at(threshold: float) -> str:
+    """A threshold, as it is typed.
 
     >>> at(0.82), at(0.7124)
     ('0.82', '0.7124')
     """
-    return f"{cutoff:.4f}".rstrip("0").rstrip(".") if abs(cutoff) < 100 else f"{cutoff:g}"
+    return f"{threshold:.4f}".rstrip("0").rstrip(".") if abs(threshold) < 100 else f"{threshold:g}"
 
 
-def lines(found: CutoffReport) -> Iterator[str]:
+def lines(found: ThresholdReport) -> Iterator[str]:
     """The whole answer."""
     yield of_data(found.data)
     yield ""
     yield from answers(found)
     yield ""
-    yield f"all cut-offs of {found.model}, each rate with its 95% interval over clusters"
+    yield f"all thresholds of {found.model}, each rate with its 95% interval over clusters"
     yield from table([HEAD, *(cells(point) for point in some(found.sweep))])
     if found.slices:
         yield ""
@@ -73,11 +73,11 @@ def of_data(data: Described) -> str:
     return f"{data.name}: {data.pairs:,} pairs in {data.clusters:,} clusters: {', '.join(filter(None, parts))}"
 
 
-def answers(found: CutoffReport) -> Iterator[str]:
+def answers(found: ThresholdReport) -> Iterator[str]:
     """What was asked, each in a line."""
     named = ((found.baseline, found.old), (f"{found.model} at the old number", found.same_number),
-             (f"{found.model} at your cut-off", found.own))  # fmt: skip
-    said = [f"{name} {at(point.cutoff)}: {of_point(point)}" for name, point in named if point]
+             (f"{found.model} at your threshold", found.own))  # fmt: skip
+    said = [f"{name} {at(point.threshold)}: {of_point(point)}" for name, point in named if point]
     yield from said[: 1 if found.old else 0]
     yield from (of_match(found, match, point) for match, point in found.matches)
     yield from said[1 if found.old else 0 :]
@@ -90,12 +90,12 @@ def answers(found: CutoffReport) -> Iterator[str]:
         yield f"beside it: {', '.join(beside(found.rivals))}{chance(found)}"
 
 
-def of_match(found: CutoffReport, match: Match, point: Point | None) -> str:
-    """A cut-off of the new model that does the same; of the one that was asked for, with what else it does."""
+def of_match(found: ThresholdReport, match: Match, point: Point | None) -> str:
+    """A threshold of the new model that does the same; of the one that was asked for, with what else it does."""
     head = f"{found.model}, same {NAMED[match.way]}"
-    if match.cutoff is None or point is None:
+    if match.threshold is None or point is None:
         return f"{head}: cannot tell, {match.refused}"
-    ends = f"{at(match.cutoff.value)} [{at(match.cutoff.low)}, {at(match.cutoff.high)}]"
+    ends = f"{at(match.threshold.value)} [{at(match.threshold.low)}, {at(match.threshold.high)}]"
     does = of_point(point, but=match.way) if match.way == found.asked.way else ""
     changes = [f"{NAMED[base]} {points(change)}" for base, change in match.change.items()]
     moved = f"; change: {', '.join(changes)}" if does and changes else ""
@@ -112,13 +112,13 @@ def points(change: Figure) -> str:
 
 
 def of_point(point: Point, *, but: str = "") -> str:
-    """What a cut-off does, in words."""
+    """What a threshold does, in words."""
     parts = [(base, getattr(point, base)) for base in ("hits", "false_accepts", "recall", "precision") if base != but]
     return ", ".join(f"{name.replace('_', ' ')} {rate(value)}" for name, value in parts if value is not None)
 
 
 def of_example(one: Example) -> str:
-    """A negative that is in the way of a cut-off."""
+    """A negative that is in the way of a threshold."""
     first, second = (shorten(text, WIDEST, placeholder="...") for text in (one.first, one.second))
     return f"in the way: {one.score:.4f} {first!r} and {second!r}"
 
@@ -127,10 +127,10 @@ def of_promise(made: Promise, kept: Point | None, strictest: Point | None, auc: 
     """Whether the budget is kept, and where not, what is nearest or missing."""
     budget = f"{100 * made.budget:g}%"
     if made.outcome == "kept" and kept:
-        return f"keeping {budget}: {at(kept.cutoff)} and above, with 95% confidence: {of_point(kept)}"
+        return f"keeping {budget}: {at(kept.threshold)} and above, with 95% confidence: {of_point(kept)}"
     if strictest is None or strictest.false_accepts is None:
         return f"keeping {budget}: cannot tell, fewer than {MIN_ACCEPTED} pairs to accept and none with label 1"
-    best = f"{rate(strictest.false_accepts)} at {at(strictest.cutoff)}, the strictest that {OF_USE}"
+    best = f"{rate(strictest.false_accepts)} at {at(strictest.threshold)}, the strictest that {OF_USE}"
     if made.outcome == "broken":
         assert made.lower is not None
         ranked = f". AUC {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]" if auc else ""
@@ -171,10 +171,10 @@ def beside(rivals: Sequence[Rival]) -> Iterator[str]:
             yield f"{one.name} {rate(one.false_accepts)} false accepts"
 
 
-def chance(found: CutoffReport) -> str:
+def chance(found: ThresholdReport) -> str:
     """What it costs whoever accepts at random: as many negatives as positives."""
-    point = next((p for p in (found.own, found.kept, found.strictest) if p and p.cutoff == found.at), None)
-    point = point or next((p for _, p in found.matches if p and p.cutoff == found.at), None)
+    point = next((p for p in (found.own, found.kept, found.strictest) if p and p.threshold == found.at), None)
+    point = point or next((p for _, p in found.matches if p and p.threshold == found.at), None)
     same = point.recall or point.hits if point else None
     how = "recall" if point and point.recall else "hits"
     return f", chance {percent(same.value)}; all at the same {how}" if same else ""
@@ -183,16 +183,16 @@ def chance(found: CutoffReport) -> str:
 def cells(point: Point) -> tuple[str, ...]:
     """A row of the sweep."""
     rates = (point.hits, point.false_accepts, point.recall, point.precision)
-    return (at(point.cutoff), f"{point.accepted:,}", *map(rate, rates))
+    return (at(point.threshold), f"{point.accepted:,}", *map(rate, rates))
 
 
 def some(sweep: Sequence[Point]) -> list[Point]:
-    """A dozen of the cut-offs, evenly."""
+    """A dozen of the thresholds, evenly."""
     step = max(1, -(-len(sweep) // ROWS))
     return list(sweep[::step])
 
 
-def notes(found: CutoffReport) -> Iterator[str]:
+def notes(found: ThresholdReport) -> Iterator[str]:
     """What the figures hold for, and what could not be said."""
     if found.data.unlabelled:
         yield f"hits are the share of the {found.data.unlabelled:,} pairs without a label, which are taken as they came"
@@ -203,7 +203,7 @@ def notes(found: CutoffReport) -> Iterator[str]:
     if (made := found.promise) and made.outcome == "kept" and is_uneven(made):
         yield (
             f"the {made.negatives:,} negatives count as {made.effective:,} independent ones, but a text or cluster has "
-            f"more than one in {made.independent:,} of them. If such large ones score higher, and alike, the cut-off "
+            f"more than one in {made.independent:,} of them. If such large ones score higher, and alike, the threshold "
             "may not keep the budget: look at the negatives with the highest scores"
         )
     if found.data.hard:

@@ -1,29 +1,29 @@
-"""cutoff.html and cutoff.json: the answers of `encheck cutoff` on one page, and for other tools."""
+"""threshold.html and threshold.json: the answers of `encheck threshold` on one page, and for other tools."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from encheck.deciding import cutoff_charts as charts
-from encheck.deciding import cutoff_text as text
-from encheck.deciding.cutoff import CutoffReport
-from encheck.deciding.cutoff_json import as_json
+from encheck.deciding import threshold_charts as charts
+from encheck.deciding import threshold_text as text
+from encheck.deciding.threshold import ThresholdReport
+from encheck.deciding.threshold_json import as_json
 from encheck.reporting.html.page import page
 from encheck.reporting.html.payload import pack
 from encheck.reporting.results import write_named
 
-PAGE, RAW = "cutoff.html", "cutoff.json"
+PAGE, RAW = "threshold.html", "threshold.json"
 TITLES = {
-    "kept": "a cut-off keeps the budget", "broken": "no cut-off that keeps the budget exists",
-    "undecided": "it cannot be told", "no promise asked": "cut-offs side by side",
+    "kept": "a threshold keeps the budget", "broken": "no threshold that keeps the budget exists",
+    "undecided": "it cannot be told", "no promise asked": "thresholds side by side",
 }  # fmt: skip
 
 
-def render(found: CutoffReport) -> str:
+def render(found: ThresholdReport) -> str:
     """The page; every text in it is escaped, by the template or by being packed."""
     specs = {
-        "sweep": ("What every cut-off accepts, with 95% bands over clusters. Dotted: the cut-offs of the answers.",
+        "sweep": ("What every threshold accepts, with 95% bands over clusters. Dotted: the thresholds of the answers.",
                   charts.sweep(found)),
         "trade": ("What a share of false accepts buys, beside scorers that need no understanding, and chance.",
                   charts.trade(found)),
@@ -49,14 +49,14 @@ def render(found: CutoffReport) -> str:
     )
 
 
-def _lead(found: CutoffReport, lines: Sequence[str]) -> str:
+def _lead(found: ThresholdReport, lines: Sequence[str]) -> str:
     """What the page says first: whether the budget is kept, else the first answer."""
     if found.promise:
         return f"{found.model}, {text.of_promise(found.promise, found.kept, found.strictest, found.auc)}"
     return lines[0] if lines else ""
 
 
-def write(found: CutoffReport, folder: Path) -> Path:
+def write(found: ThresholdReport, folder: Path) -> Path:
     """Write the page and the JSON into a folder; the path of the page. UsageError where the disk does not take it."""
     write_named(folder / RAW, as_json(found))
     write_named(folder / PAGE, render(found))
