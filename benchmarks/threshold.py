@@ -24,11 +24,11 @@ from scipy.stats import norm
 
 from encheck.deciding.matching import matched
 from encheck.deciding.pairs import NEGATIVE, UNKNOWN, Pairs, load_pairs
-from encheck.deciding.promise import Negatives, lowest_threshold, naive_threshold, promise
 from encheck.deciding.rates import Population
 from encheck.deciding.threshold_text import is_uneven
 from encheck.options import Settings
 from encheck.running.service import EncoderService
+from encheck.statistics.false_accepts import Negatives, lowest_threshold, naive_threshold, promise
 from encheck.system.progress import Progress
 
 SAMPLES, CLUSTERS = 1_000, 500

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from encheck.deciding.pairs import NEGATIVE, Pairs, load_pairs
-from encheck.deciding.promise import (
+from encheck.deciding.rates import Population
+from encheck.statistics.bounds import units_needed, upper_of_share
+from encheck.statistics.false_accepts import (
     Negatives,
     above,
     lowest_threshold,
@@ -17,8 +19,6 @@ from encheck.deciding.promise import (
     step_of,
     upper_bound,
 )
-from encheck.deciding.rates import Population
-from encheck.statistics.bounds import units_needed, upper_of_share
 
 
 def negatives(scores, clusters=None):

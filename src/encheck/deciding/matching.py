@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.deciding.promise import MIN_ACCEPTED
 from encheck.deciding.rates import BASES, Base, Part, Population, precision
 from encheck.statistics.bootstrap import interval
+from encheck.statistics.false_accepts import MIN_ACCEPTED
 from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.deciding.pairs import NEGATIVE, POSITIVE, UNKNOWN, Pairs
-from encheck.deciding.promise import Negatives
 from encheck.errors import DataError, UsageError
 from encheck.statistics.bootstrap import bootstrap_weights, interval, widened
+from encheck.statistics.false_accepts import Negatives, strictest_of_use
 from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
@@ -104,20 +104,10 @@ class Population:
         items = self.items("false_accepts")
         return Negatives(scores[items], self.pairs.depends_on(items))
 
-    def strictest(self, scores: Floats, *, accepted: int, step: float) -> float | None:
-        """The highest threshold on the grid that is of use; None without label 1 and with too few others.
-
-        It accepts so many pairs of those that hits are counted on, or half of the positives. Without that half, data
-        with fewer positives would know only thresholds that accept negatives too.
-        """
-        of_recall = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
-        counted, positives = (np.sort(scores[items])[::-1] for items in (self.items("hits"), of_recall))
-        ends = [values[n - 1] for values, n in ((counted, accepted), (positives, -(-len(positives) // 2)))
-                if 0 < n <= len(values)]  # fmt: skip
-        if not ends:
-            return None
-        digits = max(0, -int(np.floor(np.log10(step) + 0.5)))
-        return round(float(np.floor(max(ends) / step + 1e-9)) * step, digits)
+    def strictest(self, scores: Floats, *, step: float) -> float | None:
+        """The highest threshold that is of use (`strictest_of_use`) for the pairs that hits are counted on."""
+        positives = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
+        return strictest_of_use(scores[self.items("hits")], scores[positives], step=step)
 
     def points(self, scores: Floats, thresholds: Sequence[float]) -> list[Point]:
         """What each of these thresholds does."""

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from encheck.deciding.behaviours import Behaviour, by_kind, probes
 from encheck.deciding.matching import NAMED, Match, matched
 from encheck.deciding.pairs import NEGATIVE, POSITIVE, RIVALS, UNKNOWN, Pairs, load_pairs, rival_scores
-from encheck.deciding.promise import MIN_ACCEPTED, OF_USE, Promise, naive_threshold, promise, step_of
 from encheck.deciding.rates import BASES, Base, Point, Population
 from encheck.encoders.stored import StoredVectors
 from encheck.errors import DataError, EncoderError, UsageError
@@ -23,6 +22,7 @@ from encheck.running.resources import open_store, resolve_models
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.statistics.bootstrap import Resampler, auc_of, interval
+from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise, naive_threshold, promise, step_of
 from encheck.statistics.figures import Figure
 from encheck.store import Store
 from encheck.system.progress import Progress
@@ -218,7 +218,7 @@ def _report(
     new, *others = [_scored(subject, pairs, texts, store, progress) for subject in subjects]
     old = others[0] if others else None
     step = step_of(new.scores)
-    strictest = population.strictest(new.scores, accepted=MIN_ACCEPTED, step=step)
+    strictest = population.strictest(new.scores, step=step)
     made = _promise(asked, population, new.scores, strictest, step)
     matches = _matches(asked, population, old, new)
     at, why = _at(asked, made, matches, strictest)
@@ -316,7 +316,7 @@ def _rivals(asked: Asked, population: Population, scores: Floats, at: float) -> 
         match = matched(population, scores, at, theirs, way, least=1)
         if match.threshold and population.has("false_accepts"):
             false = population.points(theirs, [match.threshold.value])[0].false_accepts
-        strictest = population.strictest(theirs, accepted=MIN_ACCEPTED, step=step)
+        strictest = population.strictest(theirs, step=step)
         made = _promise(asked, population, theirs, strictest, step)
         kept = population.points(theirs, [made.threshold])[0] if made and made.threshold is not None else None
         yield Rival(RIVALS[name], false, kept, tuple(population.points(theirs, _grid(theirs))))

@@ -7,11 +7,11 @@ from textwrap import shorten
 
 from encheck.deciding.behaviours import UNRELATED, Behaviour
 from encheck.deciding.matching import NAMED, Match
-from encheck.deciding.promise import MIN_ACCEPTED, OF_USE, Promise
 from encheck.deciding.rates import Point
 from encheck.deciding.threshold import Described, Example, Rival, ThresholdReport
 from encheck.reporting.text import table
 from encheck.statistics.bounds import units_needed
+from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise
 from encheck.statistics.figures import Figure
 
 ROWS, MOST_KINDS, WIDEST = 12, 5, 60

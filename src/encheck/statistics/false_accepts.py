@@ -91,6 +91,23 @@ def above(score: float, step: float) -> float:
     return found if found > score else round(found + step, digits)
 
 
+def strictest_of_use(counted: Floats, positives: Floats, *, step: float) -> float | None:
+    """The highest threshold on the grid that accepts 30 of the scores `counted`, or half of those of the positives.
+
+    None if there are fewer and no positives. Without that half, data with few positives would know only thresholds that
+    accept negatives too.
+
+    >>> strictest_of_use(np.arange(100) / 100, np.array([0.2, 0.95]), step=0.0001)
+    0.95
+    """
+    wanted = ((counted, MIN_ACCEPTED), (positives, -(-len(positives) // 2)))
+    ends = [float(np.sort(scores)[-n]) for scores, n in wanted if 0 < n <= len(scores)]
+    if not ends:
+        return None
+    digits = max(0, -math.floor(math.log10(step) + 0.5))
+    return round(math.floor(max(ends) / step + ROUNDING) * step, digits)
+
+
 def upper_bound(accepted: int, negatives: Negatives) -> float:
     """The upper 95% bound of the rate where so many of these negatives are accepted.
 

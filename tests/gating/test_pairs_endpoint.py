@@ -1,0 +1,125 @@
+"""The endpoint of a gate for pairs: thresholds from the negatives alone, and which positives each model accepts."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from encheck.errors import DataError
+from encheck.gating.pairs_endpoint import pairs_endpoint
+
+LABELS = np.repeat([1, 0], [200, 1_000])
+ALONE = np.arange(1_200)
+
+
+def scored(positives, negatives, seed=0):
+    """Scores of 200 positives and 1,000 negatives around these means, with a deviation of 1."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(np.where(LABELS == 1, positives, negatives), 1.0)
+
+
+def endpoint(old, new, *, labels=LABELS, things=ALONE, budget=0.02):
+    return pairs_endpoint(old, new, labels=labels, things=things, budget=budget)
+
+
+def test_each_model_has_its_own_threshold_and_the_hits_of_both_are_paired():
+    old, new = scored(3, 0), 10 * scored(4, 0, seed=1)
+    found = endpoint(old, new)
+    assert (found.answer, found.reason) == ("compare", "")
+    assert found.positives.tolist() == [*range(200)]
+    for side, scores in ((found.old, old), (found.new, new)):
+        assert side.hits.tolist() == (scores[:200] >= side.threshold).tolist()
+        assert (scores[200:] >= side.threshold).sum() == side.promise.allowed > 0
+    assert found.differences.tolist() == (found.new.hits - found.old.hits).tolist()
+    low, high = found.interval
+    assert 0 < low < found.differences.mean() < high
+
+
+def test_positives_choose_no_threshold():
+    old, new = scored(3, 0), scored(4, 0, seed=1)
+    found, other = endpoint(old, new), endpoint(old, np.where(LABELS == 1, new - 1, new))
+    assert other.new.threshold == found.new.threshold
+    assert other.new.hits.mean() < found.new.hits.mean()
+
+
+def test_ties_are_accepted_together_or_not_at_all():
+    scores = np.where(LABELS == 1, 0.9, 0.1)
+    scores[200:230] = 0.9  # 3% of the negatives are where all positives are
+    assert endpoint(scores, scores, budget=0.05).new.hits.all()
+    assert endpoint(scores, scores, budget=0.02).answer == "no"
+    assert endpoint(scores, scores, budget=0.035).answer == "cannot tell"
+
+
+@pytest.mark.parametrize("negatives", [2, 1_000])
+def test_a_constant_score_is_no_threshold_however_few_negatives_there_are(negatives):
+    n = 200 + negatives
+    old = scored(4, 0)[:n]
+    found = pairs_endpoint(old, np.full(n, 0.5), labels=LABELS[:n], things=ALONE[:n], budget=0.02)
+    assert found.answer == "no"
+    assert "no threshold of the candidate keeps 2%" in found.reason
+    assert not found.new.hits.any()
+
+
+def test_too_few_negatives_cannot_tell_and_say_how_many_it_takes():
+    found = endpoint(scored(4, 0)[:300], scored(4, 0)[:300], labels=LABELS[:300], things=ALONE[:300])
+    assert found.answer == "cannot tell"
+    assert "149 independent negatives without one false accept: there are 100, which" in found.reason
+
+
+def test_negatives_that_share_a_text_count_for_less():
+    by_four = np.concatenate([ALONE[:200], 200 + np.arange(1_000) // 4])
+    alone, shared = endpoint(scored(4, 0), scored(4, 0)), endpoint(scored(4, 0), scored(4, 0), things=by_four)
+    assert (alone.new.promise.effective, shared.new.promise.effective) == (1_000, 250)
+    assert shared.new.threshold > alone.new.threshold
+    two = np.column_stack([by_four, np.full(1_200, -1)])
+    assert endpoint(scored(4, 0), scored(4, 0), things=two).new.threshold == shared.new.threshold
+
+
+def test_an_old_model_without_a_threshold_has_no_hits():
+    found = endpoint(scored(0, 0), scored(4, 0))
+    assert found.answer == "compare"
+    assert "the model in use has no threshold" in found.reason
+    assert found.differences.tolist() == found.new.hits.tolist()
+
+
+def test_no_is_said_where_both_have_none_and_the_budget_is_certainly_broken():
+    found = endpoint(scored(0, 0), scored(0, 0, seed=1), budget=0.005)
+    assert (found.answer, found.old.threshold, found.new.threshold) == ("no", None, None)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_both_labels_are_needed(label):
+    with pytest.raises(DataError, match=f"no pair has label {1 - label}"):
+        endpoint(scored(4, 0), scored(4, 0), labels=np.full(1_200, label))
+
+
+def test_a_threshold_that_breaks_the_budget_is_chosen_in_one_sample_of_twenty_at_most():
+    broken = 0
+    for seed in range(300):
+        found = endpoint(scores := scored(4, 0, seed=seed), scores)
+        broken += bool(stats.norm.sf(found.new.threshold) > 0.02)
+    assert broken <= 23  # 5% of 300, and two of its standard errors
+
+
+@pytest.mark.parametrize("agreement", [0, 0.9])
+def test_of_two_equal_models_one_is_seldom_better_once_the_choice_of_thresholds_counts(agreement):
+    wrong = np.zeros(2, int)
+    for seed in range(200):
+        old, own = scored(3, 0, seed=seed), scored(0, 0, seed=1_000 + seed)
+        new = np.where(LABELS == 1, 3, 0) * (1 - agreement) + agreement * old + np.sqrt(1 - agreement**2) * own
+        found = endpoint(old, new)
+        low, high = found.sharing.change_interval(found.differences)
+        for k, (a, b) in enumerate([(low[0], high[0]), found.interval]):
+            wrong[k] += not a <= 0 <= b
+    assert wrong[0] > 30  # what takes the thresholds as given
+    assert wrong[1] <= 16  # 5% of 200, and two of its standard errors
+
+
+def test_a_loss_of_a_third_of_the_hits_is_seen():
+    found = endpoint(scored(3, 0), scored(2, 0, seed=1))
+    low, high = found.interval
+    assert -1 < low < found.differences.mean() < high < -0.1
+
+
+def test_positives_that_share_one_thing_have_no_interval():
+    found = endpoint(scored(3, 0), scored(4, 0), things=np.where(LABELS == 1, 0, ALONE))
+    assert found.interval == (-1, 1)
