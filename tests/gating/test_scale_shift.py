@@ -1,4 +1,4 @@
-"""A threshold in use, and what a gate decides with the vectors of both models."""
+"""How the scale moves, a threshold in use, and what a gate decides with the vectors of both models."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,48 @@ from gate_fakes import CASE, columns, results, scores
 from test_reindex import sample, turned, vectors
 
 from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.scale_shift import ACCEPTED, threshold_shift
+from encheck.gating.scale_shift import ACCEPTED, scale_shift, scale_shifts, threshold_shift
 from encheck.gating.weighing import weigh
+from encheck.scoring.scale import Scale
+
+WIDE, NARROW = Scale(0.06, 1.0, 2_000, 0.08), Scale(0.76, 1.0, 2_000, 0.04)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "threshold", "says"),
+    [
+        (WIDE, NARROW, 0.8, "random pairs 0.06 to 0.76, identical pairs 1: a stored 0.8 is now where 0.217 was, and "
+                            "accepts about 16% of random pairs"),
+        (WIDE, NARROW, 0.6, "a stored 0.6 now accepts nearly everything"),
+        (NARROW, WIDE, 0.9, "random pairs 0.76 to 0.06, identical pairs 1: a stored 0.9 is now where 0.974 was"),
+        (WIDE, WIDE, 0.8, "random pairs 0.06 to 0.06, identical pairs 1: a stored 0.8 is where it was"),
+        (WIDE, Scale(0.0, 0.7), 0.8, "identical pairs 1 to 0.7: a stored 0.8 now accepts nothing, not even identical"),
+        (Scale(12.0, 80.0), Scale(24.0, 160.0), 66.0, "random pairs 12.00 to 24.00, identical pairs 80 to 160: a stored"
+                                                      " 66 is now where 33 was"),
+        (WIDE, Scale(1.0, 1.0), 0.8, "one of the models gives random and identical pairs the same similarity"),
+    ],
+)  # fmt: skip
+def test_what_a_scale_that_moved_does_to_a_stored_threshold(before, after, threshold, says):
+    found = scale_shift(before, after, threshold=threshold, data="d")
+    assert found.says.startswith("scale on d: random pairs ")
+    assert says in found.says
+    assert found.has_moved is (before != after)
+
+
+def test_the_share_of_random_pairs_is_that_of_random_pairs():
+    scores = np.random.default_rng(0).normal(0.4, 0.1, 20_000)
+    found = scale_shift(WIDE, Scale(scores.mean(), 1.0, len(scores), scores.std()), threshold=0.5)
+    assert found.accepted(found.after) == pytest.approx((scores >= 0.5).mean(), abs=0.01)
+
+
+def test_without_a_threshold_a_typical_one_is_taken_of_the_old_scale():
+    assert scale_shift(WIDE, NARROW).threshold == 0.81
+    assert scale_shift(Scale(12.0, 80.0), WIDE).threshold == 66
+
+
+def test_the_scale_is_that_of_data_that_calibrate_both_models():
+    found = scale_shifts({"b": WIDE, "a": WIDE, "old": WIDE}, {"a": NARROW, "b": WIDE, "new": WIDE}, threshold=0.8)
+    assert [(one.data, one.has_moved) for one in found] == [("a", True), ("b", False)]
 
 
 def test_a_threshold_in_use_is_mapped_to_one_that_accepts_as_many():

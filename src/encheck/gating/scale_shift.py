@@ -1,9 +1,10 @@
-"""How a threshold in use moves, on the pairs that a run and a baseline scored."""
+"""How the scale of similarities moves from one model to another, and what that does to a threshold in use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from encheck.gating.kept import Kept
 from encheck.ids import CaseId
+from encheck.scoring.scale import Scale
 from encheck.scoring.table import Table
 
 Floats = NDArray[np.float64]
@@ -18,7 +20,84 @@ Columns = Mapping[str, Sequence[Any]]
 Scored = dict[tuple[str, ...], tuple[float, float]]  # (the pair's texts, in order) -> (before, now)
 ACCEPTED = 30  # pairs: with fewer, a threshold that accepts as many is chance
 LABELLED = "labelled"
+TYPICAL = 0.8  # of the way from random to identical text: where thresholds often are
+SAME = 0.02  # of that way: a threshold that moves by less is where it was
+NEARLY_ALL, NEARLY_NONE = 0.95, 0.005  # of random pairs
 OF_PAIRS = (LABELLED, "triplet", "crossed", "chain", "both_orders", "pair")  # whose scores are similarities of texts
+
+
+@dataclass(frozen=True)
+class ScaleShift:
+    """Where random and identical pairs of a data set lie under both models, and a stored `threshold` between them.
+
+    `equivalent` is what the threshold would have been on the old scale: as far from random to identical pairs as it is
+    on the new one. None if one of the models gives random and identical pairs the same similarity.
+    """
+
+    data: str
+    before: Scale
+    after: Scale
+    threshold: float
+    equivalent: float | None
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether the threshold lies elsewhere between random and identical pairs than it did."""
+        return self.equivalent is None or abs(self.equivalent - self.threshold) > SAME * self.before.unit
+
+    def accepted(self, scale: Scale) -> float:
+        """About which share of random pairs reaches the threshold, as if they were normally distributed."""
+        if scale.spread <= 0:
+            return float(scale.reference >= self.threshold)
+        return 1 - NormalDist(scale.reference, scale.spread).cdf(self.threshold)
+
+    @property
+    def says(self) -> str:
+        """In a line.
+
+        >>> one = scale_shift(Scale(0.06, 1.0, 2000, 0.08), Scale(0.86, 1.0, 2000, 0.03), threshold=0.8, data="d")
+        >>> one.says
+        'scale on d: random pairs 0.06 to 0.86, identical pairs 1: a stored 0.8 now accepts nearly everything'
+        """
+        random = f"random pairs {self.before.reference:.2f} to {self.after.reference:.2f}"
+        ends = [f"{scale.identity:.3g}" for scale in (self.before, self.after)]
+        identical = f"identical pairs {' to '.join(dict.fromkeys(ends))}"
+        return f"scale on {self.data}: {random}, {identical}: {self._consequence}"
+
+    @property
+    def _consequence(self) -> str:
+        stored, share = f"a stored {self.threshold:.3g}", self.accepted(self.after)
+        if self.equivalent is None:
+            return "one of the models gives random and identical pairs the same similarity, so no threshold works"
+        if not self.has_moved:
+            return f"{stored} is where it was"
+        if self.threshold > self.after.identity:
+            return f"{stored} now accepts nothing, not even identical pairs"
+        if share >= NEARLY_ALL:
+            return f"{stored} now accepts nearly everything"
+        some = f", and accepts about {100 * share:.0f}% of random pairs" if share >= NEARLY_NONE else ""
+        return f"{stored} is now where {self.equivalent:.3g} was{some}"
+
+
+def scale_shift(before: Scale, after: Scale, *, threshold: float | None = None, data: str = "") -> ScaleShift:
+    """How the scale moved between two models; `threshold` is one in use, by default a typical one on the old scale.
+
+    Both are calibrated on the same random pairs, so the change of `reference` is theirs and not that of the pairs.
+    """
+    stored = threshold if threshold is not None else float(f"{before.reference + TYPICAL * before.unit:.2g}")
+    ends = (before.unit, after.unit)
+    if any(unit != unit for unit in ends):
+        return ScaleShift(data, before, after, stored, None)
+    share = (stored - after.reference) / after.unit
+    return ScaleShift(data, before, after, stored, before.reference + share * before.unit)
+
+
+def scale_shifts(
+    before: Mapping[str, Scale], after: Mapping[str, Scale], *, threshold: float | None = None
+) -> tuple[ScaleShift, ...]:
+    """One for each data set that calibrates both models, by its name."""
+    both = (name for name in sorted(before) if name in after)
+    return tuple(scale_shift(before[name], after[name], threshold=threshold, data=name) for name in both)
 
 
 @dataclass(frozen=True)
