@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sys
 from importlib import resources
 
 import jsonschema
@@ -10,13 +11,15 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.deciding.pairs import load_pairs
+from encheck.deciding.cascade import cascade, halves
+from encheck.deciding.pairs import Pairs, load_pairs
 from encheck.deciding.threshold_text import at, lines
-from encheck.errors import DataError, EncoderError, UsageError
+from encheck.errors import DataError, EncoderError, ModelError, UsageError
 
 HOSTILE = "<script>alert(1)</script>"
 LABELS = {"1": 60, "0": 310, "": 90}
@@ -68,7 +71,7 @@ def test_the_promise_the_matches_and_the_old_number_are_answered(found):
     assert match.way == "hits"
     assert point.hits.value == pytest.approx(found.old.hits.value)
     assert found.same_number.threshold == 0.7
-    assert (found.own.threshold, found.at, found.why) == (0.5, point.threshold, "same hits")
+    assert (found.own.threshold, found.at, found.why) == (0.5, found.kept.threshold, "keeping 1%")
     assert {one.name for one in found.slices} == {"channel=app", "channel=web"}
     assert [one.name for one in found.rivals] == ["word overlap", "tf-idf"]
     assert found.behaviours == ()  # nobody can score the probes
@@ -77,11 +80,14 @@ def test_the_promise_the_matches_and_the_old_number_are_answered(found):
 
 def test_the_terminal_says_it_in_lines_that_can_be_read(found):
     said = list(lines(found))
-    assert said[0] == "cache: 460 pairs in 459 clusters: 60 positive, 310 negative (310 clusters), 90 without a label"
-    assert said[2].startswith("old 0.7: hits ")
-    assert said[3].startswith(f"new, same hits: {at(found.at)} [")
-    assert any(line.startswith("new, keeping 1%: 0.3") and "with 95% confidence" in line for line in said)
+    assert len(said) <= 20
+    assert said[0] == f"{at(found.at)}: lowest threshold of new for 1% false accepts, with 95% confidence"
+    assert said[1].startswith("it gives hits ")
+    assert said[2].startswith(f"{at(found.chosen[1].threshold)} [")
+    assert "new, the same hits as old: false accepts " in said[2]
+    assert any(line.startswith("old 0.7: hits ") for line in said)
     assert any(line.startswith("beside it: word overlap") and "chance" in line for line in said)
+    assert "cache: 460 pairs in 459 clusters: 60 positive, 310 negative (310 clusters), 90 without a label" in said
 
 
 def test_the_json_keeps_its_schema_and_holds_all_of_it(found, folder):
@@ -103,7 +109,7 @@ def test_the_page_opens_with_its_pictures_and_no_text_becomes_code(folder, found
     page.wait_for_selector("#sweep svg, #sweep canvas")
     assert page.locator("h1").inner_text() == "encheck threshold: new in the place of old"
     assert page.locator(".answer h2").inner_text() == "A threshold keeps the budget"
-    assert page.locator(".lead").inner_text().startswith("New, keeping 1%: ")
+    assert page.locator(".lead").inner_text().startswith(f"{at(found.at)}: lowest threshold ")
     page.set_viewport_size({"width": 360, "height": 800})
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert page.locator("td").evaluate_all("all => all.filter(one => one.getBoundingClientRect().right > 361)") == []
@@ -131,17 +137,19 @@ OWN = ("vectors:new.parquet", "--data=pairs:cache.csv")
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        ((OWN[0], "--data=cache.csv"), 0, "new, keeping 1%: 0.3"),
+        ((OWN[0], "--data=cache.csv"), 0, ": lowest threshold of new for 1% false accepts"),
         ((*OWN, "--max-false-accepts=0.001"), 10, "2,995 independent negatives without one false accept"),
         (
             ("jaccard", "--data=pairs:cache.csv", "--max-false-accepts=0.05"),
             1,
-            "keeping 5%: none exists. False accepts are ",
+            "none exists: no threshold of jaccard for 5% false accepts\nfalse accepts are ",
         ),
-        ((*OWN, "--baseline=vectors:old.parquet@0.99"), 10, "cannot tell, the old threshold accepts "),
+        ((*OWN, "--baseline=vectors:old.parquet@0.99"), 10, "for the same hits as old, the old threshold accepts "),
         ((*OWN, "--baseline=vectors:old.parquet"), 4, "should end in the old model's threshold"),
         ((*OWN, "--baseline=vectors:gone.parquet@0.5"), 4, "gone.parquet does not exist. Remedy: say where it is"),
         ((*OWN, "--max-false-accepts=1"), 4, "--max-false-accepts is 1, but should be a share between 0 and 1"),
+        ((*OWN, "--verify="), 4, "unknown model ''"),
+        ((*OWN, "--verify=nowhere:same"), 4, "cannot import the adapter 'nowhere:same'"),
         ((*OWN, "--same=luck"), 4, "unknown way to match 'luck'"),
         ((*OWN, "--threshold=nan"), 4, "--threshold is nan, but should be a number"),
         ((OWN[0], "--data=pairs:gone.csv"), 4, "gone.csv does not exist"),
@@ -175,9 +183,8 @@ def test_what_cannot_keep_a_large_budget_cannot_keep_a_small_one(tmp_path):
     found = {b: encheck.threshold(*asked, max_false_accepts=b) for b in (0.2, 0.02)}
     assert {one.outcome for one in found.values()} == {"broken"}
     said = list(lines(found[0.02]))
-    (answer,) = (line for line in said if "keeping 2%" in line)
-    assert "keeping 2%: none exists." in answer
-    assert f"AUC {found[0.02].auc.value:.2f} [" in answer
+    assert said[0] == "none exists: no threshold of vectors for 2% false accepts"
+    assert f"AUC {found[0.02].auc.value:.2f} [" in said[1]
     assert found[0.02].auc.value < 0.5
     in_the_way = [line for line in said if line.startswith("in the way: ")]
     assert len(in_the_way) == 3
@@ -221,6 +228,119 @@ def test_a_model_that_computes_is_asked_for_the_probes_too(folder):
     assert not by_kind["antonym"].kept
     assert all(one.accepted.low <= one.accepted.value <= one.accepted.high for one in found.behaviours)
     assert not any(kind.endswith(("_mirror", "_control", "_kept")) for kind in by_kind)
+
+
+def test_what_gets_through_is_said_by_kind(folder):
+    found = encheck.threshold("bag-of-words", f"pairs:{folder}/cache.csv", store=folder / "store.sqlite")
+    said = list(lines(found))
+    (wrong,) = (line for line in said if line.startswith("what gets through at "))
+    (right,) = (line for line in said if line.startswith("of what should get through at "))
+    assert all(f" {name} " in wrong for name in ("antonyms", "other numbers", "negations", "other names", "unrelated"))
+    assert all(f" {name} " in right for name in ("paraphrases", "synonyms"))
+    assert len(said) <= 20
+
+
+VERIFIERS = """
+def number(text):
+    return int(text.split()[-1].partition("<")[0])
+def all_but_a_few(texts_a, texts_b):
+    "Sees the negatives, whose names say that they are; it is wrong about one in fifty."
+    return [0.9 - 0.8 * (" 0 " in a and number(a) % 50 > 0) for a in texts_a]
+def blind(texts_a, texts_b):
+    return [0.5] * len(texts_a)
+def broken(texts_a, texts_b):
+    return [float("nan")] * len(texts_a)
+"""
+
+
+@pytest.fixture
+def verified(folder, tmp_path, monkeypatch):
+    """`encheck.threshold` of jaccard, which sees nothing, with one of the verifiers behind it."""
+    (tmp_path / "verifiers.py").write_text(VERIFIERS, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    sys.modules.pop("verifiers", None)
+
+    def run(name, **more):
+        return encheck.threshold("jaccard", f"pairs:{folder}/cache.csv", verify=f"verifiers:{name}",
+                                 store=tmp_path / "store.sqlite", **more)  # fmt: skip
+
+    return run
+
+
+def test_a_verifier_makes_a_threshold_where_there_is_none_alone(verified, tmp_path):
+    found = verified("all_but_a_few", max_false_accepts=0.08, report_dir=tmp_path)
+    both = found.cascade
+    assert (found.promise.outcome, both.outcome, found.outcome, found.exit_code) == ("broken", "kept", "kept", 0)
+    assert both.does.recall.value == 1
+    assert 0 < both.does.false_accepts.value < both.upper <= 0.08
+    assert both.chosen_on + both.judged_on == 310
+    said = list(lines(found))
+    assert said[0].startswith("none alone; with this verifier: ")
+    assert re.search(r"then 0\.\d+ of verifiers-all_but_a_few: hits .* [\d,]+ verifier calls a thousand$", said[0])
+    assert "8% false accepts" not in said[1]
+    assert f"judged on {both.judged_on} others of other clusters" in said[1]
+    assert any(line.startswith("what gets through with the verifier: ") for line in said)
+    schema = json.loads((resources.files("encheck.deciding") / "threshold.schema.json").read_text("utf-8"))
+    raw = json.loads((tmp_path / "threshold.json").read_text("utf-8"))
+    jsonschema.validate(raw, schema, cls=jsonschema.Draft202012Validator)
+    assert raw["cascade"]["calls"]["value"] == both.calls.value
+    assert "With the verifier, a threshold keeps the budget" in (tmp_path / "threshold.html").read_text("utf-8")
+
+
+def test_a_verifier_that_sees_nothing_helps_nothing(verified):
+    assert (verified("blind", max_false_accepts=0.08).outcome, verified("blind").exit_code) == ("broken", 1)
+
+
+def test_a_verifier_that_fails_is_named(verified):
+    with pytest.raises(ModelError, match=r"broken of .*verifiers.py: 2 of 2 pair scores are NaN"):
+        verified("broken")
+
+
+def test_a_verifier_needs_negatives_in_both_halves(verified, tmp_path):
+    spec = write(tmp_path / "p.csv", "first,second,label\na,b,1\nc,d,0\ne,f,1\ng,h,1\n")
+    with pytest.raises(DataError, match="not both have pairs with label 0"):
+        encheck.threshold("jaccard", spec, verify="overlap", max_false_accepts=0.5)
+
+
+def test_both_thresholds_are_those_of_the_first_half_whatever_the_other_holds():
+    rng = np.random.default_rng(0)
+    n = 1_200
+    labels = np.tile([1, 0, 0], n // 3).astype(np.int8)
+    texts = tuple(f"text {i}" for i in range(n))
+    pairs = Pairs("d", texts, tuple(f"{t} too" for t in texts), labels, texts)
+    model, second = rng.normal(labels, 1.0), rng.normal(3 * labels, 1.0)
+    judged = halves(pairs)[1]
+    plain = cascade(pairs, model, second.__getitem__, verifier="v", budget=0.05)
+    spoilt = second.copy()
+    spoilt[judged] = rng.permutation(second[judged])
+    other = cascade(pairs, model, spoilt.__getitem__, verifier="v", budget=0.05)
+    assert other.thresholds == plain.thresholds
+    assert other.does.recall.value < plain.does.recall.value - 0.2
+    accepted = (model >= plain.thresholds.first) & (second >= plain.thresholds.second)
+    assert plain.does.recall.value == pytest.approx(accepted[judged][labels[judged] == 1].mean())
+    assert plain.does.false_accepts.value == pytest.approx(accepted[judged][labels[judged] == 0].mean())
+    assert plain.calls.value == pytest.approx((model[judged] >= plain.thresholds.first).mean())
+
+
+def test_the_verifier_is_asked_about_no_pair_that_the_model_refuses():
+    labels, texts = np.tile([1, 0], 200).astype(np.int8), tuple(f"text {i}" for i in range(400))
+    pairs, seen = Pairs("d", texts, tuple(f"{t} too" for t in texts), labels, texts), []
+    cascade(pairs, labels * 0.5, lambda items: seen.extend(items) or np.ones(len(items)), verifier="v", budget=0.2)
+    assert labels[seen].all()
+
+
+def test_what_is_said_to_be_kept_is_seldom_broken():
+    rng, kept, broken = np.random.default_rng(0), 0, 0
+    labels, texts = np.tile([1, 0, 0, 0], 300).astype(np.int8), tuple(f"text {i}" for i in range(1_200))
+    pairs = Pairs("d", texts, tuple(f"{t} too" for t in texts), labels, texts)
+    for _ in range(40):
+        model, second = rng.normal(labels, 1.0), rng.normal(3 * labels, 1.0)
+        found = cascade(pairs, model, second.__getitem__, verifier="v", budget=0.05)
+        if found.outcome == "kept":
+            kept += 1
+            broken += stats.norm.sf(found.thresholds.first) * stats.norm.sf(found.thresholds.second) > 0.05
+    assert kept > 10
+    assert broken <= 2
 
 
 def write(path, text):

@@ -201,6 +201,10 @@ def broken(texts):
     raise OSError("no licence server")
 def flat(texts):
     return [1.0] * len(texts)
+def nearer(texts_a, texts_b, scale=1.0):
+    return [scale / (1 + abs(len(a) - len(b))) for a, b in zip(texts_a, texts_b)]
+def once(texts_a, texts_b):
+    return 0.5
 """
 
 
@@ -226,9 +230,23 @@ def test_a_function_is_an_encoder_under_its_name(store):
 
 
 @pytest.mark.usefixtures("functions")
+def test_a_function_of_two_lists_scores_pairs(store):
+    plain, scaled = (
+        resolved(store, "my_functions:nearer", args=args)["my_functions-nearer"] for args in ([], ["scale=2"])
+    )
+    assert (plain.kind, plain.model.score_pairs(["a", "ab"], ["b", "a"]).tolist()) == ("pair", [1, 0.5])
+    assert scaled.model.score_pairs(["a"], ["b"]).tolist() == [2]
+    assert plain.model.fingerprint() != scaled.model.fingerprint()
+
+
+@pytest.mark.usefixtures("functions")
 @pytest.mark.parametrize(
-    ("name", "expected"), [("broken", "no licence server"), ("flat", r"gave shape \(1,\)"), ("gone", "cannot import")]
-)
+    ("name", "expected"),
+    [
+        ("broken", "no licence server"), ("flat", r"gave shape \(1,\)"), ("gone", "cannot import"),
+        ("once", r"once of .*gave shape \(\), but should give \(2,\).*a finite number for each pair"),
+    ],
+)  # fmt: skip
 def test_a_function_that_does_not_work_is_refused_before_the_run(store, name, expected):
     with pytest.raises(ModelError, match=expected):
         resolved(store, f"my_functions:{name}")

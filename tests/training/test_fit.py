@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tiny
 
+import encheck
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.detect import detect
 from encheck.encoders.load import Device, load
@@ -270,6 +271,10 @@ def test_a_trained_cross_encoder_loads_as_the_entry_and_decides_as_it_was_measur
     assert Figures.of([p.label for p in test], said, turned) == Figures(**best["also"]["pairs"])
     assert best["also"]["pairs"] == best["test"]
     assert 0 < best["test"]["predicted"] < best["test"]["n"]
+    both = encheck.threshold("jaccard", own, verify=folder, max_false_accepts=0.5, store=tmp_path / "s.sqlite").cascade
+    assert both.verifier == folder.resolve().name
+    assert 0 < both.calls.value < 1
+    assert 0 < both.thresholds.second < 1
     assert train_cross_encoder.main(asked) == json.loads(json.dumps(runs))
     with pytest.raises(UsageError, match="each data set should be there once"):
         train_cross_encoder.main([*asked, f"--data={own}"])

@@ -28,6 +28,7 @@ def threshold(
     same: str = "hits",
     own: float | None = None,
     positives: float | None = None,
+    verify: Spec | None = None,
     sample: int | None = None,
     seed: int = 0,
     skip_bad_rows: bool = False,
@@ -43,11 +44,12 @@ def threshold(
     Args:
         model: a model, as in `load_model`, or "vectors:FILE".
         data: labelled pairs, as in `--data`. In "pairs:FILE", labels may be missing, and other columns become slices.
-        max_false_accepts: the budget as a share: 0.01 is 1%. None means 1% without a baseline, and no budget with one.
+        max_false_accepts: the budget as a share: 0.01 is 1%. None means 1%, but no budget with a baseline alone.
         baseline: the model in use and its threshold: "OLD@0.82", or the two.
         same: what the new threshold should have in common with the old one: hits, recall or false-accepts.
         own: a threshold of your own, also shown.
         positives: the share of pairs that are positive in production; precision is shown only with it.
+        verify: a second model, or "module:function" from texts and texts to scores, that scores what passes.
         sample: at most this many clusters; None takes all.
         seed: of the bootstrap and the sample.
         skip_bad_rows: leave out malformed rows, and pairs without vectors, instead of stopping.
@@ -65,18 +67,18 @@ def threshold(
         UsageError: an option, the data (DataError) or a model or file of vectors (ModelError) is wrong.
         EncoderError: a model failed, or a file of vectors lacks a text.
     """
-    from encheck.deciding.threshold import Asked, decide
+    from encheck.deciding.threshold import BUDGET, Asked, decide
     from encheck.deciding.threshold_page import write
     from encheck.options import threshold_of
     from encheck.system.progress import Progress
 
     old, old_threshold = _baseline(baseline)
     settings = _settings(
-        [as_option(model), *([old] if old else [])], data, seed=seed, sample=sample, skip_bad_rows=skip_bad_rows,
-        model_arg=model_arg, store=store, device=device, dtype=dtype,
+        [as_option(one) for one in (model, old or None, verify) if one is not None], data, seed=seed, sample=sample,
+        skip_bad_rows=skip_bad_rows, model_arg=model_arg, store=store, device=device, dtype=dtype,
     )  # fmt: skip
-    budget = _budget(max_false_accepts, has_baseline=bool(old))
-    asked = Asked(settings, budget, old_threshold, _way(same), threshold_of(own), positives)
+    budget = max_false_accepts if max_false_accepts is not None or (old and verify is None) else BUDGET
+    asked = Asked(settings, budget, old_threshold, _way(same), threshold_of(own), positives, verify is not None)
     found = decide(asked, progress=progress or Progress(quiet=True))
     if report_dir:
         write(found, Path(report_dir).expanduser())
@@ -92,13 +94,6 @@ def _settings(
         models=tuple(models), data=(data,), model_args=(model_arg,) if isinstance(model_arg, str) else tuple(model_arg),
         store=Path(store).expanduser() if store else None, project=project_table(Path("pyproject.toml")), **others,
     )  # fmt: skip
-
-
-def _budget(given: float | None, *, has_baseline: bool) -> float | None:
-    """The budget, 1% where nothing else is asked for."""
-    from encheck.deciding.threshold import BUDGET
-
-    return given if given is not None or has_baseline else BUDGET
 
 
 def _way(same: str) -> Base:

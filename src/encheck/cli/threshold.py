@@ -33,6 +33,13 @@ Positives = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Share of pairs that are positive in production; precision and hits need it."),
 ]
+Verify = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODEL|module:function",
+        help="Verifier of what passes: a model, such as a cross-encoder, or a function (texts_a, texts_b) -> scores.",
+    ),
+]
 Clusters = Annotated[str, typer.Option(metavar="N", help="Number of clusters to sample, or all.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the intervals and the sample.")]
 Place = Annotated[Path, typer.Option(metavar="DIR", help="Directory for threshold.html and threshold.json.")]
@@ -49,6 +56,7 @@ def threshold(
     same: Same = "hits",
     own: Own = None,
     positives: Positives = None,
+    verify: Verify = None,
     sample: Clusters = "all",
     seed: Seed = 0,
     report_dir: Place = Path("reports/threshold"),
@@ -58,7 +66,7 @@ def threshold(
     device: Annotated[str, as_option("device")] = "auto",
     dtype: Annotated[str | None, as_option("dtype")] = None,
 ) -> None:
-    """Find the lowest threshold that keeps false accepts within a budget with 95% confidence, and what it costs.
+    """Find the lowest similarity threshold that keeps false accepts within a budget, with 95% confidence.
 
     The data are pairs with the columns first, second, label (may be missing) and cluster; other columns become slices.
 
@@ -68,6 +76,8 @@ def threshold(
     Examples:
 
         encheck threshold sbert --data pairs:cache.csv
+
+        encheck threshold sbert --data pairs:cache.csv --verify ./my-cross-encoder
 
         encheck threshold ./new --baseline vectors:old.parquet@0.82 --data pairs:cache.csv --max-false-accepts 0.01
     """
@@ -80,7 +90,7 @@ def threshold(
     with told():
         found = decide(
             model, data, max_false_accepts=max_false_accepts, baseline=baseline, same=same, own=own,
-            positives=positives, sample=sample_of(sample), seed=seed, skip_bad_rows=skip_bad_rows,
+            positives=positives, verify=verify, sample=sample_of(sample), seed=seed, skip_bad_rows=skip_bad_rows,
             model_arg=model_arg or (), store=store, device=device, dtype=dtype, report_dir=report_dir,
             progress=Progress(),
         )  # fmt: skip

@@ -11,10 +11,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.deciding.behaviours import Behaviour, by_kind, probes
+from encheck.deciding.behaviours import Behaviour, Probe, by_kind, probes
+from encheck.deciding.cascade import Cascade, cascade, halves
 from encheck.deciding.matching import NAMED, Match, matched
 from encheck.deciding.pairs import NEGATIVE, POSITIVE, RIVALS, UNKNOWN, Pairs, load_pairs, rival_scores
 from encheck.deciding.rates import BASES, Base, Point, Population
+from encheck.encoders.protocol import Partial
 from encheck.encoders.stored import StoredVectors
 from encheck.errors import DataError, EncoderError, UsageError
 from encheck.options import Settings
@@ -22,7 +24,7 @@ from encheck.running.resources import open_store, resolve_models
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.statistics.bootstrap import Resampler, auc_of, interval
-from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise, naive_threshold, promise, step_of
+from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise, promise, step_of
 from encheck.statistics.figures import Figure
 from encheck.store import Store
 from encheck.system.progress import Progress
@@ -40,8 +42,8 @@ EXIT = {"kept": 0, "broken": 1, "undecided": 10}
 class Asked:
     """What was asked of `encheck threshold`.
 
-    `settings` name the new model, and behind it the old one where `old_threshold` is not None. `budget` None asks for
-    no promise. `positives` is the share of production's pairs that are positive.
+    `settings` name the new model, behind it the old one where `old_threshold` is not None, and last the verifier where
+    it `verifies`. `budget` None asks for no promise. `positives` is the share of production's pairs that are positive.
     """
 
     settings: Settings
@@ -50,6 +52,7 @@ class Asked:
     way: Base = "hits"
     own: float | None = None
     positives: float | None = None
+    verifies: bool = False
 
     def __post_init__(self) -> None:
         """UsageError for a number that is none, or out of its range."""
@@ -118,7 +121,8 @@ class ThresholdReport:
     negatives that this threshold accepts. Where none keeps the budget, `in_the_way` has the highest-scoring negatives.
     `auc` is the share of pairs of a positive and a negative that the scores rank right, None without both.
 
-    `unsaid` says what could not be answered, and why.
+    With a `cascade`, a verifier behind the model, the outcome is that of both. `unsaid` says what could not be
+    answered, and why.
     """
 
     model: str
@@ -128,7 +132,6 @@ class ThresholdReport:
     promise: Promise | None
     kept: Point | None
     strictest: Point | None
-    naive: Point | None
     own: Point | None
     old: Point | None
     same_number: Point | None
@@ -142,6 +145,7 @@ class ThresholdReport:
     examples: tuple[Example, ...]
     auc: Figure | None
     in_the_way: tuple[Example, ...]
+    cascade: Cascade | None
     unsaid: tuple[str, ...]
 
     @property
@@ -152,6 +156,8 @@ class ThresholdReport:
     @property
     def outcome(self) -> Ends:
         """What became of the promise; without one, whether the old threshold could be matched."""
+        if self.cascade:
+            return self.cascade.outcome
         if self.promise:
             return self.promise.outcome
         return "undecided" if self.chosen and self.chosen[0].refused else "no promise asked"
@@ -213,9 +219,12 @@ def _report(
     population = Population(pairs, positives=asked.positives, seed=asked.settings.seed)
     if asked.budget is not None:
         population.negatives(np.zeros(len(pairs.first)))  # refused before anything is encoded
+    if asked.verifies:
+        halves(pairs)
     found = probes(asked.settings.seed)
     texts = [(one.first, one.second) for one in found]
-    new, *others = [_scored(subject, pairs, texts, store, progress) for subject in subjects]
+    scored = subjects[:-1] if asked.verifies else subjects
+    new, *others = [_scored(subject, pairs, texts, store, progress) for subject in scored]
     old = others[0] if others else None
     step = step_of(new.scores)
     strictest = population.strictest(new.scores, step=step)
@@ -232,8 +241,6 @@ def _report(
         model=new.subject.label, baseline=old.subject.label if old else "",
         data=_described(loaded, pairs), asked=asked, promise=made, kept=point(made.threshold if made else None),
         strictest=point(strictest),
-        naive=point(naive_threshold(population.negatives(new.scores), budget=asked.budget, step=step))
-        if asked.budget is not None else None,
         own=point(asked.own), old=point(asked.old_threshold, old.scores) if old else None,
         same_number=point(asked.old_threshold) if old else None,
         matches=tuple((one, _point_of(population, new.scores, one)) for one in matches), at=at, why=why,
@@ -243,6 +250,8 @@ def _report(
         examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc(pairs, new.scores, asked.settings.seed),
         in_the_way=_highest_negatives(pairs, new.scores, -math.inf, IN_THE_WAY)
         if made and made.outcome == "broken" else (),
+        cascade=_cascade(asked, pairs, new, found, EncoderService(subjects[-1], store, progress=progress))
+        if asked.verifies else None,
         unsaid=(*unsaid, *few),
     )  # fmt: skip
 
@@ -254,6 +263,24 @@ def _scored(subject: Subject, pairs: Pairs, texts: list[tuple[str, str]], store:
         return _Scored(subject, service.similarities(pairs.first, pairs.second), None)
     score = service.scorer([*pairs.texts, *texts])
     return _Scored(subject, score(pairs.first, pairs.second), score([a for a, _ in texts], [b for _, b in texts]))
+
+
+def _cascade(asked: Asked, pairs: Pairs, new: _Scored, found: list[Probe], verifier: EncoderService) -> Cascade:
+    """The new model with the verifier behind it, and what gets through both."""
+    assert asked.budget is not None
+
+    def verify(items: NDArray[np.intp]) -> Floats:
+        return verifier.similarities([pairs.first[i] for i in items], [pairs.second[i] for i in items])
+
+    both = cascade(pairs, new.scores, verify, verifier=verifier.label, budget=asked.budget, positives=asked.positives,
+                   seed=asked.settings.seed)  # fmt: skip
+    if new.probes is None or isinstance(verifier.model, Partial):
+        return both
+    passed = np.flatnonzero(new.probes >= both.thresholds.first)
+    scores = np.full(len(found), np.nan)
+    scores[passed] = verifier.similarities([found[i].first for i in passed], [found[i].second for i in passed])
+    joined = both.thresholds.joined(new.probes, scores)
+    return replace(both, behaviours=tuple(by_kind(found, joined, both.thresholds.second, seed=asked.settings.seed)))
 
 
 def _promise(
@@ -280,13 +307,13 @@ def _point_of(population: Population, scores: Floats, match: Match) -> Point | N
 
 def _at(asked: Asked, made: Promise | None, matches: Sequence[Match], strictest: float | None) -> tuple[float, str]:
     """The threshold that slices, rivals and behaviours are shown at, and which one it is."""
+    if made and made.threshold is not None:
+        return made.threshold, f"keeping {100 * made.budget:g}%"
     match = next((one for one in matches if one.way == asked.way and one.threshold), None)
     if match and match.threshold:
         return match.threshold.value, f"same {NAMED[asked.way]}"
     if asked.own is not None:
         return asked.own, "your threshold"
-    if made and made.threshold is not None and asked.budget is not None:
-        return made.threshold, f"keeping {100 * asked.budget:g}%"
     if asked.old_threshold is not None:
         return asked.old_threshold, "the old number"
     if strictest is not None:

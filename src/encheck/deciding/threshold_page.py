@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from encheck.deciding import threshold_charts as charts
@@ -36,9 +35,9 @@ def render(found: ThresholdReport) -> str:
         PAGE,
         pack({"charts": {name: spec for name, (_, spec) in drawn.items()}, "cases": {}, "texts": []}),
         found=found,
-        title=TITLES[found.outcome],
+        title=f"{'with the verifier, ' if found.cascade else ''}{TITLES[found.outcome]}",
         lines=lines,
-        lead=_lead(found, lines),
+        lead=lines[0],
         notes=list(text.notes(found)),
         data=text.of_data(found.data),
         pictures=[{"id": name, "caption": caption, "spec": spec} for name, (caption, spec) in drawn.items()],
@@ -47,13 +46,6 @@ def render(found: ThresholdReport) -> str:
         rate=text.rate,
         at=text.at,
     )
-
-
-def _lead(found: ThresholdReport, lines: Sequence[str]) -> str:
-    """What the page says first: whether the budget is kept, else the first answer."""
-    if found.promise:
-        return f"{found.model}, {text.of_promise(found.promise, found.kept, found.strictest, found.auc)}"
-    return lines[0] if lines else ""
 
 
 def write(found: ThresholdReport, folder: Path) -> Path:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import shorten
 
-from encheck.deciding.behaviours import UNRELATED, Behaviour
+from encheck.deciding.behaviours import Behaviour
+from encheck.deciding.cascade import Cascade
 from encheck.deciding.matching import NAMED, Match
 from encheck.deciding.rates import Point
 from encheck.deciding.threshold import Described, Example, Rival, ThresholdReport
-from encheck.reporting.text import table
 from encheck.statistics.bounds import units_needed
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise
 from encheck.statistics.figures import Figure
 
-ROWS, MOST_KINDS, WIDEST = 12, 5, 60
+WIDEST = 60
 HEAD = ("threshold", "accepted", "hits", "false accepts", "recall", "precision")
 
 
@@ -50,18 +50,10 @@ def at(threshold: float) -> str:
 
 
 def lines(found: ThresholdReport) -> Iterator[str]:
-    """The whole answer."""
-    yield of_data(found.data)
-    yield ""
+    """The whole answer: the number first."""
     yield from answers(found)
     yield ""
-    yield f"all thresholds of {found.model}, each rate with its 95% interval over clusters"
-    yield from table([HEAD, *(cells(point) for point in some(found.sweep))])
-    if found.slices:
-        yield ""
-        head = ("slice", "negatives", "clusters", *HEAD[2:])
-        rows = [(s.name, str(s.negatives), str(s.clusters), *cells(s.point)[2:]) for s in found.slices]
-        yield from table([head, *rows])
+    yield of_data(found.data)
     yield from (f"note: {text}" for text in notes(found))
 
 
@@ -74,32 +66,35 @@ def of_data(data: Described) -> str:
 
 
 def answers(found: ThresholdReport) -> Iterator[str]:
-    """What was asked, each in a line."""
+    """The threshold that was asked for, what it does and what gets through; then what else was asked."""
+    if found.cascade:
+        yield from of_cascade(found.cascade, found.promise)
+    if found.promise:
+        yield from of_promise(found)
+    asked_first = sorted(found.matches, key=lambda one: one[0].way != found.asked.way)
+    ways = [of_match(found, match, point) for match, point in asked_first]
+    yield from ways if not found.promise else ()
+    if found.behaviours:
+        yield from through(f"at {at(found.at)} ({found.why})", found.behaviours)
+    yield from ways if found.promise else ()
     named = ((found.baseline, found.old), (f"{found.model} at the old number", found.same_number),
              (f"{found.model} at your threshold", found.own))  # fmt: skip
-    said = [f"{name} {at(point.threshold)}: {of_point(point)}" for name, point in named if point]
-    yield from said[: 1 if found.old else 0]
-    yield from (of_match(found, match, point) for match, point in found.matches)
-    yield from said[1 if found.old else 0 :]
-    if found.promise:
-        yield f"{found.model}, {of_promise(found.promise, found.kept, found.strictest, found.auc)}"
-        yield from map(of_example, found.in_the_way)
-    if found.behaviours:
-        yield f"what gets through at {at(found.at)} ({found.why}): {through(found.behaviours)}"
+    yield from (f"{name} {at(point.threshold)}: {of_point(point)}" for name, point in named if point)
     if found.rivals:
         yield f"beside it: {', '.join(beside(found.rivals))}{chance(found)}"
 
 
 def of_match(found: ThresholdReport, match: Match, point: Point | None) -> str:
     """A threshold of the new model that does the same; of the one that was asked for, with what else it does."""
-    head = f"{found.model}, same {NAMED[match.way]}"
+    what = f"the same {NAMED[match.way]} as {found.baseline}"
     if match.threshold is None or point is None:
-        return f"{head}: cannot tell, {match.refused}"
-    ends = f"{at(match.threshold.value)} [{at(match.threshold.low)}, {at(match.threshold.high)}]"
-    does = of_point(point, but=match.way) if match.way == found.asked.way else ""
+        return f"cannot tell: no threshold of {found.model} for {what}, {match.refused}"
+    head = f"{at(match.threshold.value)} [{at(match.threshold.low)}, {at(match.threshold.high)}]: {found.model}, {what}"
+    if match.way != found.asked.way:
+        return head
     changes = [f"{NAMED[base]} {points(change)}" for base, change in match.change.items()]
-    moved = f"; change: {', '.join(changes)}" if does and changes else ""
-    return f"{head}: {ends}{f': {does}{moved}' if does else ''}"
+    moved = f"; change: {', '.join(changes)}" if changes else ""
+    return f"{head}: {of_point(point, but=match.way)}{moved}"
 
 
 def points(change: Figure) -> str:
@@ -123,29 +118,59 @@ def of_example(one: Example) -> str:
     return f"in the way: {one.score:.4f} {first!r} and {second!r}"
 
 
-def of_promise(made: Promise, kept: Point | None, strictest: Point | None, auc: Figure | None = None) -> str:
-    """Whether the budget is kept, and where not, what is nearest or missing."""
+def of_promise(found: ThresholdReport) -> Iterator[str]:
+    """The number, or that none exists; then what it does, or what is nearest, missing or in the way."""
+    made, kept, strictest = found.promise, found.kept, found.strictest
+    assert made
     budget = f"{100 * made.budget:g}%"
-    if made.outcome == "kept" and kept:
-        return f"keeping {budget}: {at(kept.threshold)} and above, with 95% confidence: {of_point(kept)}"
+    if kept:
+        yield f"{at(kept.threshold)}: lowest threshold of {found.model} for {budget} false accepts, with 95% confidence"
+        yield f"it gives {of_point(kept)}"
+        return
+    none = f"no threshold of {found.model} for {budget} false accepts"
     if strictest is None or strictest.false_accepts is None:
-        return f"keeping {budget}: cannot tell, fewer than {MIN_ACCEPTED} pairs to accept and none with label 1"
-    best = f"{rate(strictest.false_accepts)} at {at(strictest.threshold)}, the strictest that {OF_USE}"
+        yield f"cannot tell: {none} is shown, fewer than {MIN_ACCEPTED} pairs to accept and none with label 1"
+        return
+    where = f"at {at(strictest.threshold)}, the strictest that {OF_USE}"
+    best = f"false accepts are {rate(strictest.false_accepts)} {where}"
     if made.outcome == "broken":
         assert made.lower is not None
-        ranked = f". AUC {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]" if auc else ""
-        shown = f"{percent(made.lower)} or more with 95% confidence"
-        return f"keeping {budget}: none exists. False accepts are {best}: {shown}{ranked}"
+        yield f"none exists: {none}"
+        ranked = f". AUC {found.auc.value:.2f} [{found.auc.low:.2f}, {found.auc.high:.2f}]" if found.auc else ""
+        yield f"{best}: {percent(made.lower)} or more with 95% confidence{ranked}"
+        yield from map(of_example, found.in_the_way)
+        return
+    yield f"cannot tell: {none} is shown"
     if made.needed is None:
-        more = "More negatives would rather show that none exists"
-        return f"keeping {budget}: cannot tell. False accepts are {best}. {more}"
+        yield f"{best}. More negatives would rather show that none exists"
+        return
     least, second = (units_needed(hits, made.budget) for hits in (0, 1))
     missing = made.needed - made.effective
     short = f"about {missing:,} more are needed" if missing > 0 else "more are needed"
-    return (
-        f"keeping {budget}: cannot tell. {budget} takes {least:,} independent negatives without one false accept, "
-        f"{second:,} with one; there are {made.negatives:,}, which tell as much as {made.effective:,}, and {short}"
+    yield (
+        f"{budget} takes {least:,} independent negatives without one false accept, {second:,} with one; there are "
+        f"{made.negatives:,}, which tell as much as {made.effective:,}, and {short}"
     )
+
+
+def of_cascade(both: Cascade, alone: Promise | None) -> Iterator[str]:
+    """What a verifier adds, whether the budget is kept with it, and what gets through both."""
+    first = "none" if alone is None or alone.threshold is None else at(alone.threshold)
+    ends = f"{at(both.thresholds.first)}, then {at(both.thresholds.second)} of {both.verifier}"
+    calls = f"{1_000 * both.calls.value:,.0f} verifier calls a thousand"
+    yield f"{first} alone; with this verifier: {ends}: {of_point(both.does)}, {calls}"
+    budget = f"{100 * alone.budget:g}%" if alone else "the budget"
+    said = {
+        "kept": f"so false accepts are {percent(both.upper)} or less with 95% confidence",
+        "broken": f"so no threshold of the verifier that {OF_USE} keeps {budget}, with 95% confidence",
+        "undecided": f"so {budget} is not shown: false accepts may be up to {percent(both.upper)}",
+    }
+    yield (
+        f"{said[both.outcome]} (chosen on {both.chosen_on:,} negatives, judged on {both.judged_on:,} others of other "
+        "clusters)"
+    )
+    if both.behaviours:
+        yield from through("with the verifier", both.behaviours)
 
 
 def is_uneven(made: Promise) -> bool:
@@ -153,15 +178,12 @@ def is_uneven(made: Promise) -> bool:
     return made.independent < units_needed(0, made.budget) and made.independent < made.effective
 
 
-def through(behaviours: Sequence[Behaviour]) -> str:
-    """The kinds that get through most often, and those that should; unrelated texts always."""
-    said = {b.kind: f"{b.name} {percent(b.accepted.value)}" for b in behaviours}
-    wrong = [b.kind for b in behaviours if not b.kept and b.kind != UNRELATED]
-    named = [said[kind] for kind in (*wrong[:MOST_KINDS], UNRELATED) if kind in said]
-    more = len(wrong) - MOST_KINDS
-    right = [said[b.kind] for b in behaviours if b.kept]
-    listed = ", ".join(named) + (f" ({more} more kinds on the page)" if more > 0 else "")
-    return f"{listed}; of what should: {', '.join(right)}" if right else listed
+def through(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str]:
+    """What gets through by kind, what should not and what should."""
+    for kept, name in ((False, "what gets through"), (True, "of what should get through")):
+        said = [f"{b.name} {percent(b.accepted.value)}" for b in behaviours if b.kept is kept]
+        if said:
+            yield f"{name} {where}: {', '.join(said)}"
 
 
 def beside(rivals: Sequence[Rival]) -> Iterator[str]:
@@ -184,12 +206,6 @@ def cells(point: Point) -> tuple[str, ...]:
     """A row of the sweep."""
     rates = (point.hits, point.false_accepts, point.recall, point.precision)
     return (at(point.threshold), f"{point.accepted:,}", *map(rate, rates))
-
-
-def some(sweep: Sequence[Point]) -> list[Point]:
-    """A dozen of the thresholds, evenly."""
-    step = max(1, -(-len(sweep) // ROWS))
-    return list(sweep[::step])
 
 
 def notes(found: ThresholdReport) -> Iterator[str]:

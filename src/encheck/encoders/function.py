@@ -1,4 +1,4 @@
-"""A plain function of the user's own as an encoder: `adapter: conftest:embed`, or `--model=conftest:embed`."""
+"""Plain functions of the user's own, as encoders and pair scorers: `--model=conftest:embed`, `--verify own:same`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.protocol import ROW_A_TEXT, check_vectors
+from encheck.encoders.protocol import ROW_A_TEXT, check_scores, check_vectors
 from encheck.encoders.text import PROBE, coarse
 from encheck.errors import EncoderError, ModelError
 from encheck.types import content_hash
+
+NUMBER_A_PAIR = "Remedy: return an array with a finite number for each pair"
 
 
 def is_encoding(made: object) -> bool:
@@ -23,6 +25,51 @@ def is_encoding(made: object) -> bool:
     (True, False)
     """
     return inspect.isfunction(made) and next(iter(inspect.signature(made).parameters), "") == "texts"
+
+
+def is_scoring(made: object, options: Mapping[str, Any]) -> bool:
+    """Whether this is a function of two arguments that `options` leave open: from texts and texts to scores.
+
+    >>> is_scoring(lambda texts_a, texts_b: [1.0] * len(texts_a), {}), is_scoring(lambda path, size=1: None, {})
+    (True, False)
+    """
+    if not inspect.isfunction(made):
+        return False
+    given = inspect.signature(made).parameters.values()
+    needed = [one.name for one in given if one.default is one.empty and one.kind < one.VAR_POSITIONAL]
+    return len(needed) == 2 and not set(needed) & set(options)
+
+
+class FunctionScorer:
+    """`function(texts_a, texts_b, **options)` gives a score for each pair, shape [n], larger is nearer."""
+
+    def __init__(self, function: Callable[..., object], options: Mapping[str, Any]) -> None:
+        self.function, self.options = function, dict(options)
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        try:
+            scores = self.score_pairs([PROBE, PROBE], [PROBE, PROBE[:20]])
+        except EncoderError as error:
+            raise ModelError(str(error)) from error
+        rounded = [f"{score:.3g}" for score in scores.tolist()]
+        return f"function:{content_hash(*_identity(self.function, self.options), *rounded)}"
+
+    def fingerprint(self) -> str:
+        """The function's text, its options and the scores of two probe pairs."""
+        return self._fingerprint
+
+    def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
+        """What the function gives, in fp64; EncoderError for what is no number for each pair."""
+        place = f"{self.function.__qualname__} of {self.function.__code__.co_filename}"
+        try:
+            made = self.function(list(first), list(second), **self.options)
+        except Exception as error:
+            raise EncoderError(f"{place} says: {error!r}. {NUMBER_A_PAIR}") from error
+        try:
+            return check_scores(made, list(zip(first, second, strict=True)))
+        except EncoderError as error:
+            raise EncoderError(f"{place}: {error}. {NUMBER_A_PAIR}") from error
 
 
 class FunctionEncoder:
@@ -35,14 +82,12 @@ class FunctionEncoder:
 
     @cached_property
     def _fingerprint(self) -> str:
-        name = f"{self.function.__module__}:{self.function.__qualname__}"
+        name, *others = _identity(self.function, self.options)
         try:
             vector = self.encode([PROBE])[0]
         except EncoderError as error:
             raise ModelError(f"{name}: {error}") from error
-        return (
-            f"function:{content_hash(name, _source(self.function), repr(sorted(self.options.items())), coarse(vector))}"
-        )
+        return f"function:{content_hash(name, *others, coarse(vector))}"
 
     def fingerprint(self) -> str:
         """The function's text, its options and a probe vector: what it calls is seen by what comes out."""
@@ -65,6 +110,12 @@ class FunctionEncoder:
     def _place(self) -> str:
         """The function and its file, for messages."""
         return f"{self.function.__qualname__} of {self.function.__code__.co_filename}"
+
+
+def _identity(function: Callable[..., object], options: Mapping[str, Any]) -> list[str]:
+    """Its name, its text and its options."""
+    name = f"{function.__module__}:{function.__qualname__}"
+    return [name, _source(function), repr(sorted(options.items()))]
 
 
 def _source(function: Callable[..., object]) -> str:

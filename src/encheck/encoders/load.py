@@ -16,7 +16,7 @@ from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.detect import detect
 from encheck.encoders.failing import in_a_line, named
 from encheck.encoders.files import WHOLE, refuse_endless
-from encheck.encoders.function import FunctionEncoder, is_encoding
+from encheck.encoders.function import FunctionEncoder, FunctionScorer, is_encoding, is_scoring
 from encheck.encoders.hub import cached, from_hub
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pins import held
@@ -128,6 +128,8 @@ def lacks(config: ModelConfig) -> str:
 def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
     if is_encoding(factory):
         return FunctionEncoder(factory, config.options)
+    if is_scoring(factory, config.options):
+        return FunctionScorer(factory, config.options)
     try:
         model = factory(**config.options)
     except Exception as error:

@@ -86,9 +86,13 @@ def above(score: float, step: float) -> float:
     >>> above(0.7123, 0.0001), above(0.71234, 0.0001)
     (0.7124, 0.7124)
     """
-    digits = max(0, -math.floor(math.log10(step) + 0.5))
+    digits = _digits(step)
     found = round((math.floor(score / step) + 1) * step, digits)
     return found if found > score else round(found + step, digits)
+
+
+def _digits(step: float) -> int:
+    return max(0, -math.floor(math.log10(step) + 0.5))
 
 
 def strictest_of_use(counted: Floats, positives: Floats, *, step: float) -> float | None:
@@ -104,8 +108,16 @@ def strictest_of_use(counted: Floats, positives: Floats, *, step: float) -> floa
     ends = [float(np.sort(scores)[-n]) for scores, n in wanted if 0 < n <= len(scores)]
     if not ends:
         return None
-    digits = max(0, -math.floor(math.log10(step) + 0.5))
-    return round(math.floor(max(ends) / step + ROUNDING) * step, digits)
+    return reached(max(ends), step)
+
+
+def reached(score: float, step: float) -> float:
+    """The highest threshold on the grid that a score reaches.
+
+    >>> reached(0.71239, 0.0001)
+    0.7123
+    """
+    return round(math.floor(score / step + ROUNDING) * step, _digits(step))
 
 
 def upper_bound(accepted: int, negatives: Negatives) -> float:
