@@ -20,6 +20,7 @@ from encheck.deciding.cascade import cascade, halves
 from encheck.deciding.pairs import Pairs, load_pairs
 from encheck.deciding.threshold_text import at, lines
 from encheck.errors import DataError, EncoderError, ModelError, UsageError
+from encheck.statistics.false_accepts import Negatives, lowest_threshold
 
 HOSTILE = "<script>alert(1)</script>"
 LABELS = {"1": 60, "0": 310, "": 90}
@@ -320,6 +321,18 @@ def test_both_thresholds_are_those_of_the_first_half_whatever_the_other_holds():
     assert plain.does.recall.value == pytest.approx(accepted[judged][labels[judged] == 1].mean())
     assert plain.does.false_accepts.value == pytest.approx(accepted[judged][labels[judged] == 0].mean())
     assert plain.calls.value == pytest.approx((model[judged] >= plain.thresholds.first).mean())
+
+
+def test_a_verifier_that_says_yes_to_all_leaves_what_the_model_does_alone():
+    labels, texts = np.tile([1, 0, 0, 0], 300).astype(np.int8), tuple(f"text {i}" for i in range(1_200))
+    pairs = Pairs("d", texts, tuple(f"{t} too" for t in texts), labels, texts)
+    model, chosen = np.random.default_rng(0).normal(2 * labels, 1.0), halves(pairs)[0]
+    found = cascade(pairs, model, lambda items: np.ones(len(items)), verifier="v", budget=0.05)
+    negatives = Negatives.of_clusters(model[chosen][labels[chosen] == 0], np.arange((labels[chosen] == 0).sum()))
+    alone, right = lowest_threshold(negatives, budget=0.05, step=0.001), model[chosen][labels[chosen] == 1]
+    assert alone <= found.thresholds.first
+    assert (right >= found.thresholds.first).mean() >= (right >= alone).mean() - 0.01
+    assert found.calls.value == found.does.hits.value
 
 
 def test_the_verifier_is_asked_about_no_pair_that_the_model_refuses():

@@ -4,16 +4,16 @@ Two thresholds that are chosen together on the pairs that they are tested on wou
 are halved by their names' hashes: both thresholds are chosen on one half and judged on the other, where nothing is
 chosen.
 
-On the first half, each of ten thresholds of the model leaves the verifier the lowest threshold that keeps the budget by
-the rule of `statistics/false_accepts.py`. Of these ten pairs of thresholds, the one with the most recall is taken (with
-no positives: the most hits), or the strictest of the model whose recall is within a point of that: the last positives
-cost the most calls.
+On the first half, each of some thresholds of the model leaves the verifier the lowest threshold that keeps the budget
+by the rule of `statistics/false_accepts.py`. Of these pairs of thresholds, the one with the most recall is taken
+(with no positives: the most hits), or the strictest of the model whose recall is within a point of that: the last
+positives cost the most calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
-RECALLS = (1.0, 0.99, 0.98, 0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)  # of the model alone: what the verifier may see
+RECALLS = np.arange(100, 49, -1) / 100  # of the model alone: what the verifier may see
 AS_GOOD = 0.01  # of recall
 
 
@@ -119,7 +119,7 @@ def cascade(
         Population(pairs.only(part.tolist()), positives=positives if _has_both(pairs, part) else None, seed=seed)
         for part in parts
     )
-    firsts = _firsts(chosen, model[parts[0]])
+    firsts = _firsts(chosen, model[parts[0]], budget)
     asked = np.flatnonzero(model >= firsts[0])
     scores = np.full(len(model), np.nan)
     scores[asked] = verify(asked)
@@ -146,11 +146,12 @@ def _has_both(pairs: Pairs, part: Codes) -> bool:
     return {0, 1} <= set(pairs.labels[part].tolist())
 
 
-def _firsts(population: Population, model: Floats) -> list[float]:
-    """Thresholds of the model, rising, at which it alone has these recalls, or hits where no pair is positive."""
+def _firsts(population: Population, model: Floats, budget: float) -> list[float]:
+    """Thresholds of the model, rising: at which it alone has these recalls (without positives: hits), or the budget."""
     items, step = population.items("recall" if population.has("recall") else "hits"), step_of(model)
-    ends = np.quantile(model[items], [1 - recall for recall in RECALLS], method="lower")
-    return sorted({reached(float(one), step) for one in ends})
+    ends = {reached(float(one), step) for one in np.quantile(model[items], 1 - RECALLS, method="lower")}
+    alone = lowest_threshold(population.negatives(model), budget=budget, step=step)
+    return sorted(ends | ({alone} if alone is not None and alone <= max(ends) else set()))
 
 
 def _choose(
@@ -158,11 +159,11 @@ def _choose(
 ) -> Thresholds:
     items = population.items("recall" if population.has("recall") else "hits")
     options: list[tuple[float, Thresholds]] = []
-    lowest = float(np.nanmin(verifier))
+    lowest, negatives = float(np.nanmin(verifier)), population.negatives(verifier)
     below = lowest - max(float(np.nanmax(verifier)) - lowest, 1.0)
     for first in firsts:
         both = np.where(model >= first, verifier, below)
-        negatives = population.negatives(both)
+        negatives = replace(negatives, scores=both[population.items("false_accepts")])
         second = lowest_threshold(negatives, budget=budget, step=step)
         if second is None:  # too few to show the budget: at least no negative of this half
             second = naive_threshold(negatives, budget=0, step=step)
