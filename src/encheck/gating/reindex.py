@@ -1,4 +1,4 @@
-"""Must an index of one model's vectors be made again for another model? Gates and upgrades ask here.
+"""Must an index of one model's vectors be made again for another model? Gates, upgrades and `encheck same` ask here.
 
 A pass of the gate says that a model behaves as well. A rotation, a prompt, another maximum length or a new head can
 behave as well while vectors that lie in an index are of another space. So both models' vectors of the same texts are
@@ -27,6 +27,7 @@ Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Unit = Literal["tokens", "words"]
+Outcome = Literal["same", "same for use", "another", "cannot tell"]
 STORED_ROLES = ("document", "")  # what lies in an index
 KEPT_DIMENSIONS = 384  # of a wider vector a baseline keeps so many random projections
 FEWEST = 8  # texts that tell whether models are related, and that short texts agree
@@ -184,7 +185,8 @@ class Reindex:
     `related` says whether the models are of one family: one dimension, and vectors that point the same way once the
     mean is taken out; a rotated copy is not told from a stranger; None if there is nothing to compare.
     `same_model` says that no vector moved at all and nothing else differs, `queries_moved` that queries are encoded
-    otherwise, `only_by_cosine` that vectors point the same way and have other lengths.
+    otherwise, `only_by_cosine` that vectors point the same way and have other lengths, `longer_moved` that texts beyond
+    `up_to` are cut at another length.
     """
 
     needed: bool | None
@@ -201,6 +203,20 @@ class Reindex:
     same_model: bool = False
     queries_moved: bool = False
     only_by_cosine: bool = False
+    longer_moved: bool = False
+
+    @property
+    def in_use(self) -> Outcome:
+        """Whether both are one model in use, of whatever texts: `encheck same` says it in these words.
+
+        >>> unknown("no text").in_use, Reindex(False, "no", "", queries_moved=True).in_use
+        ('cannot tell', 'another')
+        """
+        if self.needed or self.only_by_cosine or self.longer_moved or self.queries_moved:
+            return "another"
+        if self.needed is None and self.up_to is None:
+            return "cannot tell"
+        return "same" if self.same_model else "same for use"
 
     @property
     def says(self) -> str:
@@ -210,6 +226,15 @@ class Reindex:
         're-index: yes (vectors of 384 dimensions before, of 768 now)'
         """
         return f"re-index: {self.answer} ({self.why})"
+
+
+def same_for_use(old: Vectors, new: Vectors, *, by_cosine: bool = False) -> Bools:
+    """Which of the vectors [n, d] differ by no more than rounding, batches and precision; shape [n].
+
+    That is a cosine of 0.999 or more and, unless they are compared by cosine, a length within 1%.
+    """
+    stays = _cosines(old, new) >= 1 - ROUNDING
+    return stays if by_cosine else stays & (np.abs(_ratios(old, new) - 1) <= SAME_LENGTH)
 
 
 def unknown(why: str) -> Reindex:
@@ -240,12 +265,16 @@ def compare(old: VectorSample, new: VectorSample, *, documents: DocumentLengths 
 
 @dataclass(frozen=True)
 class _Pair:
-    """Both models' vectors of the same texts in one role: cosines and ratios of lengths [n], and whether none moved."""
+    """Both models' vectors of the same texts in one role: cosines and ratios of lengths [n], which turned [n], and
+    whether none moved.
+    """
 
     role: str
     keys: tuple[str, ...]
     cosines: Floats
     ratios: Floats
+    stays: Bools
+    stays_by_cosine: Bools
     is_unmoved: bool
     related: bool | None
 
@@ -254,10 +283,11 @@ class _Pair:
         there = set(new.roles[role].keys)
         keys = tuple(key for key in old.roles[role].keys if key in there)
         before, after = (one.roles[role].of_keys(keys) for one in (old, new))
-        sizes = [np.linalg.norm(one.astype(float), axis=1) for one in (before, after)]
-        known = (sizes[0] > 0) & (sizes[1] > 0)
-        ratios = np.where(known, sizes[1] / np.where(known, sizes[0], 1), 1.0)
-        return cls(role, keys, _cosines(before, after), ratios, _is_unmoved(before, after), _is_related(before, after))
+        stays, by_cosine = (same_for_use(before, after, by_cosine=directions) for directions in (False, True))
+        return cls(
+            role, keys, _cosines(before, after), _ratios(before, after), stays, by_cosine,
+            _is_unmoved(before, after), _is_related(before, after),
+        )  # fmt: skip
 
     @property
     def has_other_lengths(self) -> Bools:
@@ -321,9 +351,7 @@ class _Evidence:
 
     def _moved_of(self, pair: _Pair) -> list[str]:
         """The texts that have another vector now, as the models compare vectors."""
-        moved = pair.cosines < 1 - ROUNDING
-        moved = moved if self.by_cosine else moved | pair.has_other_lengths
-        return [pair.keys[i] for i in np.flatnonzero(moved)]
+        return [pair.keys[i] for i in np.flatnonzero(~(pair.stays_by_cosine if self.by_cosine else pair.stays))]
 
     @cached_property
     def moved_keys(self) -> set[str]:
@@ -440,7 +468,7 @@ def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reinde
     if up_to is None:
         return Reindex(False, "no", why)
     longer = documents.longer(up_to, unit) if documents else None
-    bound = Reindex(None, "", why, up_to=up_to, unit=unit, longer=longer)
+    bound = Reindex(None, "", why, up_to=up_to, unit=unit, longer=longer, longer_moved=limit is not None)
     if documents is None or longer is None:
         then = "yes, for longer ones" if limit is not None else "longer ones were not compared"
         return replace(bound, answer=f"no, for texts of up to {up_to:,} {unit}; {then}")
@@ -463,6 +491,13 @@ def _cosines(old: Vectors, new: Vectors) -> Floats:
     """Row by row; 1 where both are all zeros, 0 where one is."""
     both = ~old.any(axis=1) & ~new.any(axis=1)
     return np.where(both, 1.0, np.nan_to_num(cosine(old, new)))
+
+
+def _ratios(old: Vectors, new: Vectors) -> Floats:
+    """How many times as long each new vector is; 1 where one is all zeros."""
+    before, after = (np.linalg.norm(one.astype(float), axis=1) for one in (old, new))
+    known = (before > 0) & (after > 0)
+    return np.where(known, after / np.where(known, before, 1), 1.0)
 
 
 def _is_unmoved(old: Vectors, new: Vectors) -> bool:
