@@ -19,6 +19,7 @@ import pyarrow
 import pyarrow.parquet
 from typer.testing import CliRunner
 
+import encheck
 from encheck.cli import app
 from encheck.cli.showing import describe
 from encheck.comparing.comparison import compare
@@ -27,13 +28,13 @@ from encheck.comparing.predictions import read_predictions
 from encheck.comparing.seeds import over_seeds
 from encheck.comparing.terminal import lines
 from encheck.datasets.load import load
-from encheck.deciding import canary, canary_file
 from encheck.encoders.files import largest_token, read_json
 from encheck.encoders.models_file import packaged_models, read_models
 from encheck.engine.results import read as read_run
 from encheck.errors import EncheckError
 from encheck.gating.baseline import read as read_baseline
 from encheck.gating.weighing import weigh
+from encheck.identity.sides import read as read_saved
 from encheck.options import project_table
 from encheck.reporting.exports.formats import FORMATS, export
 from encheck.reporting.rebuild import as_written, rebuild
@@ -79,7 +80,7 @@ def made(work):
     )
     (work / "models.yaml").write_text("\n".join(packaged_models().read_text("utf-8").split("\n")[:60]), "utf-8")
     (work / "predictions.csv").write_text("prediction,score\n" + "1,0.5\n" * 9)
-    canary.save(canary.given(lambda some: [[len(text), 1.0] for text in some]), work / "canary.json")
+    encheck.same(lambda some: [[len(text), 1.0] for text in some], save=work / "saved.json")
     (work / "config.json").write_text(json.dumps({"model_type": "bert", "vocab_size": 9, "added_tokens": [{"id": 3}]}))
     return work
 
@@ -130,7 +131,7 @@ KINDS = {  # the file, what spoils it, what reads it
     "jsonl": ("own.jsonl", "lines", (lambda work: load(f"pairs:{work / 'own.jsonl'}", sample=None),)),
     "parquet": ("own.parquet", "parquet", (lambda work: load(f"pairs:{work / 'own.parquet'}", sample=None),)),
     "predictions": ("predictions.csv", "bytes", (lambda work: read_predictions(work / "predictions.csv"),)),
-    "canary": ("canary.json", "json", (lambda work: canary_file.read(work / "canary.json"),)),
+    "saved vectors": ("saved.json", "json", (lambda work: read_saved(work / "saved.json"),)),
     "config": ("config.json", "json", (lambda work: configured(work / "config.json"),)),
 }
 

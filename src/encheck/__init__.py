@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from encheck.api.canaries import canary_check, canary_save
     from encheck.api.costing import compare_costs
+    from encheck.api.identity import same
     from encheck.api.indexes import audit_index
     from encheck.api.loading import load_data, load_model
     from encheck.api.shifting import text_shift
@@ -24,14 +24,12 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Result", "Results", "__version__", "audit_index", "canary_check", "canary_save", "claim", "compare_costs",
-    "gate", "load_data", "load_model", "run", "text_shift", "threshold", "upgrade",
+    "Result", "Results", "__version__", "audit_index", "claim", "compare_costs",
+    "gate", "load_data", "load_model", "run", "same", "text_shift", "threshold", "upgrade",
 ]  # fmt: skip
 
 _HOMES = {
     "audit_index": "encheck.api.indexes",
-    "canary_check": "encheck.api.canaries",
-    "canary_save": "encheck.api.canaries",
     "claim": "encheck.claims",
     "compare_costs": "encheck.api.costing",
     "threshold": "encheck.api.thresholds",
@@ -41,6 +39,7 @@ _HOMES = {
     "Result": "encheck.engine.results",
     "Results": "encheck.engine.results",
     "run": "encheck.engine.run",
+    "same": "encheck.api.identity",
     "text_shift": "encheck.api.shifting",
     "upgrade": "encheck.api.upgrading",
 }

@@ -59,7 +59,7 @@ LAYERS = [
     {"gating", "shrinking"},
     {"running"},
     {"reporting"},
-    {"deciding", "comparing", "exploring"},
+    {"deciding", "comparing", "exploring", "identity"},
     {"judging", "scale"},
     {"engine"},
     {"api", "training"},

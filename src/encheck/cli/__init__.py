@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from encheck.cli import (
-    canary,
     checks,
     compare,
     data,
     explore,
     gate,
+    identity,
     index,
     judge,
     look,
@@ -30,8 +30,8 @@ from encheck.cli.shared import app, tell
 from encheck.system.terminal import guard_log, stream
 
 __all__ = [
-    "app", "canary", "checks", "compare", "data", "explore", "gate", "index", "judge", "look", "main", "reports",
-    "store", "threshold", "upgrade", "variants",
+    "app", "checks", "compare", "data", "explore", "gate", "identity", "index", "judge", "look",
+    "main", "reports", "store", "threshold", "upgrade", "variants",
 ]  # fmt: skip
 
 

@@ -1,1 +1,1 @@
-"""Thresholds, upgrades and canaries."""
+"""Thresholds, upgrades and stored indexes."""

@@ -172,4 +172,4 @@ def checklist(
     if not has_thresholds:
         yield "name every threshold in use with --threshold, or make sure that there is none"
     yield f"keep the vectors of {old} until {new} has served a week without complaint, so that you can go back"
-    yield f"save a canary of {new}: encheck canary save {new} FILE"
+    yield f"save what {new} gives, to know it again later: encheck same {new} --save FILE.json"

@@ -77,6 +77,11 @@ class StoredVectors:
         except DataError as error:
             raise ModelError(f"{error}") from error
 
+    @property
+    def texts_there(self) -> list[str]:
+        """The texts that have a vector, in the order of the rows; none of a file that names them by hash."""
+        return list(dict.fromkeys(name for _, name in self._found[0])) if self.index.named_by == "text" else []
+
     def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
         """Those of the texts that have no vector in this role."""
         return [text for text in texts if self._row(text, role)[0] is None]

@@ -14,7 +14,7 @@ import pytest
 from encheck import options
 from encheck.engine.measure import Judgement
 from encheck.errors import CheckError, NothingToMeasure
-from encheck.plugin import arguments, canaries, collection, live, outcomes, selection
+from encheck.plugin import arguments, collection, live, outcomes, selection
 from encheck.plugin.process import PROCESS, Controller, Worker, usage_errors
 from encheck.plugin.selection import CLASH, EVALUATION
 from encheck.system.terminal import guard_log
@@ -45,7 +45,6 @@ def pytest_load_initial_conftests(
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     collection.register_markers(config)
-    canaries.register_marker(config)
     guard_log()
     with usage_errors():
         options.refuse_wrong(config.option)
@@ -91,11 +90,6 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Encode what the selected checks declared, before the first of them runs."""
     selection.prepare(session, session.config.stash[PROCESS])
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Compare the models of tests marked `encheck_canary` with their canaries."""
-    canaries.hold(item)
 
 
 @pytest.hookimpl(wrapper=True)

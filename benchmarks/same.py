@@ -1,18 +1,20 @@
-"""How often a canary is right about a model that was changed, and about one that was not.
+"""How often `encheck same` is right about a model that was changed, and about one that was not.
 
-    python benchmarks/canary.py --folder build/canary [--only encode|judge]
+    python benchmarks/same.py --folder build/same [--only encode|judge]
 
-Each kind of change is made to a copy of MiniLM and to small random models. What they give is kept in the folder, so
-that a rule can be tried again without a model. The rule was made on the kinds that are not `held`.
+Each kind of change is made to a copy of MiniLM and to small random models. The answers are kept in the folder.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import json
+import re
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,9 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.deciding.canary_calls import CHECKING, SAVING, called
-from encheck.deciding.canary_file import Canary
-from encheck.deciding.canary_rule import Answer, decide, noise_of
+import encheck
 
 Vectors = NDArray[np.float32]
 Change = Callable[["Model"], "Model"]
@@ -31,15 +31,20 @@ Change = Callable[["Model"], "Model"]
 class Model:
     """A sentence-transformers model in memory, used in some way of its own."""
 
-    similarity = "cosine"
-
     def __init__(self, inner: Any, **how: Any) -> None:
         self.inner = inner
-        self.how = {"batch": 32, "prompt": "", "before": str, "after": lambda v: v} | how
+        self.how = {"batch": 32, "prompt": "", "before": str, "after": None} | how
         self.others = 0
 
-    def fingerprint(self) -> str:
-        return "in memory"
+    @property
+    def given(self) -> Any:
+        """As it is handed to encheck: the model itself, unless something is done to its texts or vectors."""
+        if self.how["before"] is not str or self.how["after"] or type(self) is not Model:
+            return self.encode
+        inner = copy.deepcopy(self.inner)
+        if self.how["prompt"]:
+            inner.prompts, inner.default_prompt_name = {"own": self.how["prompt"]}, "own"
+        return inner
 
     def but(self, change: Callable[[Any], None] | None = None, **how: Any) -> Model:
         """A copy that is changed."""
@@ -48,19 +53,20 @@ class Model:
             change(inner)
         return type(self)(inner, **(self.how | how))
 
-    def encode(self, some: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
+    def encode(self, some: Sequence[str]) -> Vectors:
         import torch
 
         torch.set_num_threads(self.how.get("threads", 1))
         prepared = [self.how["prompt"] + self.how["before"](text) for text in some]
         made = self.inner.encode(prepared, batch_size=self.how["batch"], show_progress_bar=False)
-        return np.asarray(self.how["after"](np.asarray(made, np.float32)), np.float32)
+        vectors = np.asarray(made, np.float32)
+        return np.asarray(self.how["after"](vectors), np.float32) if self.how["after"] else vectors
 
 
 class TakingTurns(Model):
     """Every other request is answered by a model with more noise in its weights."""
 
-    def encode(self, some: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
+    def encode(self, some: Sequence[str]) -> Vectors:
         self.others += 1
         return (self.how["other"] if self.others % 2 else self.how["one"]).encode(some)
 
@@ -75,15 +81,14 @@ def with_passage(model: Model) -> Model:
 
 @dataclass(frozen=True)
 class Kind:
-    """A change, what the answer should be (`same` or `another`), and the cause that should be named.
+    """A change, and the cause that should be named: `same` for none; no cause explains `axes` and `model`.
 
-    `held`: no part in the rule's making. `base`: the change to the model that is saved, where it is not the plain one.
+    `base`: the change to the model before, where it is not the plain one.
     """
 
     name: str
     group: str
     change: Change
-    held: bool = False
     base: Change = unchanged
 
 
@@ -379,12 +384,12 @@ KINDS = [
     Kind("the same, other attention kernel", "same", lambda m: m.but(eager)),
     Kind("the same, by ONNX Runtime", "same", onnx),
     Kind("the same, products as in TF32", "same", lambda m: m.but(as_tf32)),
-    Kind("bfloat16", "dtype", lambda m: m.but(in_dtype("bfloat16"))),
-    Kind("float16", "dtype", lambda m: m.but(in_dtype("float16"))),
-    Kind("int8, dynamic", "dtype", lambda m: m.but(int8)),
-    Kind("weights in 8 bits", "dtype", lambda m: m.but(rounded(8))),
-    Kind("weights in 4 bits", "dtype", lambda m: m.but(rounded(4))),
-    Kind("vectors in 8 bits", "dtype", lambda m: m.but(after=eighths)),
+    Kind("bfloat16", "precision", lambda m: m.but(in_dtype("bfloat16"))),
+    Kind("float16", "precision", lambda m: m.but(in_dtype("float16"))),
+    Kind("int8, dynamic", "precision", lambda m: m.but(int8)),
+    Kind("weights in 8 bits", "precision", lambda m: m.but(rounded(8))),
+    Kind("weights in 4 bits", "precision", lambda m: m.but(rounded(4))),
+    Kind("vectors in 8 bits", "precision", lambda m: m.but(after=eighths)),
     Kind("normalised, or no longer", "normalisation", toggled),
     Kind("vectors times 10", "normalisation", lambda m: m.but(after=lambda v: 10 * v)),
     Kind("first half of the numbers", "dimension", lambda m: m.but(after=cut(0.5, again=True))),
@@ -405,141 +410,130 @@ KINDS = [
     Kind("pooling: cls or mean", "pooling", lambda m: m.but(
         pooled("mean" if m.inner[1].pooling_mode == "cls" else "cls"))),
     Kind("pooling: max", "pooling", lambda m: m.but(pooled("max"))),
-    Kind("pooling: last token", "pooling", lambda m: m.but(pooled("lasttoken")), held=True),
-    Kind("pooling: weighted mean", "pooling", lambda m: m.but(pooled("weightedmean")), held=True),
+    Kind("pooling: last token", "pooling", lambda m: m.but(pooled("lasttoken"))),
+    Kind("pooling: weighted mean", "pooling", lambda m: m.but(pooled("weightedmean"))),
     Kind("at most half the tokens", "truncation", lambda m: m.but(limited(m.inner.max_seq_length // 2))),
-    Kind("at most 64 tokens", "truncation", lambda m: m.but(limited(64)), held=True),
+    Kind("at most 64 tokens", "truncation", lambda m: m.but(limited(64))),
     Kind("more tokens", "truncation", lambda m: m, base=lambda m: m.but(limited(100))),
     Kind("capitals kept", "tokenizer", lambda m: m.but(tokenizer(lowercase=False))),
-    Kind("accents kept", "tokenizer", lambda m: m.but(tokenizer(strip_accents=False)), held=True),
+    Kind("accents kept", "tokenizer", lambda m: m.but(tokenizer(strip_accents=False))),
     Kind("2% of the vocabulary in another order", "tokenizer", lambda m: m.but(shuffled(0.02))),
-    Kind("30% of the vocabulary in another order", "tokenizer", lambda m: m.but(shuffled(0.3)), held=True),
-    Kind("punctuation taken out first", "tokenizer", lambda m: m.but(before=letters), held=True),
+    Kind("30% of the vocabulary in another order", "tokenizer", lambda m: m.but(shuffled(0.3))),
+    Kind("punctuation taken out first", "tokenizer", lambda m: m.but(before=letters)),
     Kind("lower-cased first, for a cased model", "tokenizer", lambda m: m.but(
         tokenizer(lowercase=False), before=str.lower),
          base=lambda m: m.but(tokenizer(lowercase=False))),
     Kind("another model of that dimension", "model", lambda m: Model(random_model(
         7, hidden=m.inner[0].model.config.hidden_size, layers=2, pooling="mean", limit=256, normalised=True))),
-    Kind("a layer dropped", "model", lambda m: m.but(without_layer(1))),
+    Kind("a layer dropped", "missing layer", lambda m: m.but(without_layer(1))),
     Kind("noise of 10% in the weights", "model", lambda m: m.but(noised(0.1))),
-    Kind("noise of 1% in the weights", "model", lambda m: m.but(noised(0.01)), held=True),
+    Kind("noise of 1% in the weights", "model", lambda m: m.but(noised(0.01))),
     Kind("a fine-tune of 60 steps", "model", lambda m: m.but(tuned(60, 2e-5))),
     Kind("a light fine-tune of 5 steps", "model", lambda m: m.but(tuned(5, 2e-6))),
-    Kind("a fine-tune of 15 steps", "model", lambda m: m.but(tuned(15, 5e-6, seed=1)), held=True),
-    Kind("the same, one text at a time", "same", lambda m: m.but(batch=1), held=True),
-    Kind("the same, four decimals in JSON", "same", lambda m: m.but(after=lambda v: np.round(v, 4)), held=True),
-    Kind("weights kept in bfloat16", "dtype", lambda m: m.but(kept_in("bfloat16")), held=True),
-    Kind("weights in 6 bits", "dtype", lambda m: m.but(rounded(6)), held=True),
-    Kind("vectors of signs", "dtype", lambda m: m.but(after=lambda v: np.where(v > 0, 1, -1)), held=True),
-    Kind("three quarters of the numbers", "dimension", lambda m: m.but(after=cut(0.75, again=False)), held=True),
+    Kind("a fine-tune of 15 steps", "model", lambda m: m.but(tuned(15, 5e-6, seed=1))),
+    Kind("the same, one text at a time", "same", lambda m: m.but(batch=1)),
+    Kind("the same, four decimals in JSON", "same", lambda m: m.but(after=lambda v: np.round(v, 4))),
+    Kind("weights kept in bfloat16", "precision", lambda m: m.but(kept_in("bfloat16"))),
+    Kind("weights in 6 bits", "precision", lambda m: m.but(rounded(6))),
+    Kind("vectors of signs", "precision", lambda m: m.but(after=lambda v: np.where(v > 0, 1, -1))),
+    Kind("three quarters of the numbers", "dimension", lambda m: m.but(after=cut(0.75, again=False))),
     Kind("half of the signs turned", "axes", lambda m: m.but(
-        after=lambda v: v * np.resize([1, -1], v.shape[1])), held=True),
-    Kind("vectors halved", "normalisation", lambda m: m.but(after=lambda v: 0.5 * v), held=True),
-    Kind("prompt 'clustering: '", "prompt", lambda m: m.but(prompt="clustering: "), held=True),
-    Kind("a prompt after the text", "prompt", lambda m: m.but(before=lambda t: f"{t} This sentence means:"), held=True),
-    Kind("the last layer dropped", "model", lambda m: m.but(without_layer(-1)), held=True),
-    Kind("two models take turns", "turns", lambda m: TakingTurns(m.inner, one=m, other=m.but(noised(0.1))), held=True),
+        after=lambda v: v * np.resize([1, -1], v.shape[1]))),
+    Kind("vectors halved", "normalisation", lambda m: m.but(after=lambda v: 0.5 * v)),
+    Kind("prompt 'clustering: '", "prompt", lambda m: m.but(prompt="clustering: ")),
+    Kind("a prompt after the text", "prompt", lambda m: m.but(before=lambda t: f"{t} This sentence means:")),
+    Kind("the last layer dropped", "missing layer", lambda m: m.but(without_layer(-1))),
+    Kind("two models take turns", "turns", lambda m: TakingTurns(m.inner, one=m, other=m.but(noised(0.1)))),
 ]  # fmt: skip
 
 
-SLOW = ("float16", "bfloat16", "the same, one text at a time", "a fine-tune of 60 steps")  # on a CPU
+@dataclass(frozen=True)
+class Answered:
+    """What was said of one change, with the models in memory and with the first one from a file."""
+
+    base: str
+    kind: str
+    outcomes: tuple[str, str]
+    causes: tuple[tuple[str, ...], tuple[str, ...]]
+    seconds: float
 
 
-def place(folder: Path, base: str, kind: str) -> Path:
-    """Where the vectors of a changed model are kept."""
-    safe = "".join(c if c.isalnum() else "-" for c in f"{base}--{kind}")
-    return folder / f"{safe}.npz"
-
-
-class Asked:
-    """What the models made of one base give; what differs in nothing but `after` is computed once."""
-
-    def __init__(self, plain: Model, kept: dict[Change, Path]) -> None:
-        self.plain, self.kept = plain, kept
-        self.saved: dict[Change, Vectors] = {}
-        self.fresh: Vectors | None = None
-
-    def before(self, kind: Kind) -> Vectors:
-        """Of the model that is saved."""
-        if kind.base not in self.saved:
-            kept = self.kept.get(kind.base)
-            self.saved[kind.base] = np.load(kept)["before"] if kept else called(kind.base(self.plain), SAVING)
-        return self.saved[kind.base]
-
-    def after(self, kind: Kind) -> Vectors:
-        """Of the model that is checked."""
-        model = kind.change(self.plain)
-        if type(model) is not Model or model.inner is not self.plain.inner or _before(model) != _before(self.plain):
-            return called(model, CHECKING)
-        self.fresh = called(self.plain, CHECKING) if self.fresh is None else self.fresh
-        return np.stack([model.how["after"](call) for call in self.fresh]).astype(np.float32)
-
-
-def _before(model: Model) -> dict[str, Any]:
-    return {name: value for name, value in model.how.items() if name != "after"}
+def ask(base: str, kind: Kind, plain: Model, folder: Path) -> Answered:
+    """Compare the model before with the changed one, twice."""
+    before, after = kind.base(plain), kind.change(plain)
+    start = time.perf_counter()
+    live = encheck.same(before.given, after.given)
+    seconds = time.perf_counter() - start
+    kept = folder / "before.json"
+    encheck.same(before.encode, save=kept)
+    of_file = encheck.same(kept, after.encode)
+    found = (live, of_file)
+    return Answered(base, kind.name, tuple(f.outcome for f in found), tuple(f.causes for f in found), round(seconds, 1))
 
 
 def encode(folder: Path) -> None:
-    """What every changed model gives; those that were asked before are not asked again."""
+    """Ask about every change; those that were asked about before are not asked again."""
     for base, make in BASES.items():
-        asked: Asked | None = None
-        kept = {kind.base: path for kind in KINDS if (path := place(folder, base, kind.name)).exists()}
-        for kind in sorted(KINDS, key=lambda kind: (kind.name in SLOW) + 2 * (kind.base is not unchanged)):
-            path = place(folder, base, kind.name)
+        plain = None
+        for kind in KINDS:
+            path = folder / f"{re.sub('[^a-zA-Z0-9]', '-', f'{base}--{kind.name}')}.json"
             if not path.exists():
-                asked = asked or Asked(Model(make()), kept)
-                np.savez(path, before=asked.before(kind), after=asked.after(kind))
+                plain = plain or Model(make())
+                path.write_text(json.dumps(asdict(ask(base, kind, plain, folder))))
                 print(base, kind.name, flush=True)
 
 
-def judged(folder: Path, *, held: bool | None = None) -> Iterator[tuple[str, Kind, Answer]]:
-    """What the canary's own decision says of each change; of the held ones, of the others, or of all."""
-    for base in BASES:
-        for kind in KINDS:
-            path = place(folder, base, kind.name)
-            if path.exists() and held in (None, kind.held):
-                kept = np.load(path)
-                vectors, noise = noise_of(kept["before"])
-                sizes = tuple(size for size, _ in SAVING)
-                canary = Canary(base, "vector", None, "", "float32", vectors, noise, sizes, "", "")
-                yield base, kind, decide(canary, kept["after"])
+def right(kind: Kind, outcome: str) -> str:
+    """What an answer is worth: right, wrong, or not told. A lower precision may be the same for use."""
+    if outcome == "cannot tell":
+        return "right" if kind.group == "turns" else "not told"
+    is_same = outcome.startswith("same")
+    return "right" if kind.group == "precision" or is_same == (kind.group == "same") else "wrong"
 
 
-def right(kind: Kind, answer: Answer) -> str:
-    """What an answer is worth: right, wrong, or not told."""
-    if answer.outcome == "cannot tell":
-        return "not told"
-    return "right" if (answer.outcome == "same") == (kind.group == "same") else "wrong"
+def named(kind: Kind, outcome: str, causes: Sequence[str]) -> str:
+    """Whether the cause of another model was named."""
+    if outcome != "another":
+        return ""
+    return "not named" if not causes else "named" if [*causes] == [kind.group] else "misnamed"
 
 
 def report(folder: Path) -> None:
-    """Tables in Markdown: by kind, and by group."""
-    bases = list(dict.fromkeys(base for base, _, _ in judged(folder)))
-    for held in (False, True):
-        found = list(judged(folder, held=held))
-        print(f"\n### {'Held out' if held else 'Used to make the rule'}\n")
-        print("| change | should be | " + " | ".join(bases) + " |\n| --- | --- |" + " --- |" * len(bases))
-        for kind in dict.fromkeys(kind for _, kind, _ in found):
-            answers = {base: answer for base, one, answer in found if one is kind}
-            cells = [f"{a.outcome}: {a.cause}".rstrip(": ") if (a := answers.get(base)) else "-" for base in bases]
-            print(f"| {kind.name} | {kind.group} | {' | '.join(cells)} |")
-        print("\n| group | models | right | not told | wrong | named | not named | misnamed |\n|" + " --- |" * 8)
-        for group in [*dict.fromkeys(kind.group for _, kind, _ in found), "all"]:
-            some = [(kind, answer) for _, kind, answer in found if group in (kind.group, "all")]
-            verdicts = Counter(right(kind, answer) for kind, answer in some)
-            causes = Counter(
-                "named" if a.cause == k.group else "misnamed" if a.cause else "not named"
-                for k, a in some
-                if k.group != "same"
-            )
+    """Tables in Markdown: by kind, and by group; a cell is the answer of models in memory, then that of a file."""
+    found = [Answered(**json.loads(path.read_text())) for path in sorted(folder.glob("*--*.json"))]
+    bases = [base for base in BASES if any(one.base == base for one in found)]
+    print("| change | should be | " + " | ".join(bases) + " |\n| --- | --- |" + " --- |" * len(bases))
+    for kind in KINDS:
+        answers = {one.base: one for one in found if one.kind == kind.name}
+        cells = [_cell(answers[base]) if base in answers else "-" for base in bases]
+        print(f"| {kind.name} | {kind.group} | {' | '.join(cells)} |")
+    for i, way in enumerate(("in memory", "of a file")):
+        print(
+            f"\n{way}\n\n| group | models | right | not told | wrong | named | not named | misnamed |\n|" + " --- |" * 8
+        )
+        for group in [*dict.fromkeys(kind.group for kind in KINDS), "all"]:
+            some = [
+                (kind, one) for kind in KINDS for one in found if one.kind == kind.name and group in (kind.group, "all")
+            ]
+            verdicts = Counter(right(kind, one.outcomes[i]) for kind, one in some)
+            causes = Counter(named(kind, one.outcomes[i], one.causes[i]) for kind, one in some)
             row = [len(some), *(verdicts[name] for name in ("right", "not told", "wrong"))]
             row += [causes[name] for name in ("named", "not named", "misnamed")]
             print(f"| {group} | " + " | ".join(map(str, row)) + " |")
+    seconds = [one.seconds for one in found]
+    print(f"\nseconds in memory: median {np.median(seconds):.0f}, largest {max(seconds):.0f}")
+
+
+def _cell(one: Answered) -> str:
+    both = (
+        f"{outcome}: {', '.join(causes)}".rstrip(": ") for outcome, causes in zip(one.outcomes, one.causes, strict=True)
+    )
+    return "; ".join(dict.fromkeys(both))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=Path("build/canary"))
+    parser.add_argument("--folder", type=Path, default=Path("build/same"))
     parser.add_argument("--only", choices=["encode", "judge"])
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
-"""Write the 200 texts of a canary: `python recipes/build_canary_texts.py`.
+"""Write the 200 texts by which two models are compared: `python recipes/build_identity_texts.py`.
 
 They are chosen for what breaks when an encoder is changed behind its name. Twins are pairs of texts that an encoder
 gives one vector where it does not see what they differ in: case, accents, blanks, or a last sentence beyond its
 maximum length. A prompt's twin is a text with that prompt written before it: its vector is what the text alone has
-once the prompt is on. An edition that was shipped is never changed: a canary names the edition it was made with.
+once the prompt is on. An edition that was shipped is never changed: a saved file names its edition.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 EDITION = 1
-TARGET = Path(__file__).resolve().parents[1] / "src/encheck/deciding/canary_texts.json"
+TARGET = Path(__file__).resolve().parents[1] / "src/encheck/identity/texts.json"
 Row = dict[str, str]
 
 PASSAGE = """
