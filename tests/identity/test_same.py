@@ -116,6 +116,16 @@ def test_a_saved_file_shows_the_same_by_its_twins(saved, causes, how, says):
     assert says in " ".join(found.reasons)
 
 
+def test_wide_vectors_are_saved_as_projections(tmp_path):
+    wide = partial(embed, dimension=500)
+    assert encheck.same(wide, save=tmp_path / "wide.json").outcome == "same"
+    assert encheck.same(wide, tmp_path / "wide.json").outcome == "same"
+    assert encheck.same(tmp_path / "wide.json", partial(wide, prompt="query: ")).causes == ("prompt",)
+    cut = partial(wide, after=lambda v: v[:, :48])
+    assert encheck.same(cut, save=tmp_path / "cut.json").outcome == "same"
+    assert encheck.same(wide, tmp_path / "cut.json").causes == ("dimension",)
+
+
 def test_two_saved_files_are_compared_without_a_model(saved, tmp_path):
     encheck.same(using(prompt="query: "), save=tmp_path / "b.json")
     assert encheck.same(saved, tmp_path / "b.json").causes == ("prompt",)

@@ -83,7 +83,7 @@ class VectorSample:
         for role, one in self.roles.items():
             same = next((other for other in roles if _is_same(self.roles[other], one)), None)
             if same is None:
-                vectors = _projected(one.vectors)
+                vectors = projected(one.vectors)
                 scales = np.abs(vectors).max(axis=1, initial=0).astype(float) / FULL
                 whole = np.rint(vectors / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
                 roles[role] = {
@@ -118,7 +118,8 @@ class VectorSample:
                     f"the role {role!r} has {len(whole)} numbers and {len(said['scales'])} scales, but should have "
                     f"{width} and one for each of its {len(texts)} texts"
                 )
-            scales = np.array(said["scales"], np.float32)[:, None]
+            with np.errstate(over="ignore"):
+                scales = np.array(said["scales"], np.float32)[:, None]
             vectors = whole.reshape(-1, width).astype(np.float32) * scales
             roles[role] = RoleVectors(tuple(keys[i] for i in texts), vectors)
         settings = EncodingSettings.unpacked(packed["settings"])
@@ -129,7 +130,7 @@ def _is_same(one: RoleVectors, other: RoleVectors) -> bool:
     return one.keys == other.keys and np.array_equal(one.vectors, other.vectors)
 
 
-def _projected(vectors: Vectors) -> Vectors:
+def projected(vectors: Vectors) -> Vectors:
     """At most `KEPT_DIMENSIONS` numbers a vector: distances between projections are those of the vectors, within some
     percent (Achlioptas 2003).
     """

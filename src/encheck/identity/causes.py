@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.settings import tokenizer_differences
 from encheck.errors import EncoderError
-from encheck.gating.reindex import SAME_LENGTH
+from encheck.gating.reindex import SAME_LENGTH, projected
 from encheck.identity.changes import AFTER_POOLING, MOST_LAYERS, Change, TorchModel, Vectors, encode, setting
 from encheck.identity.sides import Side, agree
 from encheck.identity.texts import EMPTY, LONG, Text, known_prompts, twins
@@ -62,8 +62,12 @@ class Cause:
 def find(a: Side, b: Side, role: str) -> tuple[list[Cause], str]:
     """The causes that explain together why vectors in this role differ; or none, and what is known all the same."""
     texts, old, new = common(a, b, role)
+    sides = ((a, b, old, new, ("A", "B")), (b, a, new, old, ("B", "A")))
+    alone = [_Search(x, y, role, texts, target, names).weights_alone([]) for x, y, _, target, names in sides]
+    if weights := next((one for one in sorted(filter(None, alone), key=lambda one: not one.name)), None):
+        return ([weights], "") if weights.name else ([], weights.says)  # there is nothing else to look for
     undone = []
-    for x, y, own, target, names in ((a, b, old, new, ("A", "B")), (b, a, new, old, ("B", "A"))):
+    for x, y, own, target, names in sides:
         search = _Search(x, y, role, texts, target, names)
         changes, made = search.run(own)
         made = made if made.shape == target.shape else own
@@ -161,7 +165,8 @@ class _Search:
         """What x gives under these changes; None where it cannot be used so."""
         assert self.x.model is not None
         try:
-            return encode(self.x.model, [self.texts[i].text for i in rows], self.role, changes)
+            made = encode(self.x.model, [self.texts[i].text for i in rows], self.role, changes)
+            return projected(made) if self.y.model is None else made
         except EncoderError:
             return None
 
@@ -187,7 +192,7 @@ class _Search:
                 yield Change("prompt", f"{y} puts {first} before each text{said}, {x} {second}", prompt=prompt)
         for what, before in PREPARED.items():
             yield Change("tokenizer", f"{y} reads {what}, {x} does not", before=before)
-        width = self.target.shape[1]
+        width = self.y.sample.dimension
         if self.x.kind == "pair":
             said = f"{y} puts a sigmoid over its scores, {x} does not"
             yield Change(
@@ -248,7 +253,7 @@ class _Search:
         """
         if self.torch is None or self.other is None or self.y.model is None:
             return None
-        ours, theirs = (one.root.state_dict() for one in (self.torch, self.other))
+        ours, theirs = ({k: v.cpu() for k, v in one.root.state_dict().items()} for one in (self.torch, self.other))
         if {name: value.shape for name, value in ours.items()} != {name: value.shape for name, value in theirs.items()}:
             return None
         rows = np.arange(min(len(self.texts), 2 * STAYED))
@@ -258,13 +263,15 @@ class _Search:
             made, swapped = self._made(changes, rows), encode(self.y.model, some, self.role, [change])
         except EncoderError:
             return None
-        if made is None or made.shape != swapped.shape or not agree(made, swapped, self.x.kind, by_cosine=True).all():
+        if made is None or made.shape != swapped.shape or not agree(made, swapped, self.x.kind).all():
             return None
         x, y = self.names
         differing = [name for name, value in ours.items() if not bool((value == theirs[name]).all())]
-        bits = {_rounding(ours[name].float().cpu().numpy(), theirs[name].float().cpu().numpy()) for name in differing
-                if ours[name].ndim > 1}  # fmt: skip
-        if differing and bits and "" not in bits:
+        if not differing:
+            return None
+        matrices = [name for name in differing if ours[name].ndim > 1]
+        bits = {_rounding(ours[name].float().numpy(), theirs[name].float().numpy()) for name in matrices}
+        if bits and "" not in bits:
             return Cause("precision", f"the weights of {y} are those of {x}, rounded to {' or '.join(sorted(bits))}")
         return Cause(
             "", f"only the weights differ, in {len(differing)} of {len(ours)} arrays: another training or version"

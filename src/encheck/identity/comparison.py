@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -85,9 +85,9 @@ def compare(a: Side, b: Side) -> Same:
     if unstable := [name for name, side in (("A", a), ("B", b)) if side.unstable]:
         said = "gives a text another vector each time: several models answer, or one whose output is random"
         return Same("cannot tell", (), tuple(f"{name} {said}" for name in unstable), names, a.kind)
-    is_saved = a.model is None or b.model is None
-    old, new = (VectorSample.unpacked(one.sample.packed()) if is_saved else one.sample for one in (a, b))
-    found = reindex.compare(old, new) if a.kind == "vector" else None
+    if a.model is None or b.model is None:  # a file rounds vectors, and projects wide ones
+        a, b = (replace(one, sample=VectorSample.unpacked(one.sample.packed())) for one in (a, b))
+    found = reindex.compare(a.sample, b.sample) if a.kind == "vector" else None
     figures, is_set_alike = _figures(a, b), a.sample.settings == b.sample.settings
     outcome = found.in_use if found else _of_scores(figures, equal_settings=is_set_alike)
     known, reasons = _explained(a, b) if outcome == "another" else ([], [])
