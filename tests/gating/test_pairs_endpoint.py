@@ -30,7 +30,7 @@ def test_each_model_has_its_own_threshold_and_the_hits_of_both_are_paired():
         assert side.hits.tolist() == (scores[:200] >= side.threshold).tolist()
         assert (scores[200:] >= side.threshold).sum() == side.promise.allowed > 0
     assert found.differences.tolist() == (found.new.hits - found.old.hits).tolist()
-    low, high = found.interval
+    low, high = found.interval()
     assert 0 < low < found.differences.mean() < high
 
 
@@ -108,7 +108,7 @@ def test_of_two_equal_models_one_is_seldom_better_once_the_choice_of_thresholds_
         new = np.where(LABELS == 1, 3, 0) * (1 - agreement) + agreement * old + np.sqrt(1 - agreement**2) * own
         found = endpoint(old, new)
         low, high = found.sharing.change_interval(found.differences)
-        for k, (a, b) in enumerate([(low[0], high[0]), found.interval]):
+        for k, (a, b) in enumerate([(low[0], high[0]), found.interval()]):
             wrong[k] += not a <= 0 <= b
     assert wrong[0] > 30  # what takes the thresholds as given
     assert wrong[1] <= 16  # 5% of 200, and two of its standard errors
@@ -116,10 +116,10 @@ def test_of_two_equal_models_one_is_seldom_better_once_the_choice_of_thresholds_
 
 def test_a_loss_of_a_third_of_the_hits_is_seen():
     found = endpoint(scored(3, 0), scored(2, 0, seed=1))
-    low, high = found.interval
+    low, high = found.interval()
     assert -1 < low < found.differences.mean() < high < -0.1
 
 
 def test_positives_that_share_one_thing_have_no_interval():
     found = endpoint(scored(3, 0), scored(4, 0), things=np.where(LABELS == 1, 0, ALONE))
-    assert found.interval == (-1, 1)
+    assert found.interval() == (-1, 1)

@@ -54,9 +54,9 @@ def shown(found, items):
 def test_a_loss_blocks_by_the_primary_endpoint_and_shows_what_came_first(weighed):
     entry, against = shown(*weighed(40))
     row = against["rows"][0]
-    assert (row["row"], row["endpoint"], row["outcome"], row["alpha"]) == ("retrieval/d/1", "recall@1", "block", 0.03)
-    text = "\n".join(terminal.lines(entry))
-    assert "retrieval/d/1: the primary endpoint is recall@1, tested first, at 3%, slices at 1% together" in text
+    assert (row["row"], row["endpoint"], row["outcome"], row["alpha"]) == ("retrieval/d/1", "recall@1", "block", 0.05)
+    text = "\n".join(terminal.lines(entry, verbose=True))
+    assert "retrieval/d/1: the primary endpoint is recall@1, tested, at 5%" in text
     assert "beside it and not tested: nDCG@10 1.000 to 0.867, -0.133" in text
     assert "first before: document 0\n    first now:    document 99" in text
     assert len(row["lost_queries"]) == 3
@@ -91,8 +91,8 @@ def test_too_few_articles_are_told_how_many_more_it_takes(weighed):
     assert against["outcome"] == "inconclusive"
     remedy = against["rows"][0]["remedy"]
     assert remedy["queries"] == 6
-    assert f"gate against base: INCONCLUSIVE. {remedy['says']}" in list(terminal.lines(entry))
-    assert "the primary endpoint is recall@1, reported only" in "\n".join(terminal.lines(entry))
+    assert f": INCONCLUSIVE. {remedy['says']}" in "\n".join(terminal.lines(entry, verbose=True))
+    assert "the primary endpoint is recall@1, reported only" in "\n".join(terminal.lines(entry, verbose=True))
     assert f": INCONCLUSIVE. {remedy['says']}" in "\n".join(summary.markdown(entry, {}, most=50))
 
 
@@ -132,7 +132,7 @@ def test_contrasts_that_a_baseline_of_searches_alone_lacks_are_named_and_never_p
     assert found.reported[f"{NUMBER}/d/1"] == "new, not compared: the baseline has searches alone of these data"
     assert found.notes[0].startswith("1 case (number) on d: new, not compared")
     entry, _ = shown(found, items)
-    assert "gate against base (partial: retrieval): " in "\n".join(terminal.lines(entry))
+    assert "gate against base (partial: retrieval), for another model" in "\n".join(terminal.lines(entry, verbose=True))
 
 
 def test_contrasts_that_a_baseline_has_are_weighed_and_missed(tmp_path):

@@ -94,11 +94,12 @@ def test_a_model_passes_against_itself_and_its_thresholds_are_shown(whole, tmp_p
         [
             "gate against whole: PASSED",
             "  Yes: bag-of-words is the same model as whole: no vector moved*",
-            "*pass*contrast/contrast/1*",
             "  - re-index: no (the same vectors within rounding: lowest cosine 1.00000, over * texts)",
-            "*shown*each query prefers its own document*",
+            "*pass*contrast/contrast/1*",
         ]
     )  # fmt: skip
+    assert "each query prefers its own document" not in outcome.stdout.str()  # the profile of the model
+    assert len(outcome.outlines) <= 25
     assert json.loads((tmp_path / "r/results.json").read_text("utf-8"))["gate"]["partial"] is None
 
 
@@ -178,7 +179,7 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     assert all(line in said for line in told for said in (summary, page, outcome.stdout.str()))
     first = blocked["lost_examples"][0]
     assert all(first["source"] in said for said in (page, alone, outcome.stdout.str()))
-    assert outcome.stdout.str().count("  lost in number/probes/1: ") == 3
+    assert outcome.stdout.str().count("  lost in number/probes/1: ") == 1
     assert outcome.outlines[-1].startswith("GATE (partial: number): BLOCKED. number/probes/1: 100.0% to ")
     properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}
     assert properties["gate.base.number/probes/1"].startswith("block: 100.0% to ")

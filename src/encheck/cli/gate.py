@@ -43,6 +43,37 @@ Anchor = Annotated[
     ),
 ]  # fmt: skip
 Twins = Annotated[list[str] | None, as_option("seed_replicates", rich_help_panel=_GATE)]
+For = Annotated[
+    str | None,
+    typer.Option(
+        "--for", metavar="change|search|pairs", rich_help_panel=_GATE,
+        help="What NEW is: the same model, changed (no behaviour may be lost), or another one for your search or "
+        "pairs. (default: search where the data hold one, else change)",
+    ),
+]  # fmt: skip
+Margin = Annotated[
+    float,
+    typer.Option(metavar="POINTS", rich_help_panel=_GATE, help="Loss that has to be ruled out of another model."),
+]
+Protect = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PROPERTY", rich_help_panel=_GATE, help="Behaviour that another model may not lose. Repeatable."
+    ),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", rich_help_panel=_GATE, help="Watched behaviour whose loss you accept. Repeatable."),
+]
+Tried = Annotated[int, typer.Option(metavar="K", rich_help_panel=_GATE, help="How many candidates NEW is the best of.")]
+MaxFalseAccepts = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        rich_help_panel=_GATE,
+        help="For pairs: false accepts that a threshold may have. (default: 0.05)",
+    ),
+]
 Primary = Annotated[
     str | None,
     typer.Option(
@@ -82,6 +113,12 @@ def gate(
     quiet: Quiet = False,
     anchor: Anchor = None,
     twin: Twins = None,
+    purpose: For = None,
+    margin: Margin = 4,
+    protect: Protect = None,
+    accept: Accept = None,
+    tried: Tried = 1,
+    max_false_accepts: MaxFalseAccepts = None,
     primary: Primary = None,
     inconclusive: Inconclusive = None,
     save_baseline: Save = None,
@@ -117,7 +154,9 @@ def gate(
         )  # fmt: skip
         try:
             decided = decide(
-                new, old, data=data or ["probes"], checks=m, names=k, own_checks=own_checks or (), primary=primary,
+                new, old, data=data or ["probes"], checks=m, names=k, own_checks=own_checks or (), purpose=purpose,
+                margin=margin, protect=protect or (), accept=accept or (), tried=tried,
+                max_false_accepts=max_false_accepts, primary=primary,
                 anchor=anchor, twins=twin or (), inconclusive=inconclusive, save_baseline=save_baseline,
                 report_dir=report_dir, options=how, command=shlex.join(["encheck", *sys.argv[1:]]), quiet=quiet,
             )  # fmt: skip
@@ -146,12 +185,15 @@ def _refuse_empty(*given: tuple[str, str | None]) -> None:
 
 def _tell(decided: Any, junitxml: str | None, *, verbose: bool, quiet: bool) -> int:
     """Write the report, show what was decided, its verdict last; the exit code."""
+    from encheck.reporting.gate.terminal import told as told_gate
     from encheck.reporting.gate.words import headline
     from encheck.reporting.terminal import lines
 
     code: int = decided.end.status
-    if not quiet:
-        say(lines(decided.raw, decided.items, verbose=verbose))
+    if verbose and not quiet:
+        say(lines(decided.raw, decided.items, verbose=True))
+    elif decided.end.gate and not quiet:
+        say(told_gate(decided.raw, verbose=False))
     for problem in decided.end.problems:
         tell(problem)
     for write in (partial(_report, decided, quiet=quiet), partial(_junit, decided, junitxml)):

@@ -168,6 +168,13 @@ def is_path(spec: str) -> bool:
     return spec.partition(":")[0].partition("@")[0] not in names() and Path(spec).expanduser().exists()
 
 
+def holds_search(spec: str, *, has_log: bool) -> bool:
+    """Whether a specification is of documents and queries; `has_log` says that there is a log of queries."""
+    head = spec.partition(":")[0]
+    kind = taken_for(Path(spec).expanduser(), has_log=has_log) if is_path(spec) else head
+    return hasattr(names().get(kind), "collection") or (has_log and kind == PASSAGES)
+
+
 def is_unlabelled(spec: str, *, has_log: bool) -> bool:
     """Whether a specification is of documents without labels; so is a path that is not there, which `load` refuses."""
     if is_path(spec):

@@ -14,6 +14,7 @@ from encheck.engine.references import references_of
 from encheck.errors import BaselineError
 from encheck.gating import judgements
 from encheck.gating.baseline import Baseline, case_of, refuse_place, save
+from encheck.gating.purpose import Purpose
 from encheck.gating.replicates import (
     WHAT_IT_IS,
     checked,
@@ -79,12 +80,14 @@ class GateOptions:
     """What is asked of the end: the baselines to weigh against, where to save a new one, and how a gate decides.
 
     `primary` is the rank metric that decides for a search with labels, None for the one that its labels ask for.
-    `inconclusive` is what an inconclusive gate counts as, pass or block. `folder` is where the report is written.
+    `purpose` is what the new model is for, None for what the data ask for. `inconclusive` is what an inconclusive gate
+    counts as, pass or block. `folder` is where the report is written.
     """
 
     baselines: tuple[Baseline, ...] = ()
     save: Path | None = None
     primary: str | None = None
+    purpose: Purpose | None = None
     inconclusive: str | None = None
     folder: str = ""
 
@@ -169,8 +172,19 @@ def _weigh_all(
     """The decision against each baseline; BaselineError where one cannot be compared."""
     by_people = people(recorder.items, recorder.documents, settings)
     try:
-        weighed = [_weigh(b, results, recorder, model, replicates, by_people=by_people, primary=options.primary,
-                          threshold=settings.threshold) for b in options.baselines]  # fmt: skip
+        weighed = [
+            _weigh(
+                b,
+                results,
+                recorder,
+                model,
+                replicates,
+                by_people=by_people,
+                options=options,
+                threshold=settings.threshold,
+            )
+            for b in options.baselines
+        ]
     except BaselineError as error:
         raise BaselineError(f"the gate could not be used: {error}") from error
     if len({w.baseline for w in weighed}) < len(weighed):
@@ -209,16 +223,16 @@ def _weigh(
     replicates: Mapping[str, Side],
     *,
     by_people: People,
-    primary: str | None,
+    options: GateOptions,
     threshold: float | None,
 ) -> Weighed:
     noise = None
     if replicates:
         side, dimensions = side_of_baseline(baseline, next(iter(replicates.values()))), _dimensions(results)
-        noise = _noise(side, replicates, dimensions | {"": baseline.model.get("dimension")}, "", primary)
+        noise = _noise(side, replicates, dimensions | {"": baseline.model.get("dimension")}, "", options.primary)
     return weigh(baseline, results, recorder.items, model=model, seed_noise=noise, people=by_people,
-                 primary=primary, vectors=recorder.vectors(model), documents=recorder.document_lengths(model),
-                 threshold=threshold)  # fmt: skip
+                 primary=options.primary, purpose=options.purpose, vectors=recorder.vectors(model),
+                 documents=recorder.document_lengths(model), threshold=threshold)  # fmt: skip
 
 
 def _noise(

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from encheck.engine.conclusion import GateOptions
     from encheck.engine.recorder import Conclusion, Recorder
     from encheck.gating.baseline import Baseline
+    from encheck.gating.purpose import Purpose
     from encheck.gating.reindex import Reindex
     from encheck.gating.types import Decision, GateRow, Outcome, PartialGate
     from encheck.options import Settings
     from encheck.running.subject import Subject
 
 OF_A_RUN = ("twin", "quick", "full", "strict", "look_first", "engine", "address", "shards_dir", "model", "data")
+PLAIN = {"store", "no_store", "device", "threshold"}  # options that change no score
 COUNTS_AS = ("pass", "block")
 
 
@@ -74,6 +76,12 @@ def gate(
     data: str | Sequence[str] = "probes",
     checks: str | Iterable[str] | None = None,
     own_checks: Sequence[str | Path] = (),
+    purpose: str | None = None,
+    margin: float = 4,
+    protect: Sequence[str] = (),
+    accept: Sequence[str] = (),
+    tried: int = 1,
+    max_false_accepts: float | None = None,
     primary: str | None = None,
     anchor: str | Path | None = None,
     twins: Sequence[object] = (),
@@ -92,6 +100,14 @@ def gate(
         data: the data to run models on.
         checks: which checks to run, as in `run`. A gate of a part of them is partial: it can block, and never passes.
         own_checks: Python files with checks of yours, which are weighed beside those that ship.
+        purpose: what the new model is for: "change" (the same model, changed: no behaviour may be lost), "search"
+            or "pairs" (another model). Default: "search" where the data hold one with labels or queries,
+            else "change".
+        margin: the loss, in points, that has to be ruled out for another model.
+        protect: properties that another model may not lose, such as "negation".
+        accept: watched properties or slices whose loss you accept.
+        tried: of how many candidates this one is the best.
+        max_false_accepts: the share of false accepts that a threshold may have, for pairs (default: 0.05).
         primary: the rank metric that decides for a search with labels: recall@1, ndcg@10, recall@10, recall@100, mrr@10
             or map (default: recall@1 if each query has one right document, else ndcg@10).
         anchor: a second baseline, kept for many releases, so that many small losses cannot add up unnoticed.
@@ -111,7 +127,8 @@ def gate(
         EncheckError: the report could not be written.
     """
     decided = decide(
-        new, old, data=data, checks=checks, own_checks=own_checks, primary=primary, anchor=anchor, twins=twins,
+        new, old, data=data, checks=checks, own_checks=own_checks, purpose=purpose, margin=margin, protect=protect,
+        accept=accept, tried=tried, max_false_accepts=max_false_accepts, primary=primary, anchor=anchor, twins=twins,
         inconclusive=inconclusive, save_baseline=save_baseline, report_dir=report_dir, options=options,
     )  # fmt: skip
     if decided.place:
@@ -158,6 +175,12 @@ def decide(
     checks: str | Iterable[str] | None,
     names: str | None = None,
     own_checks: Sequence[str | Path] = (),
+    purpose: str | None = None,
+    margin: float = 4,
+    protect: Sequence[str] = (),
+    accept: Sequence[str] = (),
+    tried: int = 1,
+    max_false_accepts: float | None = None,
     primary: str | None = None,
     anchor: str | Path | None = None,
     twins: Sequence[object] = (),
@@ -176,6 +199,7 @@ def decide(
     from encheck.gating.baseline import read as read_baseline
 
     _refuse_wrong(options, primary, inconclusive)
+    aim = _purpose(purpose, margin / 100, tuple(protect), tuple(accept), tried, max_false_accepts)
     _refuse_twins(new, old, twins)
     every = (*packaged_checks(), *(check for file in own_checks for check in checks_in(file)))
     refuse_twice(every)
@@ -186,7 +210,7 @@ def decide(
     _refuse_report_in(report_dir, [*folders, *([place] if (place := _folder(new)) else [])])
     queries = options.get("queries")
     refuse_beforehand(Path(str(queries)) if queries else None, len(twins), save, folders)
-    how = GateOptions(baselines=anchors, save=save, primary=primary, inconclusive=inconclusive)
+    how = GateOptions(baselines=anchors, save=save, primary=primary, purpose=aim, inconclusive=inconclusive)
 
     first, known = _saved(old), _run_in(new)
     if known and first:
@@ -195,12 +219,13 @@ def decide(
         if extra := [name for name, value in {**given, **options}.items() if value]:
             raise UsageError(f"{extra[0]} is for models that are measured now, but both runs are over: leave it out")
         return _of_run(*known, replace(how, baselines=(first, *anchors)), _as_path(report_dir) if report_dir else None)
+    datasets = _with_built_in([data] if isinstance(data, str) else list(data), aim, first, has_log=bool(queries))
+    first = first or _shipped(old, datasets, options)
     if known:
         raise UsageError(f"{new} is the folder of a run, so OLD has to be one too, or a baseline, but it is {old!r}")
     is_same = isinstance(old, str | Path) and str(old) == str(new) and not _has_labels(options)
     specs, loaded = named_models([new, *twins, *([] if first or is_same else [old])], is_each_once=False)
     with scratch_store(options) as store:
-        datasets = [data] if isinstance(data, str) else list(data)
         settings = _settings(specs, datasets, {**options, **store, "report_dir": report_dir})
         return _measured(settings, loaded, every, chosen, len(twins), first, how, command=command, quiet=quiet)
 
@@ -214,6 +239,32 @@ def _refuse_wrong(options: Mapping[str, Given], primary: str | None, inconclusiv
     for name, value, known in (("primary", primary, ENDPOINTS), ("inconclusive", inconclusive, COUNTS_AS)):
         if value is not None and value not in known:
             raise UsageError(unknown(name, value, known))
+
+
+def _purpose(
+    name: str | None,
+    margin: float,
+    protect: tuple[str, ...],
+    accept: tuple[str, ...],
+    tried: int,
+    budget: float | None,
+) -> Purpose | None:
+    """What was asked for; None where that is left to the data. UsageError for what cannot be."""
+    from encheck.gating.purpose import MARGIN, Purpose
+
+    if name is None and (protect or accept or tried > 1 or margin != MARGIN or budget is not None):
+        name = "search" if budget is None else "pairs"
+    return None if name is None else Purpose(name, margin, protect, accept, tried, budget)  # type: ignore[arg-type]
+
+
+def _with_built_in(data: Sequence[str], purpose: Purpose | None, old: Baseline | None, *, has_log: bool) -> list[str]:
+    """The data, and for another model the sentences that come with encheck, where a saved baseline has them too."""
+    from encheck.datasets.load import holds_search
+    from encheck.gating.weighing import BUILT_IN
+
+    another = purpose.name != "change" if purpose else any(holds_search(one, has_log=has_log) for one in data)
+    has_them = old is None or any(kept.data == BUILT_IN for kept in old.cases.values())
+    return [*([BUILT_IN] if another and has_them and BUILT_IN not in data else []), *data]
 
 
 def _refuse_report_in(report_dir: str | Path | None, folders: Sequence[Path]) -> None:
@@ -350,7 +401,10 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None) 
     _refuse_cut_short(results)
     if place:
         refuse_place(str(place))
-    weighed = [weigh(b, results.raw, results.items, model=label, primary=how.primary) for b in how.baselines]
+    weighed = [
+        weigh(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
+        for b in how.baselines
+    ]
     end = concluded(weighed, how.inconclusive, items=results.items)
     broken = 1 if any(row.verdict == "error" for row in results.rows) else 0
     code = end.status or broken or (5 if results.exit_code == 5 else 0)
@@ -385,6 +439,25 @@ def _saved(old: object) -> Baseline | None:
         return read_baseline(folder)
     results, label = _run_in(folder)  # type: ignore[misc]
     return Baseline.of(results.raw, side_of(results.raw, results.items, label).tables, model=label)
+
+
+def _shipped(old: object, data: Sequence[str], options: Mapping[str, Given]) -> Baseline | None:
+    """The scores of the default model on the embedded probes, which come with encheck; None where OLD is another model,
+    or is used in another way, and on other data.
+    """
+    from encheck.datasets.load import load as load_data
+    from encheck.encoders.load import Device, load
+    from encheck.encoders.models_file import known_models
+    from encheck.gating.reference import has_shipped, shipped_of
+    from encheck.options import Settings, project_table
+
+    asked = {name for name, value in options.items() if value}
+    if not isinstance(old, str) or [*data] != ["probes"] or asked - PLAIN or (found := shipped_of(old)) is None:
+        return None
+    settings = Settings(project=project_table(Path("pyproject.toml")))
+    model = load(known_models(settings.models_file)[old], device=Device("cpu"))
+    is_same = model.fingerprint() == found.model["fingerprint"]
+    return found if is_same and has_shipped("probes", load_data("probes", sample=None).fingerprint) else None
 
 
 def _as_path(given: str | Path) -> Path:

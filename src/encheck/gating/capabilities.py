@@ -152,7 +152,7 @@ def by_property(found: Sequence[Compared]) -> list[Paired]:
     for one in found:
         grouped.setdefault((one.before.property, STRAIGHT.get(one.kind, one.kind)), []).append(one)
     several = Counter(name for name, _ in grouped)
-    codes = {label: i for i, label in enumerate(sorted({c for one in found for c in one.before.clusters}))}
+    codes = codes_of([names for one in found for names in one.before.things])
     pools = pools_of(found)
     made = []
     for (name, _), cases in grouped.items():

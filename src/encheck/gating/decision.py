@@ -162,12 +162,12 @@ class Weights:
         same = np.array([one.same for one in paired]) & has_figure
         withheld = np.array([bool(why) for why in f.withheld])
         reach = stats.t_quantile((1 + rule.level) / 2, f.free)
-        bounds = _bounds(f, reach)
-        low, high = np.where(withheld, np.nan, np.where(same, 0.0, bounds))
+        ends = bounds(f, rule.level)
+        low, high = np.where(withheld, np.nan, np.where(same, 0.0, ends))
         p = np.where(same | withheld, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
         alpha, count = budget.spent(budgets, gates, rule)
         weights = closed.weights(owner, tested, rule)
-        seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - bounds[0]) / reach, f.error))
+        seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - ends[0]) / reach, f.error))
         level = alpha / count * weights
         smallest = power.detectable(seen, f.delta, f.free, alpha=level, rule=rule)
         adjusted = closed.adjusted(p, weights, owner, tested, lambda joint: budget.adjusted(joint, budgets, gates))
@@ -185,11 +185,12 @@ def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[GateRow
 def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str, rule: Rule) -> GateRow:
     """The row at this place."""
     gates = bool(w.gates[i])
-    blocks = bool(w.tested[i]) and w.adjusted[i] <= w.alpha[i]
+    blocks = bool(w.tested[i]) and w.adjusted[i] <= w.alpha[i] and f.change[i] <= -rule.least_loss * f.delta[i]
     outcome: Outcome = "block" if blocks else "pass" if is_good and gates else "inconclusive"
     baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
     delta = float(f.delta[i])
-    weak = "" if one.part_of else _other_than_itself(one) or ("" if silent else no_headroom(one, delta, rule))
+    needs_headroom = rule.needs_headroom and not silent
+    weak = "" if one.part_of else _other_than_itself(one) or (no_headroom(one, delta, rule) if needs_headroom else "")
     at_chance = not silent and not one.part_of and not one.mixed and is_at_chance(one, delta, rule)
     row = GateRow(
         one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
@@ -244,8 +245,9 @@ def _p_of_loss(f: Figures, rule: Rule) -> Floats:
     return result
 
 
-def _bounds(f: Figures, reach: Floats) -> tuple[Floats, Floats]:
-    """The ends of the 95% intervals: Tango's for rates, Student's t for means."""
+def bounds(f: Figures, level: float) -> tuple[Floats, Floats]:
+    """The ends of the two-sided intervals of this level: Tango's for rates, Student's t for means."""
+    reach = stats.t_quantile((1 + level) / 2, f.free)
     wide = reach * np.sqrt(f.design)
     low = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, wide), f.change - reach * f.error)
     high = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, -wide), f.change + reach * f.error)
@@ -297,7 +299,8 @@ def _moved(row: GateRow) -> str:
 
 
 def _certain(row: GateRow, rule: Rule) -> str:
-    return f"{_moved(row)}: a loss of more than {_points(row, rule.block * row.delta)} is certain"
+    size = f" of more than {_points(row, rule.block * row.delta)}" if rule.block else ""
+    return f"{_moved(row)}: a loss{size} is certain"
 
 
 def _undecided(row: GateRow, rule: Rule) -> str:

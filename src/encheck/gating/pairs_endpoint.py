@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from encheck.errors import DataError
-from encheck.gating.types import Z
 from encheck.statistics.bounds import units_needed
 from encheck.statistics.false_accepts import (
     OF_USE,
@@ -30,7 +30,7 @@ from encheck.statistics.false_accepts import (
     step_of,
     strictest_of_use,
 )
-from encheck.statistics.sharing import Sharing
+from encheck.statistics.sharing import LEVEL, Sharing
 
 Floats = NDArray[np.float64]
 Answer = Literal["compare", "no", "cannot tell"]
@@ -74,11 +74,13 @@ class PairsEndpoint:
         """Hits of the new model less those of the old one, -1, 0 or 1; shape [p]."""
         return self.new.hits - self.old.hits
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95% interval of the mean difference, with the choice of the thresholds; -1 to 1 if it is withheld."""
-        mean, reach = float(self.differences.mean()), Z * math.sqrt(self.threshold_variance)
-        low, high = (float(end[0]) for end in self.sharing.change_interval(self.differences))
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+        """The interval of the mean difference, with the choice of the thresholds; -1 to 1 if it is withheld."""
+        mean, reach = (
+            float(self.differences.mean()),
+            NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(self.threshold_variance),
+        )
+        low, high = (float(end[0]) for end in self.sharing.change_interval(self.differences, level=level))
         return max(mean - math.hypot(mean - low, reach), -1.0), min(mean + math.hypot(high - mean, reach), 1.0)
 
 

@@ -55,6 +55,11 @@ def shipped(results: Mapping[str, Any]) -> Iterator[Baseline]:
     yield from (read(_folder(name)) for name in SHIPPED if here & _measured_on(name))
 
 
+def shipped_of(model: str) -> Baseline | None:
+    """The baseline that ships of this model; None of another, and of a surface scorer."""
+    return read(_folder(model)) if SHIPPED.get(model) == "reference" else None
+
+
 def has_shipped(data: str, fingerprint: str) -> bool:
     """Whether a reference was measured on this data."""
     return any((data, fingerprint) in _measured_on(name) for name in SHIPPED)

@@ -58,6 +58,8 @@ class Rule:
     primary_items: int = 100
     slice_clusters: int = 20
     max_slices: int = 12
+    least_loss: float = 0.0
+    needs_headroom: bool = True
 
     @property
     def covered_noise(self) -> float:
@@ -402,6 +404,9 @@ class Decision:
     contracts: tuple[str, ...] = field(default=())
     moved: tuple[Moved, ...] = ()
     partial: PartialGate | None = None
+    purpose: str = "change"
+    margin: float | None = None
+    yours: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from encheck.claims import CONTRACT
 from encheck.errors import BaselineError
 from encheck.gating import reindex
-from encheck.gating.answers import is_unjudged, moved
+from encheck.gating.answers import DELTA, is_unjudged, moved
 from encheck.gating.balance import balanced, families_of, shares
 from encheck.gating.baseline import STORED, Baseline, tables_of
-from encheck.gating.capabilities import parts, pooled
+from encheck.gating.capabilities import by_property, parts, pooled
 from encheck.gating.capabilities import rows as gate_rows
 from encheck.gating.decision import decide
 from encheck.gating.declared import declarations, declared_of, gating
@@ -21,19 +23,26 @@ from encheck.gating.endpoints import RANKS, Beside, beside
 from encheck.gating.kept import Kept, Part
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
+from encheck.gating.pairs_endpoint import PairsEndpoint, pairs_endpoint
 from encheck.gating.partial import in_part, partial_gate, unselected
+from encheck.gating.purpose import BUDGET, ENGLISH, GUARDED, Purpose, Weighable, decide_for
 from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample
 from encheck.gating.remedies import remedies
-from encheck.gating.scale_shift import ThresholdShift, threshold_shifts
+from encheck.gating.scale_shift import LABELLED, ScaleShift, ThresholdShift, scale_shifts, threshold_shifts
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
+from encheck.ids import CaseId
+from encheck.language.identify import is_english
 from encheck.metrics.health import OF_THE_SPACE
 from encheck.scoring.scores import Scale
+from encheck.statistics.sharing import numbered
+from encheck.types import content_hash
 
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 NOT_THREE = (
     f"it was not measured on {FEWEST_REPLICATES} seed replicates or more. Make the baseline again with that many --twin"
 )
+BUILT_IN = "probes"  # the data that come with encheck
 EXACT = "exact"  # how documents were searched where a baseline does not say
 NEW = "new, not compared: the baseline has searches alone of these data"
 Results = Mapping[str, Any]
@@ -90,6 +99,7 @@ class Weighed:
     reindex: Reindex | None = None
     thresholds: tuple[ThresholdShift, ...] = ()
     answered: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    scales: tuple[ScaleShift, ...] = ()
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -125,6 +135,7 @@ def weigh(
     rule: Rule = DEFAULT,
     seed_noise: Noise | None = None,
     primary: str | None = None,
+    purpose: Purpose | None = None,
     people: People | None = None,
     vectors: VectorSample | None = None,
     documents: DocumentLengths | None = None,
@@ -133,9 +144,10 @@ def weigh(
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
     Where the run left out checks that its data allow, the gate is partial and does not pass. `primary` names the
-    primary endpoint of searches with labels, None for the one that their labels ask for. `people` know what was judged
-    of answers that differ. `vectors` are the candidate's of some texts, `documents` the lengths of the user's;
-    `threshold` is the one in use.
+    primary endpoint of searches with labels, None for the one that their labels ask for. `purpose` is what the
+    candidate is for, None for what the data ask for: a search where there is one, else the same model, changed.
+    `people` know what was judged of answers that differ. `vectors` are the candidate's of some texts, `documents` the
+    lengths of the user's; `threshold` is the one in use.
     """
     _refuse_incomparable(baseline, results, model)
     pair = _facing(baseline, results, items, model)
@@ -144,10 +156,24 @@ def weigh(
     found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
     new, missing = tuple(_uncompared(pair)), _missing(pair, results)
     noise = seed_noise or baseline.seed_noise or QUIET
-    decision = decide(
-        found.paired, rule=rule, seed_noise=noise, contracts=_broken(results, model), missing=missing,
-        moved=[_moved(one, baseline.name, people) for one in pair.searched],
-    )  # fmt: skip
+    wanted = purpose or Purpose("search" if found.endpoints or pair.searched else "change")
+    broken = _broken(results, model)
+    if wanted.name == "change":
+        moved_ = [_moved(one, baseline.name, people, DELTA) for one in pair.searched]
+        decision = decide(found.paired, rule=rule, seed_noise=noise, contracts=broken, missing=missing, moved=moved_)
+    else:
+        english = english_share(results, items)
+        found = found.with_behaviours(built_in=english >= ENGLISH)
+        weighable = found.weighable
+        if wanted.name == "pairs":
+            weighable = _of_pairs(found, pair, wanted)
+            wanted = replace(
+                wanted, protect=wanted.protect or tuple(name for name in GUARDED if name in weighable.behaviours)
+            )
+        moved_ = [_moved(one, baseline.name, people, wanted.margin) for one in pair.searched]
+        decision = decide_for(
+            wanted, weighable, rule=rule, contracts=broken, missing=missing, moved=moved_, english=english
+        )
     partial = partial_gate(baseline, results, model=model, weighed=pair.properties, missing=missing,
                            uncompared=sorted({table.property for table in new}))  # fmt: skip
     decision = in_part(doubted(decision, noise, rule), partial)
@@ -171,7 +197,47 @@ def weigh(
         index,
         threshold_shifts(baseline.cases, pair.whole[1].tables, results, items, model=model, threshold=threshold),
         {name: _answered(some) for name, some in found.rows.items() if some[0].after.answers},
+        scale_shifts(pair.old.scales, pair.new.scales, threshold=threshold),
     )
+
+
+def english_share(results: Results, items: Columns) -> float:
+    """The share of the user's texts that are English, of up to 1,000 by their hash; 1 where there are none."""
+    own = {str(CaseId.of(row)) for row in results["checks"] if row["data"].partition(":")[0] != BUILT_IN}
+    texts = {str(text) for case, columns in items.items() if case in own for text in columns.get("source", ())}
+    chosen = sorted(texts, key=content_hash)[:1_000]
+    return sum(map(is_english, chosen)) / len(chosen) if chosen else 1.0
+
+
+def _of_pairs(found: _Rows, pair: _Facing, purpose: Purpose) -> Weighable:
+    """What a gate for pairs weighs: the user's labelled pairs, and which edits stay below each model's threshold."""
+    endpoints: dict[str, PairsEndpoint] = {}
+    for name, old in pair.old.tables.items():
+        if old.kind != LABELLED or old.data.partition(":")[0] == BUILT_IN or old.data in endpoints:
+            continue
+        once = np.unique(old.texts, return_index=True)[1]
+        old, new = old.of(once), pair.new.tables[name].of(once)
+        if {0, 1} <= {*old.labels}:
+            endpoints[old.data] = pairs_endpoint(
+                old.near, new.near, labels=old.labels, things=numbered(old.things), budget=purpose.budget or BUDGET
+            )
+    first = next(iter(endpoints.values()), None)
+    ends = (first.old.threshold, first.new.threshold) if first else (None, None)
+    behaviours = {name: _kept_apart(name, found.rows[name], ends) for name in found.behaviours}
+    return replace(found.weighable, pairs=endpoints, behaviours={n: one for n, one in behaviours.items() if one})
+
+
+def _kept_apart(name: str, some: Sequence[Compared], ends: tuple[float | None, float | None]) -> Paired | None:
+    """Whether each edit that changes the meaning stays below each model's threshold; None without such edits."""
+    tables = [(one.before, one.after) for one in some if np.isfinite(one.before.far).all()]
+    if not tables:
+        return None
+    sides = [
+        np.concatenate([(both[i].far < (np.inf if end is None else end)).astype(float) for both in tables])
+        for i, end in enumerate(ends)
+    ]
+    things = numbered([names for both in tables for names in both[0].things])
+    return Paired(name, "pairs", "rate", *sides, things, endpoint="share of edits below the threshold")
 
 
 def _answered(some: Sequence[Compared]) -> tuple[int, int]:
@@ -207,6 +273,8 @@ class _Rows:
     rows: Mapping[str, list[Compared]]
     paired: Sequence[Paired]
     reported: Mapping[str, str]
+    compared: Sequence[Compared] = ()
+    behaviours: Mapping[str, Paired] = field(default_factory=dict)
 
     @classmethod
     def of(cls, pair: _Facing, *, rule: Rule, primary: str | None, is_other_family: bool = False) -> _Rows:
@@ -216,7 +284,7 @@ class _Rows:
         slices, left_out = sliced(rows, rule)
         judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
         named = rows | slices | {name: part.cases for name, part in parts(rows).items()}
-        found = cls(named, pooled(compared, rule, slices), judged | left_out)
+        found = cls(named, pooled(compared, rule, slices), judged | left_out, compared)
         return found.without_space() if is_other_family else found
 
     def without_space(self) -> _Rows:
@@ -224,7 +292,31 @@ class _Rows:
         own = {name for name, some in self.rows.items() if some[0].metric in OF_THE_SPACE}
         why = {one.name: _of_another_family(one) for one in self.paired if one.name in own}
         rows = {name: some for name, some in self.rows.items() if name not in own}
-        return _Rows(rows, [one for one in self.paired if one.name not in own], {**self.reported, **why})
+        paired = [one for one in self.paired if one.name not in own]
+        return replace(self, rows=rows, paired=paired, reported={**self.reported, **why})
+
+    @property
+    def endpoints(self) -> list[Paired]:
+        """The primary endpoints of searches with labels."""
+        return [one for one in self.paired if one.budget == "primary"]
+
+    def with_behaviours(self, *, built_in: bool) -> _Rows:
+        """With each property that is a rate as one, of all its data; without `built_in` of the user's data alone."""
+        found = [
+            one for one in self.compared
+            if one.budget == "behaviour" and one.metric.kind == "rate" and not declared_of(one.before).proxy
+            and (built_in or one.before.data.partition(":")[0] != BUILT_IN)
+        ]  # fmt: skip
+        behaviours = {one.name: one for one in by_property(found)}
+        cases = {name: [one for one in found if one.before.property == name] for name in behaviours}
+        return replace(self, rows={**cases, **self.rows}, behaviours=behaviours)
+
+    @property
+    def weighable(self) -> Weighable:
+        """What a gate for another model weighs."""
+        slices = [one for one in self.paired if one.budget == "slices"]
+        rows = [one for one in self.paired if one.budget == "behaviour"]
+        return Weighable(self.endpoints, slices, self.behaviours, rows)
 
     @property
     def beside(self) -> dict[str, tuple[Beside, ...]]:
@@ -294,9 +386,9 @@ def _missing(pair: _Facing, results: Results) -> list[str]:
     return [*(f"{name} (the baseline)" for name in missed), *(f"{name} (the candidate)" for name in new)]
 
 
-def _moved(one: Searched, baseline: str, people: People | None) -> Moved:
+def _moved(one: Searched, baseline: str, people: People | None, delta: float) -> Moved:
     """How many answers changed, and what people said of these where their number alone does not decide."""
-    found = moved(one.before, one.after)
+    found = moved(one.before, one.after, delta=delta)
     if people is None or found.is_bounded or not found.shares[0].queries:
         return found
     return replace(found, judged=people(one, baseline))

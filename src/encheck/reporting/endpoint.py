@@ -19,11 +19,14 @@ def remedy(against: Mapping[str, Any]) -> str:
 
 def lines(against: Mapping[str, Any]) -> Iterator[str]:
     """The figure that decides, the alpha that it and the others are tested with, and what is reported beside it."""
-    rows = primary_rows(against)
+    rows, decides = primary_rows(against), against.get("purpose", "change") != "change"
     shares = {row["budget"]: row["alpha"] for row in reversed(against["rows"]) if row["gates"] and row.get("budget")}
-    others = [f"{name} at {100 * alpha:g}% together" for name, alpha in shares.items() if name != "primary"]
+    others = [
+        f"{name} at {100 * alpha:g}% together" for name, alpha in shares.items() if name != "primary" and not decides
+    ]
     for row in rows:
-        tested = f"tested first, at {100 * row['alpha']:g}%" if row["gates"] else "reported only"
+        first = "tested" if decides else "tested first"
+        tested = f"{first}, at {100 * row['alpha']:.2g}%" if row["gates"] else "reported only"
         yield f"{row['row']}: the primary endpoint is {', '.join([row['endpoint'], tested, *others])}"
         if row["beside"]:
             beside = [_said(one, told=row["gates"]) for one in row["beside"]]

@@ -246,8 +246,8 @@ class Sharing:
         gained = np.where(own > _NOTHING, of_wins / np.maximum(own, _NOTHING), 1.0)
         return korn_graubard(share, self.counted(errors, rare) * np.maximum(gained, 1), errors.free)
 
-    def change_interval(self, differences: Floats) -> tuple[Floats, Floats]:
-        """The 95% interval of the mean of each column [n, k] of differences of wins, from -1 to 1; ends of shape [k].
+    def change_interval(self, differences: Floats, *, level: float = LEVEL) -> tuple[Floats, Floats]:
+        """The interval of the mean of each column [n, k] of differences of wins, from -1 to 1; ends of shape [k].
 
         Tango's score interval at the effective number of items, with Student's t; from -1 to 1 where it is `withheld`.
         """
@@ -257,7 +257,7 @@ class Sharing:
         errors, n = self.errors(columns), len(self)
         up, down = (np.maximum(sign * columns, 0).sum(axis=0) for sign in (1, -1))
         effective = self.counted(errors, up + down)
-        reach = t_quantile((1 + LEVEL) / 2, errors.free)
+        reach = t_quantile((1 + level) / 2, errors.free)
         scale = effective / n
         ends = [tango_bound(effective, up * scale, down * scale, sign * reach) for sign in (1, -1)]
         return ends[0], ends[1]

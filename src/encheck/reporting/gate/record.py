@@ -79,6 +79,9 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
     before, after = w.balanced
     return {
         "baseline": w.baseline,
+        "purpose": w.decision.purpose,
+        "margin": w.decision.margin,
+        "yours": list(w.decision.yours),
         "outcome": w.decision.outcome,
         "reasons": list(w.decision.reasons),
         "rows": [_row(w, row, shown) for row in w.decision.rows],
@@ -93,6 +96,7 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
         "reported_only": dict(w.reported),
         "notes": list(w.notes),
         "reindex": asdict(w.reindex) | {"says": w.reindex.says} if w.reindex else None,
+        "scales": [asdict(one) | {"says": one.says} for one in w.scales if one.has_moved],
         "thresholds": [asdict(one) | {"says": one.says} for one in w.thresholds],
     }
 

@@ -98,6 +98,10 @@ def _stay(against: Against, to_type: Commands) -> Iterator[Step]:
 
 
 def _find_out(against: Against, to_type: Commands) -> Iterator[Step]:
+    if against.get("yours"):
+        accepted = " ".join(f"--accept={shlex.quote(name)}" for name in against["yours"])
+        yield Step("Do you accept this loss?", f"{to_type.again} {accepted}" if to_type.again else "")
+        return
     yield Step(f"Keep {against['baseline']} in use until the gate can tell.")
     if against.get("partial"):
         ways = tuple(f"{text[0].upper()}{text[1:]}." for text in against.get("remedies", ()))

@@ -94,6 +94,8 @@ def _answer(against: Against, candidate: str) -> str:
         undecided = "Partial: " if partial else "Not yet: "
         start = {"pass": "Yes: ", "block": "No: ", "inconclusive": undecided}[against["outcome"]]
         return f"{start}{candidate} is the same model as {old}: no vector moved"
+    if against.get("yours"):
+        return f"Your decision: {candidate} may replace {old}, but for {listed(against['yours'])}"
     if partial and against["outcome"] == "inconclusive":
         what = f"a part of the checks ({named})" if (named := weighed_in(partial)) else "a part of the checks"
         return f"Partial: only {what} was weighed, so the gate cannot tell whether {candidate} can take {old}'s place"
@@ -106,6 +108,8 @@ def _answer(against: Against, candidate: str) -> str:
 
 def _lead(against: Against, losses: Sequence[Loss]) -> str:
     """The weightiest reason in plain words, and what else there is."""
+    if against["outcome"] == "pass" and against.get("purpose", "change") != "change":
+        return f"{'; '.join(text.partition(': ')[2] for text in against['reasons'])}."
     if against["outcome"] == "pass":
         return _nothing_lost(against)
     if not losses:

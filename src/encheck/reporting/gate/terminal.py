@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import change_of
 from encheck.reporting.gate.rows import CHANGE, HEAD, cells, folded, state_of, weighed_rows
 from encheck.reporting.gate.steps import UNKNOWN, Commands, commands, steps
-from encheck.reporting.gate.story import NEW, Loss, story
-from encheck.reporting.gate.words import explained, part, title, undecided
+from encheck.reporting.gate.story import NEW, Loss, listed, story
+from encheck.reporting.gate.words import explained, made_for, part, title, undecided
 from encheck.reporting.text import table
 
 SHORT = ("gate", "gate row", CHANGE, "lost", "won")
 TOLD = 3  # losses with examples
+EXAMPLE = 4  # lines: what a loss means, and one example of it
+SHORTEST = 20  # lines of a gate that is not told in full
 
 
 def told(results: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
@@ -26,20 +28,61 @@ def told(results: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
 def lines(
     gate: Mapping[str, Any], *, candidate: str = NEW, to_type: Commands = UNKNOWN, verbose: bool = False
 ) -> Iterator[str]:
-    """The gate on the terminal: what got worse, what to do, then the rows; `verbose` shows all their figures."""
+    """The gate on the terminal: the answer, why, what to do, what else has to change, and what else moved.
+
+    `verbose` adds all rows with their figures.
+    """
     for against in gate["against"]:
-        yield f"gate against {against['baseline']}{part(against)}: {title(against)}"
+        if not verbose:
+            yield from _shortened(list(_short_lines(against, candidate, to_type)))
+            continue
+        yield f"gate against {against['baseline']}{part(against)}{made_for(against)}: {title(against)}"
         yield from _told(against, candidate)
         yield "  what to do:"
         for number, step in enumerate(steps(against, candidate=candidate, to_type=to_type), start=1):
             yield f"    {number}. {step.says}"
             yield from (f"       - {way}" for way in step.ways)
             yield from [f"       {step.command}"] * bool(step.command)
-        yield from _rows(against, verbose=verbose)
+        yield from _rows(against)
         yield from (f"  - {text}" for text in explained(against, commands=False, remedies=False))
         yield from (f"  - {text}: see the page" for text in folded(against))
     yield from undecided(gate)
     yield ""
+
+
+def _short_lines(against: Mapping[str, Any], candidate: str, to_type: Commands) -> Iterator[str]:
+    yield f"gate against {against['baseline']}{part(against)}{made_for(against)}: {title(against)}"
+    told = story(against, candidate=candidate)
+    yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
+    for i, loss in enumerate(told.losses[:TOLD]):
+        yield f"  {loss.title}"
+        yield from (f"  {text}" for text in list(_evidence(loss))[:EXAMPLE] if i == 0)
+    if more := len(told.losses) - TOLD:
+        yield from [f"  and {more} more: {listed([loss.name for loss in told.losses[TOLD:]])}"] * (more > 0)
+    yield "  what to do:"
+    for number, step in enumerate(steps(against, candidate=candidate, to_type=to_type), start=1):
+        yield f"    {number}. {step.says}"
+        yield from (f"       - {way}" for way in step.ways)
+        yield from [f"       {step.command}"] * bool(step.command)
+    shown = set() if told.losses else set(against["reasons"])
+    said = explained(against, commands=False, remedies=False)
+    yield from (f"  - {text}" for text in said if not _is_shown(text, told.losses, shown))
+    decides = [row for row in weighed_rows(against) if row["evidence"] or row["outcome"] == "block"]
+    if decides:
+        yield from table([SHORT, *(_short(row) for row in decides)])
+
+
+def _is_shown(text: str, losses: Sequence[Loss], reasons: Collection[str]) -> bool:
+    """Whether the answer, or a loss, has said this already."""
+    return text in reasons or any(text.startswith(f"{loss.row.get('row')}: ") for loss in losses)
+
+
+def _shortened(lines: Sequence[str]) -> Iterator[str]:
+    """The first lines, and how many more there are."""
+    kept = lines if len(lines) <= SHORTEST else lines[: SHORTEST - 1]
+    yield from kept
+    if left := len(lines) - len(kept):
+        yield f"  ({left} more lines: -v, or the page)"
 
 
 def _told(against: Mapping[str, Any], candidate: str) -> Iterator[str]:
@@ -59,13 +102,10 @@ def _evidence(loss: Loss) -> Iterator[str]:
     yield from lost.lines(loss.row)
 
 
-def _rows(against: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
+def _rows(against: Mapping[str, Any]) -> Iterator[str]:
     """The rows that a verdict rests on."""
-    shown = weighed_rows(against)
-    if shown and verbose:
+    if shown := weighed_rows(against):
         yield from table([HEAD, *(cells(row) for row in shown)])
-    elif shown:
-        yield from table([SHORT, *(_short(row) for row in shown)])
 
 
 def _short(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,9 +7,11 @@ from typing import Any
 
 from encheck.gating.types import DEFAULT, Judged, Outcome
 from encheck.reporting import endpoint
+from encheck.reporting.gate.names import name_of
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
 NOT_YET = "CANNOT TELL YET"
+YOURS = "YOUR DECISION"
 SAME_MODEL = "The candidate is the same model: no vector moved"
 MAX_PROPERTIES_NAMED = 3
 
@@ -17,6 +19,8 @@ MAX_PROPERTIES_NAMED = 3
 def word(against: Mapping[str, Any]) -> str:
     """The outcome as it is shown: a search that judging would decide is not inconclusive, but cannot be told yet."""
     waits = any(search["judge"] for search in against.get("searches", ()))
+    if against.get("yours"):
+        return YOURS
     return NOT_YET if against["outcome"] == "inconclusive" and waits else WORDS[against["outcome"]]
 
 
@@ -30,6 +34,18 @@ def part(said: Mapping[str, Any]) -> str:
         return ""
     named = weighed_in(said["partial"])
     return f" (partial: {named})" if named else " (partial)"
+
+
+def made_for(against: Mapping[str, Any]) -> str:
+    """What the gate decided for, and the margin; empty where one model was changed.
+
+    >>> made_for({"purpose": "search", "margin": 0.04})
+    ', for another model of this search (a loss of 4 points has to be ruled out)'
+    """
+    if (purpose := against.get("purpose", "change")) == "change":
+        return ""
+    what = {"search": "this search", "pairs": "these pairs", "similarity": "these graded pairs"}[purpose]
+    return f", for another model of {what} (a loss of {100 * against['margin']:g} points has to be ruled out)"
 
 
 def weighed_in(partial: Mapping[str, Any]) -> str:
@@ -69,7 +85,7 @@ def headline(gate: Mapping[str, Any]) -> Iterator[str]:
             said.append(f"{start}: {NOT_YET}. {at_most(search)}{_also_open(against, search)}")
         elif search.get("judged") and search["judged"]["asked"]:
             said.append(f"{start}: {WORDS[gate['outcome']]}. {_decisive(search, gate['outcome'], against['reasons'])}")
-    yield from said or [". ".join([f"{start}: {WORDS[gate['outcome']]}", *_weightiest(gate, against)])]
+    yield from said or [". ".join([f"{start}: {word(against)}", *_weightiest(gate, against)])]
 
 
 def ruled_out(against: Mapping[str, Any]) -> str:
@@ -78,6 +94,8 @@ def ruled_out(against: Mapping[str, Any]) -> str:
     >>> ruled_out({"rows": [{"kind": "rate", "gates": True, "evidence": True, "delta": 0.02}]})
     'This rules out a loss of 4 points in a row, and none is estimated at 2 points'
     """
+    if against.get("purpose", "change") != "change":
+        return ""  # the reasons of a yes say so, component by component
     deltas = [row["delta"] for row in against["rows"] if row["kind"] == "rate" and row["gates"] and row["evidence"]]
     if not deltas:
         return ""
@@ -139,6 +157,7 @@ def explained(against: Mapping[str, Any], *, commands: bool = True, remedies: bo
     """
     yield from against["reasons"]
     yield from dropped_in(against)
+    yield from traded(against)
     yield from (f"to decide: {text}" for text in against.get("remedies", ()) if remedies)
     yield from endpoint.lines(against)
     for search in against.get("searches", ()):
@@ -151,11 +170,29 @@ def explained(against: Mapping[str, Any], *, commands: bool = True, remedies: bo
     yield from against["notes"]
 
 
+def traded(against: Mapping[str, Any]) -> Iterator[str]:
+    """What else moved for certain and by a loss or gain that matters, for another model: it decides nothing."""
+    if against.get("purpose", "change") == "change":
+        return
+    beside = [row for row in against["rows"] if row["gates"] and not row["evidence"] and not row.get("part_of")]
+    for word_, sign in (("better", 1), ("worse", -1)):
+        moved = [row for row in beside if (ends := row["low" if sign > 0 else "high"]) is not None
+                 and sign * ends > 0 and sign * row["change"] >= row["delta"]]  # fmt: skip
+        if moved:
+            names = ", ".join(_with_change(row) for row in sorted(moved, key=lambda row: -sign * row["change"]))
+            yield f"{word_}, and decides nothing: {names}"
+
+
+def _with_change(row: Mapping[str, Any]) -> str:
+    change = f"{100 * row['change']:+.1f} points" if row["kind"] == "rate" else f"{row['change']:+.3f}"
+    return f"{name_of(row)} ({change})"
+
+
 def dropped_in(against: Mapping[str, Any]) -> Iterator[str]:
     """Whether stored vectors stay, and what becomes of a threshold in use; no outcome says either."""
     if against.get("reindex"):
         yield against["reindex"]["says"]
-    yield from (one["says"] for one in against.get("thresholds", ()))
+    yield from (one["says"] for one in (*against.get("scales", ()), *against.get("thresholds", ())))
 
 
 def _score(against: Mapping[str, Any]) -> Iterator[str]:
