@@ -232,12 +232,12 @@ def _kept_apart(name: str, some: Sequence[Compared], ends: tuple[float | None, f
     tables = [(one.before, one.after) for one in some if np.isfinite(one.before.far).all()]
     if not tables:
         return None
-    sides = [
+    old, new = (
         np.concatenate([(both[i].far < (np.inf if end is None else end)).astype(float) for both in tables])
         for i, end in enumerate(ends)
-    ]
+    )
     things = numbered([names for both in tables for names in both[0].things])
-    return Paired(name, "pairs", "rate", *sides, things, endpoint="share of edits below the threshold")
+    return Paired(name, "pairs", "rate", old, new, things, endpoint="share of edits below the threshold")
 
 
 def _answered(some: Sequence[Compared]) -> tuple[int, int]:
