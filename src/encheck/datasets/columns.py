@@ -37,7 +37,9 @@ class Columns:
     `hashes`; `order` ranks the clusters as folds are dealt out. `repeats` says how many earlier rows hold the same pair
     as the row at a position. `read` reads rows by their positions. `draw` gives the texts that calibration draws from,
     with the names of their clusters, and the numbers of these names. `counts` says how many rows were read, skipped,
-    and in how many shards.
+    and in how many shards. `things`, shape [n, 3], has hashes of what each pair shares with others, 0 for none: its
+    cluster, where the data name it or it shares no sentence, and its sentences that are in several pairs. None where no
+    sentence is, or the pairs or clusters are too many to follow more than clusters.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Columns:
     skipped: tuple[str, ...] = ()
     fingerprint: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
+    things: NDArray[np.uint64] | None = None
     _rows: dict[int, Row] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -79,7 +82,8 @@ class Columns:
         key = content_hash(row.first, row.second)
         name = ItemId.of(self.name, key, "pair", 1, "data", self.repeats(at))
         cluster = row.cluster or self.cluster_name(int(self.clusters[at]))
-        return SentencePair(name, row.first, row.second, row.label, cluster, score=row.score)
+        shares = names_of(self.things[at]) if self.things is not None and self.things[at, 1:].any() else ()
+        return SentencePair(name, row.first, row.second, row.label, cluster, score=row.score, shares=shares)
 
     def cluster_name(self, number: int) -> str:
         """The name of a cluster that the data do not name; of one that they do, a hash of its name."""
@@ -184,6 +188,12 @@ class ColumnPairs(Sequence[Any]):
         others = np.concatenate([np.full(len(numbers), -1, np.int32), other])
         return Clusters(np.concatenate([numbers, one]), len(columns.hashes), others, columns.hashes)
 
+    @property
+    def shares(self) -> Sequence[tuple[str, ...]]:
+        """What each item has in common with others; empty where they share clusters alone, as with a tail."""
+        things = self.columns.things
+        return () if things is None or self.tail else [names_of(some) for some in self.take(things)]
+
     def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.signedinteger[Any]]:
         """The fold of each chosen item, shape [chosen]: clusters are dealt out in the order of their names' hashes."""
         numbers = self.clusters.numbers[chosen]
@@ -196,10 +206,15 @@ class ColumnPairs(Sequence[Any]):
         return fold
 
 
+def names_of(hashes: NDArray[np.uint64]) -> tuple[str, ...]:
+    """The hex digits of those that are not 0."""
+    return tuple(f"{number:016x}" for number in hashes.tolist() if number)
+
+
 def turned(pair: SentencePair) -> BothOrders:
     """A labelled pair as an item in both orders."""
     return BothOrders(
-        ItemId(pair.id).in_both_orders, pair.first, pair.second, int(pair.label or 0), pair.cluster, pair.split
+        ItemId(pair.id).in_both_orders, pair.first, pair.second, int(pair.label or 0), pair.cluster, pair.split, pair.shares
     )
 
 

@@ -129,7 +129,7 @@ class Scorer:
     def _resampler_of(self, pairs: ColumnPairs) -> Resampler:
         """The draws of pairs in shards; kept for the last selection alone, since it is large."""
         if self._last is None or self._last[0] is not pairs:
-            self._last = pairs, Resampler(pairs.clusters, seed=self.seed)
+            self._last = pairs, Resampler(pairs.clusters, seed=self.seed, shares=pairs.shares)
         return self._last[1]
 
     def _sorted(self, model: str, items: Items) -> Scores:

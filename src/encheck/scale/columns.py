@@ -21,9 +21,10 @@ from encheck.datasets.reader import Row
 from encheck.scale.partitions import Folder
 from encheck.scale.rows import some_rows
 from encheck.scale.shards import Done
-from encheck.statistics.bootstrap import MOST_CLUSTERS
+from encheck.statistics.bootstrap import MANY_ITEMS, MOST_CLUSTERS
 from encheck.statistics.clusters import component_numbers
 from encheck.statistics.ordered import distinct, parts_of, places_in
+from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
 Numbers = NDArray[Any]
@@ -77,6 +78,7 @@ def columns_of(name: str, parts: Parts, *, has_clusters: bool, fingerprint: str,
     if np.isnan(known["gold"]).all():
         known["gold"] = np.broadcast_to(np.nan, len(known["gold"]))  # a column of nothing takes no memory
     clusters, hashes, order = _clusters(parts, has_clusters=has_clusters)
+    things = _things(parts, clusters, hashes, has_clusters=has_clusters)
     repeats = _repeats(parts.column("pair"))
     counts = {what: sum(one.counts[what] for one in parts.done) for what in ("rows", "read", "skipped")}
     notes = tuple(note for one in parts.done for note in one.notes)
@@ -91,6 +93,7 @@ def columns_of(name: str, parts: Parts, *, has_clusters: bool, fingerprint: str,
         skipped=notes,
         fingerprint=fingerprint,
         about=about,
+        things=things,
     )  # fmt: skip
 
 
@@ -133,6 +136,23 @@ def _clusters(parts: Parts, *, has_clusters: bool) -> tuple[NDArray[np.int32], H
     order = np.empty(len(names), np.int32)
     order[sorted(range(len(names)), key=digests.__getitem__)] = np.arange(len(names))
     return place[clusters], hashes[ranks], order
+
+
+def _things(parts: Parts, clusters: NDArray[np.int32], hashes: Hashes, *, has_clusters: bool) -> Hashes | None:
+    """`Columns.things`: what `shares_of` says of smaller data."""
+    if len(hashes) > MOST_CLUSTERS or len(clusters) > MANY_ITEMS:
+        return None
+    first, second = parts.column("words"), parts.column("others")
+    each, counts = np.unique(np.concatenate([first, second[second != first]]), return_counts=True)
+    several = each[counts > 1]
+    if not len(several):
+        return None
+    shared = [np.where(np.isin(side, several), side, 0) for side in (first, second)]
+    shared[1][second == first] = 0
+    given = parts.column("given") if has_clusters else np.zeros(len(first), np.uint64)
+    names = np.array([int(content_hash(f"{number:016x}"), 16) for number in hashes.tolist()], np.uint64)
+    alone = np.where(shared[0] | shared[1], 0, names[clusters])
+    return np.stack([np.where(given > 0, given, alone), *shared], axis=1)
 
 
 def _named(parts: Parts, part: NDArray[np.int32], *, exactly: bool) -> Hashes:

@@ -6,13 +6,14 @@ import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.clusters import shares_of
 from encheck.datasets.columns import Columns
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.pairs import LICENCE
@@ -183,8 +184,11 @@ def _refuse_other_sizes(parts: Parts, columns: Columns) -> None:
 def _with_sample(columns: Columns, count: int, seed: int) -> Dataset:
     """The data set of these columns, with `count` of its clusters in memory."""
     positions = _sampled(columns, count, seed)
-    found = tuple(columns.pairs(positions))
-    groups = tuple(Group(p.id, p.first, p.second, p.cluster, split=p.split) for p in found if p.label == 1)
+    kept = zip(columns.pairs(positions), shares_of(columns.rows(positions)), strict=True)
+    found = tuple(replace(pair, shares=shares) for pair, shares in kept)
+    groups = tuple(
+        Group(p.id, p.first, p.second, p.cluster, split=p.split, shares=p.shares) for p in found if p.label == 1
+    )
     return Dataset(
         columns.name, found, groups, LICENCE, columns.counts["read"],
         skipped=columns.skipped,

@@ -30,7 +30,7 @@ from encheck.scale.shards import Done, Shard
 from encheck.scale.storage import join
 from encheck.similarity import Vectors, jaccard_once
 
-EDITION = 1  # of what the files hold
+EDITION = 2  # of what the files hold
 PAIRS_AT_ONCE = 10_000  # whose vectors are compared at once
 NOTES = 5  # malformed rows that are told of a shard
 Floats = NDArray[np.float64]
@@ -117,8 +117,8 @@ def _hashes(rows: Sequence[Row]) -> dict[str, NDArray[np.uint64]]:
     the pair, and of the given cluster, 0 for none.
     """
     hashes: Mapping[str, Callable[[Row], int]] = {
-        "words": lambda row: _hash(_bag(row.first)),
-        "others": lambda row: _hash(_bag(row.second)),
+        "words": lambda row: _hash(f"sentence\0{_bag(row.first)}"),
+        "others": lambda row: _hash(f"sentence\0{_bag(row.second)}"),
         "least": lambda row: _hash(min(row.first, row.second)),
         "first": lambda row: _hash(row.first),
         "pair": lambda row: _hash(f"{row.first}\0{row.second}"),

@@ -126,7 +126,8 @@ class Resampler:
     sentences), "" for none: such an item is drawn as often as one times the other is (Owen 2007, "The pigeonhole
     bootstrap"), which errs on the wide side. `Clusters` has all of that in numbers. `shares` names what each item has
     in common with others where items overlap, and is empty for items that share their cluster alone. Overlapping items
-    have each a weight of their own in a replicate (`overlapping_weights`).
+    have each a weight of their own in a replicate (`overlapping_weights`). Items that hang on two clusters, and more
+    than `MANY_ITEMS`, are drawn by their clusters alone.
 
     More than `MOST_CLUSTERS` are put into `GROUPS` random groups by their hash, and groups are drawn: the method of
     random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
@@ -159,9 +160,9 @@ class Resampler:
             self.others = None if found.others is None else found.others.astype(np.intp)
             self.weights = bootstrap_weights(found.count, seed)
         self._things = self._numbers if self.others is None else np.column_stack([self._numbers, self.others])
-        if any(shares) and not isinstance(clusters, Clusters):
-            both = zip(shares, clusters, strict=True)
-            named = [some or (content_hash(cluster),) for some, cluster in both]
+        if any(shares) and not self.is_grouped and self.others is None and len(shares) <= MANY_ITEMS:
+            names = [""] * len(shares) if isinstance(clusters, Clusters) else clusters
+            named = [some or (content_hash(cluster),) for some, cluster in zip(shares, names, strict=True)]
             self._things = numbered(named)
             if self.overlaps:
                 self.columns, self.weights = np.arange(len(named)), overlapping_weights(named, self._things, seed)
