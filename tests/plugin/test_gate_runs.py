@@ -39,6 +39,10 @@ class Lucky(Oracle):
         return super()._vector(text) if is_known else direction(f"lost {text}")
 '''
 LOUD = (10, 25, 40)
+SAME_MODEL = (
+    "GATE: PASSED. This rules out a loss of 4 points in a row, and none is estimated at 2 points. "
+    "The candidate is the same model: no vector moved"
+)
 TWINS = [f"--encheck-twin=lucky-{unknown}" for unknown in LOUD]
 
 
@@ -141,16 +145,15 @@ def test_a_part_of_the_checks_can_block(run, baseline, tmp_path):
 
 def test_a_selection_of_all_that_the_data_allow_is_no_part(whole):
     """Also checks that no gate weighs may be left out."""
-    passed = "GATE: PASSED. The candidate is the same model: no vector moved"
-    assert whole("bag-of-words", markers="contrast").outlines[-1] == passed
-    assert whole("bag-of-words", "-k", "not synonym_keeps").outlines[-1] == passed
+    assert whole("bag-of-words", markers="contrast").outlines[-1] == SAME_MODEL
+    assert whole("bag-of-words", "-k", "not synonym_keeps").outlines[-1] == SAME_MODEL
 
 
 def test_a_gate_is_not_reached_by_what_pytest_is_told(whole, monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--collect-only -m number")
     outcome = whole("bag-of-words")
     assert outcome.ret == 0
-    assert outcome.outlines[-1] == "GATE: PASSED. The candidate is the same model: no vector moved"
+    assert outcome.outlines[-1] == SAME_MODEL
 
 
 def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_path):

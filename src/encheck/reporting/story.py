@@ -111,13 +111,18 @@ def _names(results: Mapping[str, Any]) -> Any:
 
 
 def _cases(results: Mapping[str, Any]) -> Iterator[tuple[list[Row], Declaration]]:
-    """The rows of each check whose figure is a share of items, or one of `WHOLE`, all levels together."""
+    """The rows of each check whose figure is a share of items, or one of `WHOLE`, all levels together.
+
+    Not where the interval of one is withheld: nothing is certain of it.
+    """
     declared, found = declarations(results), dict[tuple[str, str, str], list[Row]]()
     for row in judged(results):
         its = declared[row["check"]]
         if row["value"] is not None and row["metric"] == its.metric and not its.unjudged:
             found.setdefault((row["model"], row["data"], row["check"]), []).append(row)
-    yield from ((rows, declared[c]) for (_, _, c), rows in found.items() if _is_share(rows[0]) or _is_whole(rows[0]))
+    for (_, _, check), rows in found.items():
+        if (_is_share(rows[0]) or _is_whole(rows[0])) and all(row["high"] is not None for row in rows):
+            yield rows, declared[check]
 
 
 def _is_share(row: Row) -> bool:
