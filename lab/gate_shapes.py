@@ -59,7 +59,8 @@ def main() -> None:
     named = of_file(args.file) if args.file else None
     every = {"a real search": named} if named is not None else shapes(args.items)
     print(
-        "| items | unchanged passes at 2 / 10 / 30% | -1 point: blocked, at most | -4 points: passed, at most | blocked at 10% |"
+        "| items | unchanged passes at 2 / 10 / 30% | -1 point: blocked, at most | -4 points: passed, at most "
+        "| blocked at 10% |"
     )
     print("| --- | --- | --- | --- | --- |")
     for name, things in every.items():

@@ -3,9 +3,9 @@
     python lab/sharing_coverage.py --runs 2000
     python lab/sharing_coverage.py --runs 2000 --file sharing.csv   # two columns: query,document
 
-Each thing (a document, a sentence, a topic) has a random effect, and an item has the mean of its things' effects, scaled so
-that two items with the same single thing correlate by `correlation` before the cut. Items on one side of it are won. `--worst` prints the worst
-figure of each shape, else every cell is printed.
+Each thing (a document, a sentence, a topic) has a random effect, and an item has the mean of its things' effects,
+scaled so that two items with the same single thing correlate by `correlation` before the cut. Items on one side of it
+are won. `--worst` prints the worst figure of each shape, else every cell is printed.
 """
 
 from __future__ import annotations
