@@ -397,4 +397,4 @@ def test_the_end_of_a_training_says_where_every_checkpoint_is_blocked(tmp_path, 
     evaluator = follower(checks="retrieval", baseline=Oracle())
     trainer = train(tmp_path / "out", evaluator, tiny_model(tmp_path), eval_on_start=True)
     assert trainer.state.best_metric == -1
-    assert "every checkpoint is blocked (3 of 3): keep the base (retrieval_part 0." in caplog.text
+    assert "every checkpoint is blocked (3 of 3): keep the base (retrieval_part 1.0" in caplog.text

@@ -214,7 +214,13 @@ def names_of(hashes: NDArray[np.uint64]) -> tuple[str, ...]:
 def turned(pair: SentencePair) -> BothOrders:
     """A labelled pair as an item in both orders."""
     return BothOrders(
-        ItemId(pair.id).in_both_orders, pair.first, pair.second, int(pair.label or 0), pair.cluster, pair.split, pair.shares
+        ItemId(pair.id).in_both_orders,
+        pair.first,
+        pair.second,
+        int(pair.label or 0),
+        pair.cluster,
+        pair.split,
+        pair.shares,
     )
 
 

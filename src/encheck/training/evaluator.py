@@ -77,7 +77,7 @@ def behaviour(
         sensitivity_part, invariance_part, retrieval_part, balanced: the balanced score and its parts, from chance, 0,
         to 1, of the properties that were asked for by name, or of `default_checks()`. `balanced` needs all three parts.
         With a baseline, FIGURE_change, FIGURE_change_low and FIGURE_change_high of each property and of the score: the
-        paired difference with its two one-sided 95% bounds, as the gate has them. `blocked` is 1 where a gate on these
+        paired difference with the ends of its 95% interval, as the gate has them. `blocked` is 1 where a gate on these
         items would block, else 0. `score` is the change of the score, -1 where blocked; `certainly_better` is 1 where
         its lower bound is above 0 and nothing blocks.
 
@@ -197,7 +197,7 @@ class _Watch:
         return found if score is None else found | {BALANCED: score}
 
     def _bounds(self, before: Side, after: Side) -> tuple[float, float]:
-        """One-sided 95% bounds of the score's change, from replicates that draw the same clusters for both models."""
+        """The 95% interval of the score's change, from replicates that draw the same clusters for both models."""
         old, new = (
             score_replicates(
                 {name: one for name, one in won(side.tables).items() if name in self.scored},
@@ -209,7 +209,7 @@ class _Watch:
         change = (new - old)[np.isfinite(new - old)]
         if 2 * len(change) < len(new):
             return float("nan"), float("nan")
-        low, high = np.percentile(change, [5, 95])
+        low, high = np.percentile(change, [2.5, 97.5])
         return float(low), float(high)
 
 
