@@ -65,7 +65,7 @@ def test_a_row_that_blocks_shows_three_lost_items_of_different_clusters_with_bot
 
 def test_what_a_loss_means_is_the_check_s_own_sentence_and_stands_on_the_terminal(weighed):
     (found, _) = weighed(*scores(lost=range(40)))
-    said = list(terminal.lines(found))
+    said = list(terminal.lines(found, verbose=True))
     assert f"    {ANTONYM.means}" in said
     assert ANTONYM.means
     assert sum(text.startswith("  lost in antonym/d/1: source ") for text in said) == 3

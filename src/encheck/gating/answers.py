@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.gating.pairing import TOLERANCE
-from encheck.gating.types import Moved, Share, Z
+from encheck.gating.types import Moved, Share
 from encheck.scoring.answers import KEPT, Answers
 from encheck.scoring.table import Table
+from encheck.statistics.sharing import korn_graubard
 
 Bools = NDArray[np.bool_]
 DELTA = 0.02  # as of nDCG@10
@@ -67,7 +68,7 @@ def moved(before: Table, after: Table, *, delta: float = DELTA) -> Moved:
 
 
 def share(figure: str, what: str, changed: Bools, weights: NDArray[np.float64], clusters: Sequence[str]) -> Share:
-    """The share of queries that changed, by how often they were asked, with Wilson's 95% interval.
+    """The share of queries that changed, by how often they were asked, with Clopper and Pearson's 95% interval.
 
     The interval is that of as many queries as the clusters are worth: no more than clusters of their weights would be
     if all queries of one changed together (Kish 1965, section 11.7), nor than the spread of the clusters' own shares
@@ -82,16 +83,5 @@ def share(figure: str, what: str, changed: Bools, weights: NDArray[np.float64], 
     spread = float(((own - value * sizes) ** 2).sum()) / total**2
     if spread > 0:
         worth = min(worth, value * (1 - value) / spread)
-    low, high = wilson(value, worth)
+    low, high = (float(end) for end in korn_graubard(value, worth, inf))
     return Share(figure, what, value, low, high, int(changed.sum()), worth)
-
-
-def wilson(value: float, n: float) -> tuple[float, float]:
-    """Wilson's 95% score interval of a share of `n`, which need not be whole (Wilson 1927, JASA 22).
-
-    >>> [round(end, 3) for end in wilson(0.0, 200)]
-    [0.0, 0.019]
-    """
-    middle, slack = value + Z**2 / (2 * n), Z * sqrt(value * (1 - value) / n + Z**2 / (4 * n**2))
-    scale = 1 + Z**2 / n
-    return max(0.0, (middle - slack) / scale), min(1.0, (middle + slack) / scale)

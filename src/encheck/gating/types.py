@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import ceil, inf
+from math import inf
 from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from encheck.statistics.bounds import units_needed
 
 Floats = NDArray[np.float64]
 Kind = Literal["rate", "mean"]
@@ -367,7 +369,7 @@ class Moved:
         if self.judged and self.judged.asked:
             return f"{self.judged.said}; {self.judged.why}"
         if not self.shares[0].queries:
-            needed = ceil(Z**2 * (1 - self.delta) / self.delta)
+            needed = units_needed(0, self.delta, alpha=0.025)
             return (
                 f"no answer changed, but {self.queries:,} different queries are worth {self.shares[0].worth:,.0f} of "
                 f"the same weight, and to rule out a loss of {matters} takes {needed}"

@@ -218,8 +218,13 @@ def _of_pairs(found: _Rows, pair: _Facing, purpose: Purpose) -> Weighable:
         once = np.unique(old.texts, return_index=True)[1]
         old, new = old.of(once), pair.new.tables[name].of(once)
         if {0, 1} <= {*old.labels}:
+            labels = [label == 1 for label in old.labels]
             endpoints[old.data] = pairs_endpoint(
-                old.near, new.near, labels=[label == 1 for label in old.labels], things=numbered(old.things), budget=purpose.budget or BUDGET
+                old.near,
+                new.near,
+                labels=labels,
+                things=numbered(old.things),
+                budget=purpose.budget or BUDGET,
             )
     first = next(iter(endpoints.values()), None)
     ends = (first.old.threshold, first.new.threshold) if first else (None, None)

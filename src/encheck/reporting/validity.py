@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.gating.answers import wilson
+from encheck.gating.types import Z
 from encheck.generators.validity import named
+from encheck.statistics.bounds import wilson
 from encheck.statistics.figures import Figure
 
 Row = Mapping[str, Any]
@@ -28,5 +29,5 @@ def _says(one: Row) -> str:
     if not one["read"]:
         return f"{start}: nobody has checked them yet, so the share that is right is unknown"
     share = one["right"] / one["read"]
-    figure = Figure(share, *wilson(share, one["read"]))
+    figure = Figure(share, *wilson(share, one["read"], z=Z))
     return f"{start}: blind readers found {figure.says} of {one['read']} right, which is a ceiling for rates on them"
