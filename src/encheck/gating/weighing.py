@@ -186,7 +186,7 @@ def weigh(
         (
             *_not_compared(new),
             *_same_weights(baseline, results, model),
-            *_notes(baseline, results, model),
+            *(_notes(baseline, results, model) if wanted.name == "change" else ()),
         ),
         lost_queries(found.rows, changed=_changed_data(baseline, results)),
         pair.searched,

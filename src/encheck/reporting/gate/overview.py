@@ -22,6 +22,9 @@ VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
     "kept": ("no loss shown", None),
     "few": ("too few to tell", None),
     "part": ("not tested alone", None),
+    "beside-lost": ("worse, beside", "open"),
+    "beside-better": ("better, beside", "good"),
+    "beside-kept": ("beside", None),
 }
 ORDER = tuple(VERDICTS)
 EXPLAINED: Mapping[str, str] = {
@@ -29,6 +32,9 @@ EXPLAINED: Mapping[str, str] = {
     "a little worse": "both bounds are a loss, but too small a one to block",
     "no loss shown": "did not block, and is no evidence for passing",
     "too few to tell": "too few items or clusters to gate",
+    "worse, beside": "certainly worse, and decides nothing for another model",
+    "better, beside": "certainly better, and decides nothing for another model",
+    "beside": "no change is certain, and it decides nothing for another model",
     "not tested alone": "a part of a row; it can block by itself, and decides nothing else",
 }
 
@@ -58,18 +64,18 @@ class Line:
 def overview(against: Mapping[str, Any]) -> list[Line]:
     """The rows, the worst verdict first, each with its parts."""
     rows = against["rows"]
-    is_several = with_data(rows)
-    whole = [row for row in rows if not row.get("part_of")]
-    found = [_line(row, rows, is_several=is_several) for row in sorted(whole, key=lambda row: ORDER.index(_state(row)))]
+    is_several, beside = with_data(rows), against.get("purpose", "change") != "change"
+    whole = sorted((row for row in rows if not row.get("part_of")), key=lambda row: ORDER.index(_state(row, beside)))
+    found = [_line(row, rows, is_several=is_several, beside=beside) for row in whole]
     found += map(_searched, against.get("searches", ()))
     names = {row["row"] for row in whole}
     lost = [row for row in rows if row.get("part_of") and row["part_of"] not in names]
     return [*found, *(_line(row, (), is_several=is_several) for row in lost)]
 
 
-def _line(row: Row, rows: Sequence[Row], *, is_several: bool) -> Line:
+def _line(row: Row, rows: Sequence[Row], *, is_several: bool, beside: bool = False) -> Line:
     parts = [_line(one, (), is_several=is_several) for one in rows if one.get("part_of") == row["row"]]
-    verdict, tone = VERDICTS[_state(row)]
+    verdict, tone = VERDICTS[_state(row, beside)]
     name = name_of(row, with_data=is_several)
     return Line(name, change_of(row), verdict, tone, _bar(row), list(_figures(row)), parts)
 
@@ -90,10 +96,12 @@ def _searched(search: Mapping[str, Any]) -> Line:
     return Line("Search, logged queries", change, verdict, tone, None, figures, ())
 
 
-def _state(row: Row) -> str:
-    """The key of `VERDICTS`."""
+def _state(row: Row, beside: bool = False) -> str:
+    """The key of `VERDICTS`; `beside` says that what is no evidence decides nothing."""
     if row["outcome"] == "block":
         return "block"
+    if beside and row["gates"] and not row["evidence"]:
+        return f"beside-{_moved(row) or 'kept'}"
     if not row["gates"]:
         return "part" if row.get("part_of") else "few"
     if row["outcome"] != "pass" and row["evidence"]:
