@@ -4,11 +4,11 @@ it is wrong on fewer queries.
     python lab/real_models.py
     cd build/real-models && python ../../lab/replacements.py mrpc:MRPC qqp:QQP [--store FILE] [--runs 1000]
 
-A search has the second text of every pair as a document, and the first text of each positive pair as a query; a query's
-right documents are those that it is paired with. For each ordered pair of models the gate's decision on all queries
-stands beside the change of recall@1, which is taken for the truth; then the same decision function sees random samples
-of 25, 60, 225 and 500 queries. A yes is wrong where the truth is a loss of the margin or more, a no where it is no loss.
-The predictions in `replacements_predicted.csv` were written down before the first run.
+A search has the second text of every pair as a document, and the first text of each positive pair as a query. A
+query's right documents are those that it is paired with. For each ordered pair of models the gate's decision on all
+queries stands beside the change of recall@1, which is taken for the truth; then the same decision function sees random
+samples of 25, 60, 225 and 500 queries. A yes is wrong where the truth is a loss of the margin or more, a no where it is
+no loss. The predictions in `replacements_predicted.csv` were written down before the first run.
 """
 
 from __future__ import annotations
@@ -116,9 +116,9 @@ def main() -> None:
             whole = {"pass": "yes", "block": "no", "inconclusive": "cannot tell"}[
                 decided(found[old], found[new], things)
             ]
+            figures = f"{100 * found[old].mean():.1f} to {100 * found[new].mean():.1f} ({100 * truth:+.1f})"
             print(
-                f"| {old} | {new} | {100 * found[old].mean():.1f} to {100 * found[new].mean():.1f} ({100 * truth:+.1f}) | "
-                f"{predicted[old, new]} | {whole} | {' | '.join(cells)} |",
+                f"| {old} | {new} | {figures} | {predicted[old, new]} | {whole} | {' | '.join(cells)} |",
                 flush=True,
             )
         for n, count in wrong.items():
