@@ -156,7 +156,8 @@ def test_the_commands_are_what_was_typed_and_what_makes_the_next_baseline():
     assert found.again == "encheck gate ./new old -m 'number or roles'"
     assert found.whole == "encheck gate ./new old"
     assert found.keep == (
-        "encheck run --model=./new --data='retrieval:my files' --queries=log.txt --save-baseline=reports/baselines/new"
+        "encheck run --model=./new --data=probes --data='retrieval:my files' --queries=log.txt "
+        "--save-baseline=reports/baselines/new"
     )
 
 

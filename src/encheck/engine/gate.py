@@ -16,6 +16,7 @@ from encheck.errors import BaselineError, NothingToCompare, UsageError, unknown
 from encheck.options.keywords import Given
 
 if TYPE_CHECKING:
+    from encheck.datasets.dataset import Dataset
     from encheck.encoders.protocol import Model
     from encheck.engine.conclusion import GateOptions
     from encheck.engine.recorder import Conclusion, Recorder
@@ -218,15 +219,18 @@ def decide(
                  "own_checks": list(own_checks), "data": None if data in ("probes", ["probes"]) else data}  # fmt: skip
         if extra := [name for name, value in {**given, **options}.items() if value]:
             raise UsageError(f"{extra[0]} is for models that are measured now, but both runs are over: leave it out")
-        return _of_run(*known, replace(how, baselines=(first, *anchors)), _as_path(report_dir) if report_dir else None)
-    datasets = _with_built_in([data] if isinstance(data, str) else list(data), aim, first, has_log=bool(queries))
-    first = first or _shipped(old, datasets, options)
+        place = _as_path(report_dir) if report_dir else None
+        return _of_run(*known, replace(how, baselines=(first, *anchors)), place, command=command or "")
+    asked = [data] if isinstance(data, str) else list(data)
+    if _is_for_another(aim, asked, every if chosen is None else chosen, has_log=bool(queries)):
+        asked = _with_built_in(asked, first)
+    first = first or _shipped(old, asked, options)
     if known:
         raise UsageError(f"{new} is the folder of a run, so OLD has to be one too, or a baseline, but it is {old!r}")
     is_same = isinstance(old, str | Path) and str(old) == str(new) and not _has_labels(options)
     specs, loaded = named_models([new, *twins, *([] if first or is_same else [old])], is_each_once=False)
     with scratch_store(options) as store:
-        settings = _settings(specs, datasets, {**options, **store, "report_dir": report_dir})
+        settings = _settings(specs, asked, {**options, **store, "report_dir": report_dir})
         return _measured(settings, loaded, every, chosen, len(twins), first, how, command=command, quiet=quiet)
 
 
@@ -257,14 +261,24 @@ def _purpose(
     return None if name is None else Purpose(name, margin, protect, accept, tried, budget)  # type: ignore[arg-type]
 
 
-def _with_built_in(data: Sequence[str], purpose: Purpose | None, old: Baseline | None, *, has_log: bool) -> list[str]:
-    """The data, and for another model the sentences that come with encheck, where a saved baseline has them too."""
+def _is_for_another(purpose: Purpose | None, data: Sequence[str], checks: Sequence[Check], *, has_log: bool) -> bool:
+    """Whether the gate decides for another model: as asked, else where a search decides."""
     from encheck.datasets.load import holds_search
+    from encheck.gating.purpose import DECIDED_BY
+
+    if purpose:
+        return purpose.name != "change"
+    searches = any(check.property == DECIDED_BY["search"] for check in checks)
+    return searches and any(holds_search(one, has_log=has_log) for one in data)
+
+
+def _with_built_in(data: list[str], old: Baseline | None) -> list[str]:
+    """The data and the sentences that come with encheck, where a saved baseline has them too."""
+    from encheck.datasets.load import stem
     from encheck.gating.weighing import BUILT_IN
 
-    another = purpose.name != "change" if purpose else any(holds_search(one, has_log=has_log) for one in data)
     has_them = old is None or any(kept.data == BUILT_IN for kept in old.cases.values())
-    return [*([BUILT_IN] if another and has_them and BUILT_IN not in data else []), *data]
+    return data if not has_them or BUILT_IN in map(stem, data) else [BUILT_IN, *data]
 
 
 def _refuse_report_in(report_dir: str | Path | None, folders: Sequence[Path]) -> None:
@@ -331,9 +345,15 @@ def _measured(
     saved = (*((first,) if first else ()), *how.baselines)
     for baseline in saved:
         refuse_other_search(baseline, settings.search_index)
+    measured = _weighed(every, chosen, settings)
+
+    def refuse(subjects: Mapping[str, Subject], data: Mapping[str, Dataset]) -> None:
+        _refuse_models(saved, subjects, mine, old)
+        if how.purpose and how.purpose.name != "change":
+            _refuse_undecided(how.purpose, data.values(), measured)
+
     recorder = measure(
-        settings, _weighed(every, chosen, settings), every=every, loaded=loaded, against=Against(saved, old),
-        refuse=lambda subjects: _refuse_models(saved, subjects, mine, old), quiet=quiet,
+        settings, measured, every=every, loaded=loaded, against=Against(saved, old), refuse=refuse, quiet=quiet,
     )  # fmt: skip
     first = first or _baseline_of(recorder.of([old]), settings, old)
     settings, recorder = replace(settings, models=settings.models[: len(mine)]), recorder.of(mine)
@@ -366,6 +386,31 @@ def _weighed(every: Sequence[Check], chosen: Sequence[Check] | None, settings: S
     return [check for check in every if is_weighed(check.claim.declared) or check.name in own]
 
 
+def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Sequence[Check]) -> None:
+    """UsageError before anything is encoded, where nothing will decide, and for --protect of what is not measured."""
+    from encheck.gating.declared import may_be_protected
+    from encheck.gating.purpose import DECIDED_BY, NEEDS
+    from encheck.gating.weighing import BUILT_IN
+
+    data = [one for one in data if one.name != BUILT_IN]
+    held = {
+        "search": any(one.collection and one.collection.queries for one in data),
+        "pairs": any({"0", "1"} <= {*one.labels} for one in data),
+    }
+    if not held[purpose.name]:
+        others = [f". For what these data hold: --for {name}" for name, is_held in held.items() if is_held]
+        raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}{''.join(others)}")
+    decides = DECIDED_BY[purpose.name]
+    if not any(check.property == decides for check in measured):
+        raise UsageError(
+            f"--for {purpose.name} is decided by checks of {decides}, which -m or -k leave out. Remedy: -m '... or "
+            f"{decides}'"
+        )
+    known = {check.property for check in measured if may_be_protected(check.claim.declared)}
+    if strange := [name for name in purpose.protect if name not in known]:
+        raise UsageError(unknown("--protect", strange[0], known))
+
+
 def _refuse_models(saved: Sequence[Baseline], subjects: Mapping[str, Subject], mine: Sequence[str], old: str) -> None:
     """BaselineError before anything is encoded, for models of two kinds, and a twin that is the new model."""
     from encheck.engine.conclusion import refuse_models
@@ -392,7 +437,7 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
     return Baseline.of(raw, tables, model=label, vectors=recorder.vectors(label))
 
 
-def _of_run(results: Results, label: str, how: GateOptions, place: Path | None) -> Decided:
+def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, *, command: str) -> Decided:
     """The decision on the folder of a run, in which nobody compared vectors; UsageError for one that was cut short."""
     from encheck.engine.conclusion import concluded
     from encheck.gating.weighing import weigh
@@ -409,7 +454,7 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None) 
     broken = 1 if any(row.verdict == "error" for row in results.rows) else 0
     code = end.status or broken or (5 if results.exit_code == 5 else 0)
     end = replace(end, status=code, gate={**(end.gate or {}), "exit_code": code})
-    raw = {**results.raw, "gate": end.gate, "run": {**results.raw["run"], "exit_status": code}}
+    raw = {**results.raw, "gate": end.gate, "run": {**results.raw["run"], "exit_status": code, "command": command}}
     return Decided(raw, results.items, {}, end, place)
 
 

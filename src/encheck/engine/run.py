@@ -16,6 +16,7 @@ from encheck.options.keywords import Given
 from encheck.system.garbage import seldom_collected
 
 if TYPE_CHECKING:
+    from encheck.datasets.dataset import Dataset
     from encheck.encoders.protocol import Model
     from encheck.engine.evaluation import Against
     from encheck.engine.recorder import Recorder
@@ -110,12 +111,12 @@ def measure(
     every: Sequence[Check],
     loaded: Mapping[str, Model],
     against: Against | None = None,
-    refuse: Callable[[Mapping[str, Subject]], None] | None = None,
+    refuse: Callable[[Mapping[str, Subject], Mapping[str, Dataset]], None] | None = None,
     quiet: bool = True,
 ) -> Recorder:
     """Plan, encode and measure these checks, of `every` one that there is; the rows, items and descriptions.
 
-    `refuse` says what is wrong with the models, before anything is encoded.
+    `refuse` says what is wrong with the models and the data, before anything is encoded.
     """
     from encheck.engine.evaluation import Evaluation
     from encheck.engine.first_look import mode_of
@@ -140,7 +141,7 @@ def measure(
     try:
         subjects = evaluation.bench.subjects
         if refuse:
-            refuse(subjects)
+            refuse(subjects, evaluation.bench.data)
         offered = {check.name: set(map(str, check.claim.levels)) for check in every}
         configs = {label: subject.config for label, subject in subjects.items()}
         refuse_unknown_thresholds(settings, configs, offered)
@@ -177,7 +178,7 @@ def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str,
         refuse_beforehand(settings.queries, len(settings.seed_replicates), save)
     recorder = measure(
         settings, checks, every=packaged_checks(), loaded=loaded,
-        refuse=(lambda subjects: refuse_models((), subjects)) if save else None,
+        refuse=(lambda subjects, _data: refuse_models((), subjects)) if save else None,
     )  # fmt: skip
     end = conclude(recorder, settings, recorder.status, GateOptions(save=save))
     end = with_references(end, recorder, settings)

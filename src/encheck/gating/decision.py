@@ -277,7 +277,7 @@ def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float,
 
 def _reported_only(row: GateRow, rule: Rule, level: float, seen: float) -> GateRow:
     items, clusters = rule.least(row.budget)
-    what = "queries" if row.endpoint else "items"
+    what = "queries" if row.family == "retrieval" and row.endpoint else "items"
     why = f"reported only: {row.n} {what} in {row.clusters} clusters, but {items} in {clusters} gate"
     each = row.n / max(row.clusters, 1)
     found = replace(row, why=why, needed=ceil(max(items, clusters * each)))

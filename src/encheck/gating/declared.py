@@ -44,6 +44,13 @@ def is_weighed(declared: Declaration) -> bool:
     return not declared.reported or declared.family in (CONTRACT, SEARCH)
 
 
+def may_be_protected(declared: Declaration) -> bool:
+    """Whether a gate can compare how often the check is right: by a rate, of neither a search nor a contract."""
+    if declared.reported or declared.proxy or declared.primary or declared.family == CONTRACT:
+        return False
+    return not declared.gates or named(declared.gates).kind == "rate"
+
+
 def gating(table: Table) -> tuple[Metric[...] | None, str]:
     """The metric that the gate weighs a case by, or None and why the case is only reported.
 

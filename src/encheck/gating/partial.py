@@ -89,7 +89,7 @@ def _cases(count: int) -> str:
 def in_part(decision: Decision, partial: PartialGate | None) -> Decision:
     """The decision of a gate of this part: what it would pass is open, since what was left out may have got worse."""
     if partial is None or decision.outcome != "pass":
-        return replace(decision, partial=partial)
+        return replace(decision, partial=partial, yours=() if partial else decision.yours)
     return replace(decision, outcome="inconclusive", reasons=(reason(partial.why),), partial=partial)
 
 

@@ -22,6 +22,7 @@ from encheck.errors import UsageError, unknown
 from encheck.gating.decision import assess, bounds, measure
 from encheck.gating.pairs_endpoint import PairsEndpoint
 from encheck.gating.types import DEFAULT, QUIET, Budget, Decision, GateRow, Moved, Outcome, Paired, Rule
+from encheck.statistics.sharing import sharing_of
 
 Name = Literal["change", "search", "pairs"]
 NAMES: tuple[Name, ...] = ("change", "search", "pairs")
@@ -30,12 +31,14 @@ PROTECTED = 0.08  # the margin of a protected behaviour
 WATCHED = ("negation", "number", "entity")
 WATCHED_LOSS = 0.10  # of a watched behaviour, at least and for certain, that is the user's to accept
 BUDGET, LEVEL = 0.05, 0.95
+ACCEPTED = "share of positives accepted"  # the endpoint of pairs, whose row has the name of their data
 GUARDED = ("number", "entity", "antonym")  # protected where pairs decide, and nothing else is named
 ENGLISH = 0.8  # of the user's texts: with fewer, the sentences that come with encheck decide nothing
 NEEDS: Mapping[str, str] = {
     "search": "documents with queries (--data retrieval:DIR, or --data DIR --queries FILE)",
     "pairs": "pairs labelled 0 and 1 (--data pairs:FILE)",
 }
+DECIDED_BY: Mapping[str, str] = {"search": "retrieval", "pairs": "paraphrase"}  # the property of the checks that decide
 WATCHED_QUERIES = 50  # of a slice that is watched
 WHOLE: Mapping[Budget, float] = {"primary": 1.0, "behaviour": 1.0, "slices": 1.0}  # each component is tested by itself
 FEWEST_ITEMS, FEWEST_CLUSTERS = 20, 16  # the second for 15 degrees of freedom
@@ -72,6 +75,19 @@ class Purpose:
                 "--margin, --protect, --accept and --tried are for another model (--for search or pairs): "
                 "where one model was changed, no behaviour may be lost"
             )
+        self._refuse_accepted()
+
+    def _refuse_accepted(self) -> None:
+        """UsageError for a loss that nobody has to accept: of what is not watched, and of what is protected."""
+        guarded = self.protect or (GUARDED if self.name == "pairs" else ())
+        for name in self.accept:
+            if name in guarded:
+                raise UsageError(
+                    f"--accept {name}: {name} is protected, so its loss decides and cannot be accepted. Remedy: leave "
+                    f"out --accept {name}, or --protect other behaviours alone"
+                )
+            if "/" not in name and name not in WATCHED:
+                raise UsageError(unknown("--accept", name, (*WATCHED, "a slice (retrieval/DATA/1/COLUMN=VALUE)")))
 
 
 @dataclass(frozen=True)
@@ -101,35 +117,59 @@ def decide_for(
 ) -> Decision:
     """The decision for this purpose; `english` is the share of the user's texts that are English.
 
-    UsageError for a protected behaviour that nobody measured, and where nothing decides.
+    UsageError for a protected behaviour that nobody measured, a slice to accept that there is not, and where nothing
+    decides.
     """
-    if unmeasured := [name for name in purpose.protect if name not in found.behaviours]:
-        raise UsageError(unknown("--protect", unmeasured[0], sorted(found.behaviours)))
-    if not found.endpoints and not found.pairs and not moved and not contracts:
-        raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}")
+    if not contracts:
+        _refuse_unmeasured(purpose, found, moved, english)
     components = [
         *(replace(one, delta=purpose.margin / 2) for one in found.endpoints),
-        *(replace(found.behaviours[name], delta=PROTECTED / 2, mixed=False) for name in purpose.protect),
-    ]
+        *(replace(found.behaviours[name], delta=PROTECTED / 2, mixed=False)
+          for name in purpose.protect if name in found.behaviours),
+    ]  # fmt: skip
     count = len(components) + len(moved) + len(found.pairs)
     strict = _strict(rule, purpose, count)
     decided = [_of_pairs(name, one, purpose, count) for name, one in found.pairs.items()]
     decided += [row for one in components for row in assess([one], measure([one], rule=strict), rule=strict)]
     fallen = _fallen(purpose, found, rule)
+    yours = tuple(name for name in fallen if name not in purpose.accept)
     beside = [*found.slices, *found.rows]
     rows = (*decided, *map(_beside, assess(beside, measure(beside, rule=rule), rule=rule))) if beside else (*decided,)
     outcome, reasons = _verdict(decided, moved, contracts, missing)
     if english < ENGLISH:
-        reasons = (
-            *reasons,
-            f"{english:.0%} of your texts are English: the sentences that come with encheck decide nothing",
-        )
-    if yours := tuple(fallen) if outcome == "pass" else ():
-        outcome, reasons = "inconclusive", (*(f"{name}: {said}" for name, said in fallen.items()), *reasons)
+        reasons = (*reasons, _few_english(english))
+    if outcome == "pass":
+        outcome = "inconclusive" if yours else "pass"
+        accepted = (f"{name}: {fallen[name]}, which you accept" for name in fallen if name in purpose.accept)
+        reasons = (*(f"{name}: {fallen[name]}, which is yours to accept" for name in yours), *reasons, *accepted)
+    else:
+        yours = ()
     return Decision(
         outcome, reasons, rows, (), QUIET, tuple(missing), tuple(contracts), tuple(moved),
         purpose=purpose.name, margin=purpose.margin, yours=yours,
     )  # fmt: skip
+
+
+def _few_english(share: float) -> str:
+    return f"{share:.0%} of your texts are English: the sentences that come with encheck decide nothing"
+
+
+def _refuse_unmeasured(purpose: Purpose, found: Weighable, moved: Sequence[Moved], english: float) -> None:
+    if not found.endpoints and not found.pairs and not moved:
+        raise UsageError(
+            f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. Nothing of the kind was measured"
+        )
+    if unmeasured := [name for name in purpose.protect if name not in found.behaviours]:
+        why = "" if english >= ENGLISH else f". {_few_english(english)}"
+        raise UsageError(f"{unknown('--protect', unmeasured[0], found.behaviours or ['none'])}{why}")
+    slices = [one.name for one in found.slices]
+    if strange := [name for name in purpose.accept if name not in (*WATCHED, *slices)]:
+        raise UsageError(unknown("--accept", strange[0], (*WATCHED, *slices)))
+
+
+def has_enough(one: Paired) -> bool:
+    """Whether a component has the items and clusters that it takes to decide; a matter of the data, not of scores."""
+    return len(one.baseline) >= FEWEST_ITEMS and sharing_of(one.things).independent >= FEWEST_CLUSTERS
 
 
 def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> GateRow:
@@ -161,7 +201,7 @@ def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> 
         name, "pairs", "rate", len(found.positives), found.sharing.independent, before, now, change, low, high, nan,
         half, nan, nan, outcome, gates=True, evidence=True, gained=gained, lost=lost, mcnemar=None, detectable=nan,
         needed=None, why=why, budget="primary", alpha=(1 - LEVEL) / count / purpose.tried,
-        endpoint=f"share of positives accepted ({_at(found)})",
+        endpoint=f"{ACCEPTED} ({_at(found)})",
     )  # fmt: skip
 
 
@@ -182,7 +222,7 @@ def _strict(rule: Rule, purpose: Purpose, count: int) -> Rule:
 
 
 def _fallen(purpose: Purpose, found: Weighable, rule: Rule) -> dict[str, str]:
-    """What is watched, is not accepted, and fell by `WATCHED_LOSS` or more and for certain; how far, by name."""
+    """What is watched and fell by `WATCHED_LOSS` or more and for certain; how far, by name."""
     watched = {name: one for name, one in found.behaviours.items() if name in WATCHED and name not in purpose.protect}
     watched |= {one.name: one for one in found.slices if len(one.baseline) >= WATCHED_QUERIES}
     if not watched:
@@ -194,11 +234,9 @@ def _fallen(purpose: Purpose, found: Weighable, rule: Rule) -> dict[str, str]:
     for (name, one), change, high, withheld in zip(
         watched.items(), figures.change, highs, figures.withheld, strict=True
     ):
-        if name not in purpose.accept and not withheld and change <= -WATCHED_LOSS and high < 0:
+        if not withheld and change <= -WATCHED_LOSS and high < 0:
             before, now = (100 * float(side.mean()) for side in (one.baseline, one.candidate))
-            said[name] = (
-                f"{before:.1f}% to {now:.1f}%, a certain loss of {-100 * change:.1f} points that is yours to accept"
-            )
+            said[name] = f"{before:.1f}% to {now:.1f}%, a certain loss of {-100 * change:.1f} points"
     return said
 
 

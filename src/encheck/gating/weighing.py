@@ -25,7 +25,7 @@ from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
 from encheck.gating.pairs_endpoint import PairsEndpoint, pairs_endpoint
 from encheck.gating.partial import in_part, partial_gate, unselected
-from encheck.gating.purpose import BUDGET, ENGLISH, GUARDED, Purpose, Weighable, decide_for
+from encheck.gating.purpose import BUDGET, ENGLISH, GUARDED, Purpose, Weighable, decide_for, has_enough
 from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample
 from encheck.gating.remedies import remedies
 from encheck.gating.scale_shift import LABELLED, ScaleShift, ThresholdShift, scale_shifts, threshold_shifts
@@ -167,10 +167,10 @@ def weigh(
         weighable = found.weighable
         if wanted.name == "pairs":
             weighable = _of_pairs(found, pair, wanted)
-            wanted = replace(
-                wanted, protect=wanted.protect or tuple(name for name in GUARDED if name in weighable.behaviours)
-            )
-        moved_ = [_moved(one, baseline.name, people, wanted.margin) for one in pair.searched]
+            guarded = (name for name in GUARDED if (one := weighable.behaviours.get(name)) and has_enough(one))
+            wanted = replace(wanted, protect=wanted.protect or tuple(guarded))
+        logs = pair.searched if wanted.name == "search" else ()
+        moved_ = [_moved(one, baseline.name, people, wanted.margin) for one in logs]
         decision = decide_for(
             wanted, weighable, rule=rule, contracts=broken, missing=missing, moved=moved_, english=english
         )
@@ -210,7 +210,10 @@ def english_share(results: Results, items: Columns) -> float:
 
 
 def _of_pairs(found: _Rows, pair: _Facing, purpose: Purpose) -> Weighable:
-    """What a gate for pairs weighs: the user's labelled pairs, and which edits stay below each model's threshold."""
+    """What a gate for pairs weighs: the user's labelled pairs, and which edits stay below each model's threshold.
+
+    A search is beside.
+    """
     endpoints: dict[str, PairsEndpoint] = {}
     for name, old in pair.old.tables.items():
         if old.kind != LABELLED or old.data.partition(":")[0] == BUILT_IN or old.data in endpoints:
@@ -229,7 +232,9 @@ def _of_pairs(found: _Rows, pair: _Facing, purpose: Purpose) -> Weighable:
     first = next(iter(endpoints.values()), None)
     ends = (first.old.threshold, first.new.threshold) if first else (None, None)
     behaviours = {name: _kept_apart(name, found.rows[name], ends) for name in found.behaviours}
-    return replace(found.weighable, pairs=endpoints, behaviours={n: one for n, one in behaviours.items() if one})
+    weighable = found.weighable
+    beside = [replace(one, budget="behaviour") for one in weighable.endpoints]
+    return Weighable((), (), {n: one for n, one in behaviours.items() if one}, [*beside, *weighable.rows], endpoints)
 
 
 def _kept_apart(name: str, some: Sequence[Compared], ends: tuple[float | None, float | None]) -> Paired | None:

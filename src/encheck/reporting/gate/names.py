@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from encheck.gating.purpose import ACCEPTED
 from encheck.ids import GateRowId
 
 SPOKEN: Mapping[str, str] = MappingProxyType(
@@ -68,6 +69,8 @@ def name_of(row: Mapping[str, Any], *, with_data: bool = False) -> str:
     """
     found = GateRowId(row["row"])
     *_, last = found.split("/")
+    if row.get("endpoint", "").startswith(ACCEPTED):
+        return "Accepted pairs" + (f" on {found}" if with_data else "")
     if found.property == "health" and last in OF_THE_SPACE:
         return OF_THE_SPACE[last] + (f" on {found.data}" if with_data else "")
     said = SPOKEN.get(found.property) or found.property.replace("-", " ").capitalize()

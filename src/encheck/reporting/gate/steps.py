@@ -46,7 +46,8 @@ def commands(run: Mapping[str, Any]) -> Commands:
         return Commands(run.get("command", ""))
     label, spec = next(iter(labels(models).items()))
     asked = model_options(label, spec, settings.get("model_args", ()))
-    on = "".join(f" --data={shlex.quote(one)}" for one in settings.get("data", ()) if one != "probes")
+    data = [*settings.get("data", ())]
+    on = "".join(f" --data={shlex.quote(one)}" for one in data if data != ["probes"])
     on += chosen(settings, but=NOT_OF_A_GATE)
     command, keep = run.get("command", ""), f"encheck run {asked}{on} --save-baseline=reports/baselines/new"
     return Commands(command, keep, _of_all_checks(command))

@@ -17,6 +17,7 @@ NEW = "the new model"
 NAMED = 3  # things that a sentence lists
 MAY_BE_WORSE, OPEN = "may have got worse", "is open"  # the second where more was won than lost
 UNITS = {"query": "queries", "pair": "pairs", "comparison": "comparisons", "item": "items"}
+OF_FAMILIES = {"retrieval": "query", "pairs": "pair"}
 LOST = "Lost: right before, wrong now. Won: the other way round."
 COMPARISON = "A comparison asks which of two texts is nearer to a third."
 
@@ -108,8 +109,11 @@ def _answer(against: Against, candidate: str) -> str:
 
 def _lead(against: Against, losses: Sequence[Loss]) -> str:
     """The weightiest reason in plain words, and what else there is."""
+    if yours := against.get("yours"):
+        fallen, others = against["reasons"][: len(yours)], against["reasons"][len(yours) :]
+        return f"{'; '.join(fallen)}. Otherwise: {_joined(others, against)}."
     if against["outcome"] == "pass" and against.get("purpose", "change") != "change":
-        return f"{'; '.join(text.partition(': ')[2] for text in against['reasons'])}."
+        return f"{_joined(against['reasons'], against)}."
     if against["outcome"] == "pass":
         return _nothing_lost(against)
     if not losses:
@@ -118,6 +122,13 @@ def _lead(against: Against, losses: Sequence[Loss]) -> str:
     also = "Also worse" if against["outcome"] == "block" else "Also open"
     names = listed([_in_a_sentence(loss.name) for loss in more])
     return f"{first.title}." + (f" {also}: {names}." if more else "")
+
+
+def _joined(reasons: Sequence[str], against: Against) -> str:
+    """The reasons in a line, without the names of rows."""
+    rows = {row["row"] for row in (*against["rows"], *against.get("searches", ()))}
+    parts = [(text.partition(": "), text) for text in reasons]
+    return "; ".join(said if row in rows else text for (row, _, said), text in parts)
 
 
 def _in_a_sentence(name: str) -> str:
@@ -185,6 +196,8 @@ def _counts(row: Row, against: Against) -> bool:
         blocked = {one["row"] for one in against["rows"] if one["outcome"] == "block"}
         return row["outcome"] == "block" and row.get("part_of", "") not in blocked
     is_open = row["outcome"] == "inconclusive" and not row.get("part_of")
+    if against.get("purpose", "change") != "change":  # every component counts, and nothing else
+        return is_open and any(text.startswith(f"{row['row']}: ") for text in against["reasons"])
     return is_open and (row["evidence"] or row.get("budget") == "primary")
 
 
@@ -237,8 +250,8 @@ def _amount(row: Row, value: float) -> str:
 
 def unit_of(row: Row) -> str:
     """What the row counts: a query, a pair, or a comparison of one text with two others; else an item."""
-    if row["family"] == "retrieval":
-        return "query"
+    if row["family"] in OF_FAMILIES:
+        return OF_FAMILIES[row["family"]]
     sides = {text["side"] for one in row.get("lost_examples", ()) for text in one["texts"]}
     return "item" if not sides else "pair" if sides == {"pair"} else "comparison"
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from encheck.gating.types import DEFAULT, Judged, Outcome
+from encheck.ids import GateRowId
 from encheck.reporting import endpoint
-from encheck.reporting.gate.names import name_of
+from encheck.reporting.gate.names import name_of, with_data
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
 NOT_YET = "CANNOT TELL YET"
@@ -174,18 +175,26 @@ def traded(against: Mapping[str, Any]) -> Iterator[str]:
     """What else moved for certain and by a loss or gain that matters, for another model: it decides nothing."""
     if against.get("purpose", "change") == "change":
         return
-    beside = [row for row in against["rows"] if row["gates"] and not row["evidence"] and not row.get("part_of")]
+    decides = {*against.get("yours", ()), *(row["row"] for row in against["rows"] if row["evidence"])}
+    beside = [
+        row for row in against["rows"]
+        if row["gates"] and not row["evidence"] and not row.get("part_of")
+        and not {row["row"], GateRowId(row["row"]).property} & decides
+    ]  # fmt: skip
+    of_several = with_data(against["rows"])
     for word_, sign in (("better", 1), ("worse", -1)):
         moved = [row for row in beside if (ends := row["low" if sign > 0 else "high"]) is not None
                  and sign * ends > 0 and sign * row["change"] >= row["delta"]]  # fmt: skip
         if moved:
-            names = ", ".join(_with_change(row) for row in sorted(moved, key=lambda row: -sign * row["change"]))
+            names = ", ".join(
+                _with_change(row, of_several=of_several) for row in sorted(moved, key=lambda row: -sign * row["change"])
+            )
             yield f"{word_}, and decides nothing: {names}"
 
 
-def _with_change(row: Mapping[str, Any]) -> str:
+def _with_change(row: Mapping[str, Any], *, of_several: bool) -> str:
     change = f"{100 * row['change']:+.1f} points" if row["kind"] == "rate" else f"{row['change']:+.3f}"
-    return f"{name_of(row)} ({change})"
+    return f"{name_of(row, with_data=of_several)} ({change})"
 
 
 def dropped_in(against: Mapping[str, Any]) -> Iterator[str]:
