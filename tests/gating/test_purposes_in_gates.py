@@ -1,54 +1,223 @@
-"""What a gate is for, from the command line to the reports: searches, pairs, and what is refused beforehand."""
+"""What a gate is for, from the command line to its reports: a search, pairs, and what is refused beforehand."""
 
 import json
-import sqlite3
+import re
+from importlib import resources
 from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from gated import gate as run_gate
+from gated import gate as gate_at_the_terminal
 
 import encheck
-from encheck.engine import gate as engine
+from encheck.encoders.fake import BagOfWords
+from encheck.engine.gate import _shipped, _with_built_in
 from encheck.errors import UsageError
-from encheck.gating.reference import shipped_of
 from encheck.reporting.results import schema
 
 THINGS = "amber basil cedar elder fern grape hazel iris kelp lemon maple olive rose sage thyme violet".split()
-GERMAN = ("Wo liegen die Waren aus Kiste {} mit {}", "Die Waren aus der Kiste {} mit {} liegen im Haus.")
-ENGLISH = ("where are the goods of crate {} with {}", "The goods of crate {} with {} are stored in the house.")
+PAIRS = [(THINGS[i % 16], THINGS[(i + 1 + i // 16) % 16]) for i in range(110)]
+ENGLISH = ("where is the {1} {2} number {0}", "The {1} {2} of box {0} is stored in room {3} of the house.")
+GERMAN = ("Wo liegt die Ware {1} {2} aus Kiste {0}", "Die Ware {1} {2} der Kiste {0} liegt im Raum {3} im Haus.")
 
 
-def jsonl(path, rows):
-    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return path
+class Blind(BagOfWords):
+    """Takes each number for the same one."""
+
+    def fingerprint(self):
+        return "blind"
+
+    def _vector(self, text):
+        return super()._vector(re.sub(r"\d+", "7", text))
+
+
+class Unused(BagOfWords):
+    """May be asked for no vector."""
+
+    def __init__(self, name):
+        super().__init__()
+        self.name = name
+
+    def fingerprint(self):
+        return self.name
+
+    def encode(self, texts, *, role=None):
+        raise AssertionError(f"{len(texts)} texts were encoded as {role}")
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Searches, labelled pairs, written negations, and what two models score on them."""
+    """Data, and the folders of runs on them: a gate of two folders computes no vector."""
     place = tmp_path_factory.mktemp("purposes")
+    for name, texts, count in (("english", ENGLISH, 28), ("german", GERMAN, 20)):
+        asked = [[text.format(i, *PAIRS[i], i % 7) for text in texts] for i in range(count)]
+        rows = [json.dumps({"query": query, "document": document}) for query, document in asked]
+        (place / f"{name}.jsonl").write_text("\n".join(rows), "utf-8")
+    verbs = "paints mends buys sells lifts folds hides shows burns plants cooks maps".split()
+    same = [
+        f"{one}{i} {verbs[i % 12]} {two}{i},{two}{i} {one}{i} {verbs[i % 12]},1"
+        for i, (one, two) in enumerate(PAIRS[:110])
+    ]
+    other = [
+        f"{one}{i}x {verbs[i % 12]} {two},{two}s{i} {verbs[(i + 5) % 12]} {one}s,0"
+        for i, (one, two) in enumerate(PAIRS[:90])
+    ]
+    (place / "pairs.csv").write_text("\n".join(["first,second,label", *same, *other]), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ENCHECK_STORE", str(place / "made.sqlite"))
-        for name, texts in (("search", ENGLISH), ("german", GERMAN)):
-            asked = [[text.format(i, THINGS[i % 16]) for text in texts] for i in range(60)]
-            jsonl(place / f"{name}.jsonl", [{"query": query, "document": found} for query, found in asked])
-        apart = [(THINGS[i % 16], THINGS[(i // 16 + i + 1) % 16]) for i in range(300)]
-        same = [f"{one}{i} meets {two}{i},{two}{i} {one}{i} meets,1" for i, (one, two) in enumerate(apart[:150])]
-        other = [f"{one}{i} meets {two},{two[::-1]}x{i} leaves {one[::-1]},0" for i, (one, two) in enumerate(apart, 500)]
-        (place / "pairs.csv").write_text("\n".join(["first,second,label", *same, *other]), "utf-8")
-        probes = engine.Path(str(engine.__file__)).parents[1] / "datasets/probes.jsonl"
-        (place / "probes.jsonl").write_text("\n".join(probes.read_text("utf-8").split("\n")[::8]), "utf-8")
-        for model in ("oracle", "bag-of-words", "random"):
-            data = [f"probes:{place / 'probes.jsonl'}", f"retrieval:{place / 'search.jsonl'}"]
-            encheck.run(model, data=data, checks="retrieval or negation or number", report_dir=place / model)
+        patch.setenv("ENCHECK_STORE", str(place / "store.sqlite"))
+        for model, name, data, checks in (
+            ("bag-of-words", "counts", "retrieval:english.jsonl", None),
+            (Blind(), "blind", "retrieval:english.jsonl", None),
+            ("bag-of-words", "german", "retrieval:german.jsonl", None),
+            ("bag-of-words", "pairs-counts", "pairs:pairs.csv", None),
+            ("random", "pairs-random", "pairs:pairs.csv", "paraphrase"),
+        ):
+            kind, _, file = data.partition(":")
+            encheck.run(model, data=f"{kind}:{place / file}", checks=checks, report_dir=place / name)
     return place
 
 
-def gated(place, new, old, *args):
-    """Run folders need no model: the gate is of what they hold."""
-    return run_gate(str(place / new), place / old, *args)
+@pytest.fixture
+def gate(place):
+    """Gate two folders of runs as one does at the terminal."""
+    return lambda new, old, *args: gate_at_the_terminal(str(place / new), place / old, *args)
 
 
-def first(outcome):
-    return next(line for line in outcome.outlines if line.startswith("gate against"))
+def first(done):
+    return next(line for line in done.outlines if line.startswith("gate against "))
+
+
+def test_a_search_is_gated_for_a_search_unless_something_else_is_asked_for(gate):
+    done = gate("counts", "counts")
+    assert done.ret == 0
+    assert ", for another model of this search (a loss of 4 points has to be ruled out): PASSED" in first(done)
+    changed = gate("counts", "counts", "--for", "change")
+    assert changed.ret == 10  # its rule takes 100 queries
+    assert first(changed).startswith("gate against bag-of-words: INCONCLUSIVE")
+
+
+def test_the_sentences_that_come_with_encheck_are_added_unless_the_data_have_some(place):
+    data = [f"retrieval:{place / 'english.jsonl'}"]
+    assert _with_built_in(data, None) == ["probes", *data]
+    assert _with_built_in([*data, "probes:./mine.jsonl"], None) == [*data, "probes:./mine.jsonl"]
+
+
+def test_a_part_of_the_checks_leaves_nothing_to_accept_and_has_the_data_of_the_old_model(place):
+    search = f"retrieval:{place / 'english.jsonl'}"
+    found = encheck.gate(Blind(), place / "counts", data=search, checks="retrieval or number")
+    assert (found.exit_code, found.decision.yours) == (10, ())
+    assert found.partial
+    assert [one["name"] for one in found.results.raw["data"]] == ["retrieval"]
+
+
+def test_a_watched_loss_is_the_users_decision_until_it_is_accepted(gate, tmp_path):
+    junit, report = tmp_path / "junit.xml", tmp_path / "r"
+    done = gate("blind", "counts", "--report-dir", report, "--junitxml", junit)
+    assert done.ret == 10
+    assert done.outlines[-1].startswith("GATE: YOUR DECISION. number: ")
+    assert done.outlines[-1].endswith("which is yours to accept")
+    (told,) = [line for line in done.outlines if "  Your decision: " in line]
+    assert "may replace bag-of-words, but for number. number: " in told
+    assert ". Otherwise: recall@1 +0.0 points" in told
+    (typed,) = [line.strip() for line in done.outlines if line.endswith("--accept=number")]
+    assert typed.startswith("encheck ")
+    assert not any("worse, and decides nothing" in line and "Numbers" in line for line in done.outlines)
+    results = json.loads((report / "results.json").read_text("utf-8"))
+    jsonschema.validate(results, schema(), cls=jsonschema.Draft202012Validator)
+    assert results["gate"]["against"][0]["yours"] == ["number"]
+    cases = {case.get("name"): case for case in ElementTree.parse(junit).iter("testcase")}
+    assert cases["gate"].find("error").get("message") == done.outlines[-1]
+    assert "a little worse" not in (report / "gate.html").read_text("utf-8")
+    accepted = gate("blind", "counts", "--accept", "number")
+    assert accepted.ret == 0
+    assert any("points, which you accept" in line for line in accepted.outlines)
+
+
+def test_the_decision_says_what_is_the_users(place):
+    both = [place / "blind", place / "counts"]
+    found = encheck.gate(*both)
+    assert (found.outcome, found.decision.purpose, found.decision.yours) == ("inconclusive", "search", ("number",))
+    protected = encheck.gate(*both, protect=["number"])
+    assert (protected.outcome, protected.decision.yours) == ("block", ())
+    assert protected.reasons[0].startswith("number: ")
+
+
+def test_pairs_are_decided_by_what_each_model_accepts_at_its_own_threshold(gate):
+    done = gate("pairs-counts", "pairs-counts", "--for", "pairs")
+    assert done.ret == 0
+    assert ", for another model of these pairs (a loss of 4 points has to be ruled out): PASSED" in first(done)
+    assert re.search(r"share of positives accepted \(at 0\.\d+ before, 0\.\d+ now\)", done.outlines[-1])
+
+
+def test_a_model_without_a_threshold_is_a_no(gate):
+    done = gate("pairs-random", "pairs-counts", "--max-false-accepts", 0.05)
+    assert done.ret == 1
+    assert ", for another model of these pairs" in first(done)
+    assert "no threshold of the candidate keeps 5%" in done.outlines[-1]
+    assert any("Accepted pairs got worse: 110 of 110 pairs lost" in line for line in done.outlines)
+
+
+def test_a_search_decides_no_gate_for_pairs(gate):
+    done = gate("counts", "counts", "--for", "pairs")
+    assert done.ret == 4
+    done.stderr.fnmatch_lines(["*--for pairs needs data that decide: pairs labelled 0 and 1*"])
+
+
+def test_texts_in_another_language_leave_out_the_sentences_that_come_with_encheck(gate):
+    done = gate("german", "german")
+    assert done.ret == 0
+    (said,) = [line for line in done.outlines if line.startswith("  Yes: ")]
+    assert "% of your texts are English: the sentences that come with encheck decide nothing" in said
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        (["--for", "serch"], "unknown --for 'serch'; did you mean 'search'"),
+        (["--margin", "50"], "--margin is 50 points, but has to lie between 2 and 10"),
+        (["--max-false-accepts", "2"], "--max-false-accepts is a share between 0 and 1"),
+        (["--for", "change", "--protect", "number"], "are for another model"),
+        (["--for", "search", "--accept", "ngation"], "unknown --accept 'ngation'; did you mean 'negation'"),
+        (["--for", "search", "--protect", "number", "--accept", "number"], "number is protected"),
+        (["--for", "pairs", "--accept", "number"], "number is protected"),
+        (["--accept", "retrieval/retrieval/1/half=a"], "unknown --accept 'retrieval/retrieval/1/half=a'"),
+    ],
+)
+def test_a_purpose_that_cannot_be_is_one_error(gate, how, said):
+    done = gate("counts", "counts", *how)
+    assert done.ret == 4
+    (line,) = [line for line in done.stderr.lines if line]
+    assert said in line
+
+
+@pytest.mark.parametrize(
+    ("data", "how", "said"),
+    [
+        ("retrieval:english.jsonl", {"purpose": "pairs"}, "pairs labelled 0 and 1 .* these data hold: --for search"),
+        ("pairs:pairs.csv", {"protect": ["number"]}, "--for search needs data .* these data hold: --for pairs"),
+        ("retrieval:english.jsonl", {"protect": ["ngation"]}, "unknown --protect 'ngation'; did you mean 'negation'"),
+        (
+            "retrieval:english.jsonl",
+            {"purpose": "search", "checks": "number"},
+            "is decided by checks of retrieval, which -m or -k leave out",
+        ),
+    ],
+)
+def test_what_cannot_decide_is_refused_before_anything_is_encoded(place, data, how, said):
+    kind, _, file = data.partition(":")
+    few = resources.files("encheck.datasets").joinpath("probes.jsonl").read_text("utf-8").split("\n")[::50]
+    (place / "few.jsonl").write_text("\n".join(few), "utf-8")
+    with pytest.raises(UsageError, match=said):
+        encheck.gate(Unused("a"), Unused("b"), data=[f"{kind}:{place / file}", f"probes:{place / 'few.jsonl'}"], **how)
+
+
+def test_the_default_model_is_not_encoded_on_the_probes_unless_it_is_used_in_another_way(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = _shipped("sbert", ["probes"], {"device": "cpu", "no_store": True})
+    assert found is not None
+    assert found.model["label"] == "sbert"
+    assert _shipped("sbert", ["probes", "retrieval:x"], {}) is None
+    assert _shipped("sbert", ["probes"], {"model_arg": ["pooling=cls"]}) is None
+    assert _shipped("bigrams", ["probes"], {}) is None
+    (tmp_path / "models.yaml").write_text("sbert: {adapter: encheck.encoders.fake:BagOfWords}", "utf-8")
+    assert _shipped("sbert", ["probes"], {}) is None

@@ -70,7 +70,7 @@ def name_of(row: Mapping[str, Any], *, with_data: bool = False) -> str:
     found = GateRowId(row["row"])
     *_, last = found.split("/")
     if row.get("endpoint", "").startswith(ACCEPTED):
-        return "Accepted pairs" + (f" on {found}" if with_data else "")
+        return "Accepted pairs" + (f" of {found}" if with_data and found != "pairs" else "")
     if found.property == "health" and last in OF_THE_SPACE:
         return OF_THE_SPACE[last] + (f" on {found.data}" if with_data else "")
     said = SPOKEN.get(found.property) or found.property.replace("-", " ").capitalize()
