@@ -222,7 +222,8 @@ def decide(
         place = _as_path(report_dir) if report_dir else None
         return _of_run(*known, replace(how, baselines=(first, *anchors)), place, command=command or "")
     asked = [data] if isinstance(data, str) else list(data)
-    if _is_for_another(aim, asked, every if chosen is None else chosen, has_log=bool(queries)):
+    is_stored = any(str(one).startswith("vectors:") for one in (new, old))  # which have no vectors of other texts
+    if not is_stored and _is_for_another(aim, asked, every if chosen is None else chosen, has_log=bool(queries)):
         asked = _with_built_in(asked, first)
     first = first or _shipped(old, asked, options)
     if known:
