@@ -81,8 +81,8 @@ def test_the_same_model_passes_without_a_label(run, baseline, tmp_path):
     assert outcome.ret == 0
     outcome.stdout.fnmatch_lines(
         [
-            "gate against base: PASSED",
-            "*retrieval/help-center/1: the first answer changes for 0.0%*passes without a label",
+            "gate against base, for another model of this search *: PASSED",
+            "*The first answer changes for 0.0%*passes without a label*",
         ]
     )
     assert list(disagreements(tmp_path / "r")) == []
@@ -103,7 +103,7 @@ def test_an_index_is_compared_with_the_same_index_alone(run, baseline, tmp_path)
     assert run("bag", "-k", "logged", f"--encheck-baseline={own}").ret == 4
     outcome = run("bag", *how, f"--encheck-baseline={own}", f"--encheck-report-dir={tmp_path / 'r'}")
     assert outcome.ret == 10
-    outcome.stdout.fnmatch_lines(["gate against own (partial: retrieval): INCONCLUSIVE"])
+    outcome.stdout.fnmatch_lines(["gate against own (partial: retrieval), for another model *: INCONCLUSIVE"])
     results = json.loads((tmp_path / "r/results.json").read_text("utf-8"))
     jsonschema.validate(results, schema())
     (row,) = (row for row in results["checks"] if row["metric"] == "first_stage_recall_at_10")
@@ -119,7 +119,7 @@ def test_other_answers_cannot_be_told_yet_and_are_kept_for_judging(run, baseline
     assert outcome.ret == 10
     outcome.stdout.fnmatch_lines(
         [
-            "gate against base (partial: retrieval): INCONCLUSIVE",
+            "gate against base (partial: retrieval), for another model *: INCONCLUSIVE",
             "GATE (partial: retrieval): INCONCLUSIVE. retrieval/help-center/1: the first answer changes for *",
         ]
     )
@@ -173,7 +173,7 @@ def test_a_broken_file_of_judgements_is_refused_before_anything_is_encoded(run, 
 
 def test_known_items_block_and_show_three_lost_queries(run, baseline, tmp_path):
     folder = tmp_path / "r"
-    outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}")
+    outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}", "--encheck-for=change")
     found = json.loads((folder / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
     assert (outcome.ret, found["gate"]["outcome"]) == (1, "block")

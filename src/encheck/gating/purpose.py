@@ -136,8 +136,6 @@ def decide_for(
     beside = [*found.slices, *found.rows]
     rows = (*decided, *map(_beside, assess(beside, measure(beside, rule=rule), rule=rule))) if beside else (*decided,)
     outcome, reasons = _verdict(decided, moved, contracts, missing)
-    if english < ENGLISH:
-        reasons = (*reasons, _few_english(english))
     if outcome == "pass":
         outcome = "inconclusive" if yours else "pass"
         accepted = (f"{name}: {fallen[name]}, which you accept" for name in fallen if name in purpose.accept)
@@ -150,7 +148,8 @@ def decide_for(
     )  # fmt: skip
 
 
-def _few_english(share: float) -> str:
+def few_english(share: float) -> str:
+    """That the sentences that come with encheck decide nothing, as so few of the user's texts are English."""
     return f"{share:.0%} of your texts are English: the sentences that come with encheck decide nothing"
 
 
@@ -160,7 +159,7 @@ def _refuse_unmeasured(purpose: Purpose, found: Weighable, moved: Sequence[Moved
             f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. Nothing of the kind was measured"
         )
     if unmeasured := [name for name in purpose.protect if name not in found.behaviours]:
-        why = "" if english >= ENGLISH else f". {_few_english(english)}"
+        why = "" if english >= ENGLISH else f". {few_english(english)}"
         raise UsageError(f"{unknown('--protect', unmeasured[0], found.behaviours or ['none'])}{why}")
     slices = [one.name for one in found.slices]
     if strange := [name for name in purpose.accept if name not in (*WATCHED, *slices)]:

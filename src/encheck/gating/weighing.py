@@ -25,7 +25,7 @@ from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
 from encheck.gating.pairs_endpoint import PairsEndpoint, pairs_endpoint
 from encheck.gating.partial import in_part, partial_gate, unselected
-from encheck.gating.purpose import BUDGET, ENGLISH, GUARDED, Purpose, Weighable, decide_for, has_enough
+from encheck.gating.purpose import BUDGET, ENGLISH, GUARDED, Purpose, Weighable, decide_for, few_english, has_enough
 from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample
 from encheck.gating.remedies import remedies
 from encheck.gating.scale_shift import LABELLED, ScaleShift, ThresholdShift, scale_shifts, threshold_shifts
@@ -158,11 +158,11 @@ def weigh(
     noise = seed_noise or baseline.seed_noise or QUIET
     wanted = purpose or Purpose("search" if found.endpoints or pair.searched else "change")
     broken = _broken(results, model)
+    english = 1.0 if wanted.name == "change" else english_share(results, items)
     if wanted.name == "change":
         moved_ = [_moved(one, baseline.name, people, DELTA) for one in pair.searched]
         decision = decide(found.paired, rule=rule, seed_noise=noise, contracts=broken, missing=missing, moved=moved_)
     else:
-        english = english_share(results, items)
         found = found.with_behaviours(built_in=english >= ENGLISH)
         weighable = found.weighable
         if wanted.name == "pairs":
@@ -187,6 +187,7 @@ def weigh(
             *_not_compared(new),
             *_same_weights(baseline, results, model),
             *(_notes(baseline, results, model) if wanted.name == "change" else ()),
+            *([few_english(english)] if english < ENGLISH else []),
         ),
         lost_queries(found.rows, changed=_changed_data(baseline, results)),
         pair.searched,

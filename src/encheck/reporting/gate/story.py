@@ -113,7 +113,8 @@ def _lead(against: Against, losses: Sequence[Loss]) -> str:
         fallen, others = against["reasons"][: len(yours)], against["reasons"][len(yours) :]
         return f"{'; '.join(fallen)}. Otherwise: {_joined(others, against)}."
     if against["outcome"] == "pass" and against.get("purpose", "change") != "change":
-        return f"{_joined(against['reasons'], against)}."
+        said = _joined(against["reasons"], against)
+        return f"{said[:1].upper()}{said[1:]}."
     if against["outcome"] == "pass":
         return _nothing_lost(against)
     if not losses:

@@ -64,7 +64,7 @@ def _short_lines(against: Mapping[str, Any], candidate: str, to_type: Commands) 
         yield f"    {number}. {step.says}"
         yield from (f"       - {way}" for way in step.ways)
         yield from [f"       {step.command}"] * bool(step.command)
-    shown = set() if told.losses else set(against["reasons"])
+    shown = set(against["reasons"]) if against["outcome"] == "pass" else set()
     said = explained(against, commands=False, remedies=False)
     yield from (f"  - {text}" for text in said if not _is_shown(text, told.losses, shown))
     decides = [row for row in weighed_rows(against) if row["evidence"] or row["outcome"] == "block"]
