@@ -129,16 +129,24 @@ def gate(
     OLD is a model, or the directory of a baseline that `encheck run --save-baseline` wrote. It may also be
     vectors:FILE, stored vectors of the old model: checks whose texts are in the file are compared.
 
+    If NEW is OLD changed, no behaviour may be lost. If it is another model, what it is for decides (--for): your search
+    has to find as much, or as many of your pairs have to be accepted at the threshold.
+
     The gate weighs every check that the data allow. With a part of them (-m, -k) it is partial: it can block, and never
     passes.
 
-    Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 5 nothing was measured, 10 inconclusive or partial.
+    Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 5 nothing was measured, 10 inconclusive, partial,
+    or your decision.
 
     Examples:
 
         encheck gate ./candidate sbert
 
         encheck gate ./candidate reports/baselines/sbert
+
+        encheck gate ./other-model sbert --data retrieval:./my-search
+
+        encheck gate ./other-model sbert --for pairs --data pairs:mine.csv --max-false-accepts 0.02
 
         encheck gate ./candidate vectors:old.parquet --data ./help-center --queries log.txt
 
