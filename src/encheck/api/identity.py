@@ -93,11 +93,10 @@ def _subject(given: object, name: str, model_args: Sequence[str], **settings: An
     """The model of one side, loaded but for its weights."""
     from encheck.engine.run import named_models
     from encheck.options import Settings, arguments_for, project_table
-    from encheck.running.resources import open_store, resolve_models
+    from encheck.running.service import EncoderService
 
     specs, loaded = named_models([given])
     own = () if loaded else tuple(f"{key}={value}" for key, value in arguments_for(name, model_args).items())
     project = project_table(Path("pyproject.toml"))
     chosen = Settings(models=tuple(specs), model_args=own, project=project, **settings)
-    (subject,) = resolve_models(chosen, open_store(chosen), loaded).values()
-    return subject
+    return EncoderService.open(chosen, loaded=loaded).subject

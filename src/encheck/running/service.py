@@ -10,10 +10,11 @@ from __future__ import annotations
 import itertools
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self, cast
 
 import numpy as np
@@ -57,10 +58,20 @@ class EncoderService:
         self._progress, self._clock, self._fits = progress or Progress(quiet=True), clock or WorkClock(), True
 
     @classmethod
-    def open(cls, settings: Settings, store: Store | None = None, *, progress: Progress | None = None) -> Self:
-        """The one model that the settings name, with their store or another; UsageError if it cannot be had."""
+    def open(
+        cls,
+        settings: Settings,
+        store: Store | None = None,
+        *,
+        loaded: Mapping[str, Model] = MappingProxyType({}),
+        progress: Progress | None = None,
+    ) -> Self:
+        """The one model that the settings name, with their store or another; UsageError if it cannot be had.
+
+        `loaded` has those in memory by the name that the settings give them.
+        """
         opened = open_store(settings) if store is None else store
-        (subject,) = resolve_models(settings, opened).values()
+        (subject,) = resolve_models(settings, opened, loaded).values()
         return cls(subject, opened, progress=progress)
 
     def taking_any_text(self) -> Self:
