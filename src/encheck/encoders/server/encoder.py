@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import logging
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, partial
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -175,9 +175,9 @@ class RemoteEncoder(TextEncoder):
         stop: Future[None] = Future()
         pool = ThreadPoolExecutor(self.concurrency, initializer=self.client.heed, initargs=(stop,))
         try:
-            ask = partial(self._asked, watch=watch, watched=self.batch > 1)
+            ask = _until_one_fails(partial(self._asked, watch=watch, watched=self.batch > 1))
             size = max(1, self.batch - 1)  # the probe is one of a request's texts
-            asked = pool.map(lambda at: ask([prompted[i] for i in at], positions=at), slices(len(texts), size))
+            asked = pool.map(lambda at: ask([prompted[i] for i in at], at), slices(len(texts), size))
             for found in asked:
                 for positions, vectors in found:
                     yield positions, self._same_width(vectors, [texts[i] for i in positions])
@@ -245,6 +245,22 @@ class RemoteEncoder(TextEncoder):
                     self.truncated += 1
                 return vectors
         raise EncoderError(f"{self.place} refuses the text {text!r}: {said}. {WRONG_SERVER}") from None
+
+
+def _until_one_fails(ask: Callable[..., list[Batch]]) -> Callable[[list[str], Ints], list[Batch]]:
+    """The same, but nothing more is asked once one has failed: they start in order, so its error comes first."""
+    failed = Event()
+
+    def once(texts: list[str], positions: Ints) -> list[Batch]:
+        if failed.is_set():
+            return []
+        try:
+            return ask(texts, positions=positions)
+        except BaseException:
+            failed.set()
+            raise
+
+    return once
 
 
 class OpenAiEncoder(RemoteEncoder):
