@@ -99,7 +99,7 @@ def _places(found: Sequence[Compared]) -> dict[str, Places]:
     """Where the items of each part stand in its row."""
     own = rows(found)
     at = {name: {key: i for i, key in enumerate(_keys(some))} for name, some in own.items()}
-    return {name: np.array([at[p.row][key] for key in _keys(p.cases)], np.intp) for name, p in parts(own).items()}
+    return {name: np.array([at[p.row][key] for key in _keys(p.cases)], np.intp) for name, p in parts(found).items()}
 
 
 def _units(found: Sequence[Compared]) -> dict[str, Places]:

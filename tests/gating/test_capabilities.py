@@ -1,5 +1,7 @@
 """Gate rows: what a capability pools, which parts it has, and what each item counts for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -52,21 +54,41 @@ def test_a_property_without_a_capability_is_one():
     assert names(pooled(compared(case("antonym")))) == (["antonym/d/1"], [])
 
 
-def test_checks_below_chance_are_a_row_with_parts_of_its_own():
-    tables = [case("jumble", level, wins=wins) for level, wins in (("1", 0.1), ("2", 0.2), ("3", 0.9))]
-    whole, inside = names(pooled(compared(*tables)))
-    assert whole == ["jumble/d/3", "jumble/d/at-chance"]
-    assert inside == [("jumble/d/1/at-chance", "jumble/d/at-chance"), ("jumble/d/2/at-chance", "jumble/d/at-chance")]
+def looked_at(table, *, wins, n=200):
+    """The case with other items by which a gate tells what the baseline sees: so many of them are won."""
+    aside = case(table.property, table.level, wins=wins, n=n, first=10_000)
+    return replace(compare(table, table, (SCALE, SCALE)), aside=compare(aside, aside, (SCALE, SCALE)))
+
+
+def test_what_the_baseline_does_not_see_is_a_part_that_leaves_its_rows_mean():
+    """Whatever it wins of the items that are tested."""
+    found = pooled([looked_at(case("jumble", level, wins=0.7), wins=wins) for level, wins in (("1", 0.5), ("2", 0.9))])
+    assert names(found) == (["jumble/d"], [("jumble/d/1", "jumble/d"), ("jumble/d/2", "jumble/d")])
+    assert [(p.name, len(p.baseline), bool(p.unseen)) for p in found] == [
+        ("jumble/d", 200, False), ("jumble/d/1", 200, True), ("jumble/d/2", 200, False),
+    ]  # fmt: skip
+
+
+def test_a_row_of_which_nothing_is_seen_is_not_seen():
+    (row,) = (p for p in pooled([looked_at(case("jumble", level), wins=0.5) for level in "12"]) if not p.part_of)
+    assert (row.name, len(row.baseline)) == ("jumble/d", 400)
+    assert row.unseen == (
+        "the old model is not shown to do better than guessing: of 400 other items it has 50.0%, at least 43.2%; "
+        "guessing has 50.0%, and from 54.0% on it counts"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wins", "n", "is_seen"), [(0.9, 60, True), (0.9, 30, False), (0.6, 100, False), (0.7, 100, True)]
+)
+def test_it_is_seen_where_the_lower_end_is_two_deltas_above_chance(wins, n, is_seen):
+    (row,) = pooled([looked_at(case("antonym"), wins=wins, n=n)])
+    assert bool(row.unseen) != is_seen
 
 
 def test_a_proxy_stands_for_itself():
     found = pooled(compared(case("retrieval", "1"), case("retrieval", "known", proxy="easy")))
     assert names(found) == (["retrieval/d/1", "retrieval/d/known"], [])
-
-
-def test_a_whole_of_both_has_no_parts():
-    few = [case("jumble", "1", wins=0.9, n=80, clusters=40), case("jumble", "2", wins=0.1, n=80, clusters=40)]
-    assert names(pooled(compared(*few))) == (["jumble/d/whole"], [])
 
 
 def test_an_item_that_is_a_side_of_a_crossed_group_counts_once():
@@ -80,7 +102,7 @@ def test_an_item_that_is_a_side_of_a_crossed_group_counts_once():
 
 def test_the_surface_directions_of_crossed_groups_are_parts():
     crossed = case("roles", check="both", crossed=True, gates="directions_mean")
-    found = parts(rows(compared(crossed, case("roles", first=500))))
+    found = parts(compared(crossed, case("roles", first=500)))
     assert {name: (part.row, len(part.cases[0].old)) for name, part in found.items()} == {
         "roles/d/1/direction-1": ("roles/d/1", 100), "roles/d/1/direction-2": ("roles/d/1", 100),
     }  # fmt: skip

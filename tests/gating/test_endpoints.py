@@ -96,7 +96,7 @@ def test_the_values_of_a_column_are_slices_with_a_budget_of_their_own():
         "retrieval/own/1/rare=no", "retrieval/own/1/language=de", "retrieval/own/1/language=en",
     ]  # fmt: skip
     assert left_out == {"retrieval/own/1/rare": "1 of its slices have fewer than 20 clusters of queries"}
-    whole, *parts = pooled([one for some in named.values() for one in some], DEFAULT, tested)
+    whole, *parts = pooled([one for some in named.values() for one in some], tested)
     assert [(p.budget, len(p.baseline), p.endpoint) for p in (whole, *parts)] == [
         ("primary", 120, "recall@1"), ("slices", 115, "recall@1"), ("slices", 60, "recall@1"),
         ("slices", 60, "recall@1"),

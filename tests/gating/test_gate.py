@@ -211,37 +211,33 @@ def test_single_items_without_a_figure_are_named_as_such():
     assert "under the candidate, some items have no figure" in found.reasons[0]
 
 
-def test_what_is_no_evidence_and_has_lost_says_that_it_lost():
-    lost, still = (decide([rate("a", n=400, rate=0.3, lost=n, chance=0.5)]).rows[0].why for n in (6, 1))
-    assert lost.startswith("lost 1.5 points, not shown to be more than 1 point; below chance: the baseline wins 30.0%")
-    assert still.startswith("below chance: the baseline wins 30.0% [25.5%, 34.8%] and guessing 50.0%")
+def unseen(**more):
+    return replace(rate("a", **more), unseen="it guesses")
 
 
-@pytest.mark.parametrize(("wins", "evidence"), [(0.5, False), (0.55, False), (0.58, True)])
-def test_a_row_is_evidence_where_its_baseline_is_shown_to_be_above_chance_by_two_deltas(wins, evidence):
-    """At 55% of 1,000 items the lower end is 51.9%; four points above one half are 54%."""
-    row = decide([rate("a", rate=wins, chance=0.5)]).rows[0]
-    assert (row.evidence, row.at_chance) == (evidence, not evidence)
-    if not evidence:
-        assert row.why.startswith("at chance: the baseline wins")
-        assert row.why.endswith("to count towards passing, its lower bound has to be above 54.0%")
+@pytest.mark.parametrize(("lost", "why"), [(0, "it guesses"), (6, "lost 1.5 points, not shown to be more than 1 ")])
+def test_what_is_not_seen_is_no_evidence(lost, why):
+    decision = decide([unseen(n=400, lost=lost), rate("b", n=5_000)])
+    row = decision.rows[0]
+    assert (decision.outcome, row.unseen, row.evidence, row.doubtful) == ("pass", True, False, False)
+    assert row.why.startswith(why)
+    assert row.why.endswith("it guesses")
 
 
-def test_what_guessing_gets_is_that_of_the_check():
-    assert [decide([rate("a", rate=0.4, chance=c)]).rows[0].evidence for c in (0.25, 0.5)] == [True, False]
+def test_what_is_not_seen_never_blocks_and_a_certain_loss_holds_the_gate_open():
+    decision = decide([unseen(n=5_000, lost=300), rate("b", n=5_000)])
+    assert (decision.outcome, decision.rows[0].doubtful) == ("inconclusive", True)
+    assert decision.reasons[0].startswith("a: 50.0% to 44.0% (-6.0 points [")
+    assert decision.reasons[0].endswith("a loss of more than 1 point is certain, but it guesses")
 
 
-def test_what_is_at_chance_can_still_block():
-    decision = decide([rate("a", n=5_000, lost=300, chance=0.5), rate("b", rate=0.9, chance=0.5)])
-    assert (decision.outcome, decision.rows[0].at_chance) == ("block", True)
-
-
-def test_clusters_count_for_the_headroom_too():
-    one = rate("a", rate=0.6, chance=0.5)
-    together = replace(
-        one, baseline=np.sort(one.baseline), candidate=np.sort(one.baseline), things=np.arange(1_000) // 20
+def test_what_is_not_seen_keeps_its_weight_and_rejects_nothing():
+    """The p of a row is corrected for as many rows as without it, and no smaller for its loss."""
+    rows = [rate("b", n=1_000, lost=40, gained=10), rate("c", n=1_000)]
+    alone, beside, seen = (
+        decide([*rows, *more]).rows[0].adjusted for more in ([], [unseen(n=1_000, lost=100)], [rate("a", n=1_000)])
     )
-    assert [decide([p]).rows[0].at_chance for p in (one, together)] == [False, True]
+    assert alone < beside == seen
 
 
 def test_the_smallest_loss_that_a_row_can_see_shrinks_with_its_items():
@@ -286,8 +282,7 @@ def test_a_family_of_one_is_as_sure_as_its_member(one):
 
 
 def test_a_mean_is_told_as_one():
-    found = decide([replace(mean("a", 0), baseline=np.full(400, -0.2), candidate=np.full(400, -0.2), chance=0.0)])
-    assert found.rows[0].why.startswith("below chance: the baseline has -0.200 [-0.200, -0.200] and guessing 0.000")
+    found = decide([mean("a", -0.1)])
     assert found.rows[0].mcnemar is None
 
 
@@ -311,9 +306,9 @@ def test_the_items_that_a_family_needs_shrink_its_error_so_far():
     assert family.more == pytest.approx((error / wanted) ** 2)
 
 
-@pytest.mark.parametrize(("lost", "word"), [(0, "at chance"), (6, "lost"), (300, "block")])
-def test_the_table_lists_a_row_at_chance_as_such_unless_it_lost(lost, word):
-    (row,) = decide([rate("a", n=1_000, rate=0.5, lost=lost, chance=0.5)]).rows
+@pytest.mark.parametrize(("lost", "word"), [(0, "not seen"), (6, "not seen"), (300, "lost")])
+def test_the_table_lists_a_row_that_is_not_seen_as_such_unless_it_lost(lost, word):
+    (row,) = decide([unseen(n=1_000, lost=lost, gained=lost and 5)]).rows
     assert cells(asdict(row) | {"row": row.name})[0] == word
 
 

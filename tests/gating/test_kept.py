@@ -84,6 +84,6 @@ def test_other_items_are_refused(tmp_path, now, says):
 
 def test_clusters_are_those_of_the_run(tmp_path):
     save(tmp_path / "base", results(), tables_of(results(), case_of(*scores()), "m"), model="m")
-    now = case_of(*scores(), clusters=[i // 2 for i in range(400)])
+    now = case_of(*scores(), clusters=[i // 10 for i in range(400)])
     (row,) = weigh(read(tmp_path / "base"), results(), now, model="m").decision.rows
-    assert (row.n, row.clusters) == (400, 200)
+    assert (row.n, row.clusters) == (400, 40)

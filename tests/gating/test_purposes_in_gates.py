@@ -49,7 +49,7 @@ class Unused(BagOfWords):
 def place(tmp_path_factory):
     """Data, and the folders of runs on them: a gate of two folders computes no vector."""
     place = tmp_path_factory.mktemp("purposes")
-    for name, texts, count in (("english", ENGLISH, 28), ("german", GERMAN, 20)):
+    for name, texts, count in (("english", ENGLISH, 44), ("german", GERMAN, 20)):
         asked = [[text.format(i, *PAIRS[i], i % 7) for text in texts] for i in range(count)]
         rows = [json.dumps({"query": query, "document": document}) for query, document in asked]
         (place / f"{name}.jsonl").write_text("\n".join(rows), "utf-8")

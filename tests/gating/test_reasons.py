@@ -97,7 +97,7 @@ def test_junit_fails_on_a_block_with_the_reason_of_each_row(weighed):
     cases = {(one.classname, one.name): one for one in cases_of(found)}
     verdict, row = cases["encheck.gate", "gate"], cases["encheck.gate.base", "antonym/d/1"]
     assert (verdict.result, row.result) == ("failure", "failure")
-    change = "90.0% to 80.0% (-10.0 points [-13.3, -7.4])"
+    change = "90.8% to 81.8% (-8.9 points [-12.6, -6.2])"
     assert row.message == f"antonym/d/1: {change}: a loss of more than 1 point is certain"
     assert row.details[0] == ANTONYM.means
     assert cases["encheck.gate.base", "contract 1"].result == "failure"

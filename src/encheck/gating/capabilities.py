@@ -2,7 +2,7 @@
 
 A capability is what a gate weighs as one: all checks, levels and properties that declare it. Its properties, its levels
 and the surface directions of its crossed groups are parts of the row: reported, and able to block, but no evidence of
-their own. A figure below its chance rises with damage; such checks are a row of their own, `.../at-chance`.
+their own. A property at a level that the old model does not see (`sight`) is a part that leaves its row's mean.
 """
 
 from __future__ import annotations
@@ -15,47 +15,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.gating.declared import declared_of
-from encheck.gating.pairing import AT_CHANCE, Compared
-from encheck.gating.types import BUDGETS, DEFAULT, Paired, Rule
+from encheck.gating.pairing import Compared
+from encheck.gating.sight import unseen
+from encheck.gating.types import BUDGETS, DEFAULT, Paired
 from encheck.ids import GateRowId
 from encheck.metrics.health import room
 from encheck.statistics.sharing import codes_of, numbered, sharing_of
 
-STRAIGHT = {other: kind for kind, other in AT_CHANCE.items()}  # the kind that these are without
-WHOLE, DIRECTION = "whole", "direction-{}"
+DIRECTION = "direction-{}"
 DIRECTIONS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some of the entries of the gate row `row`."""
+    """Some of the entries of the capability whose gate row is `row`."""
 
     row: str
     cases: list[Compared]
 
 
-def rows(found: Sequence[Compared], rule: Rule = DEFAULT) -> dict[str, list[Compared]]:
+def rows(found: Sequence[Compared]) -> dict[str, list[Compared]]:
     """The cases of one capability and data set with figures of one kind, by the name of their gate row.
 
-    A row that holds one property at one level bears their names. Checks in which the baseline is below chance are a row
-    of their own. Where that leaves either of the two too small to gate, but not both together, `.../whole` stands for
-    it: all checks of the two, so that no loss goes unseen. It can block and is no evidence; one that is large enough
-    stays beside it.
+    A row that holds one property at one level bears their names. Cases that the baseline does not see are left out,
+    where it sees others of the row.
     """
+    return {name: _once(_seen(some) or some) for name, some in _grouped(found).items()}
+
+
+def _grouped(found: Sequence[Compared]) -> dict[str, list[Compared]]:
+    """All cases of each gate row, by its name."""
     grouped: dict[tuple[GateRowId, str], list[Compared]] = {}
     for one in found:
         grouped.setdefault((_group(one), one.kind), []).append(one)
-    several = Counter(_name(some) for (_, kind), some in grouped.items() if kind not in STRAIGHT)
-    named: dict[str, list[Compared]] = {}
-    for (group, kind), some in grouped.items():
-        straight = STRAIGHT.get(kind, kind)
-        both = [one for way in (straight, AT_CHANCE.get(straight, "")) for one in grouped.get((group, way), ())]
-        if len(both) > len(some) and not _enough(_once(some), rule) and _enough(_once(both), rule):
-            named[_label(_name(both), straight, several).part(WHOLE)] = _once(both)
-        else:
-            name = _name(some)
-            named[name.part(kind) if kind in STRAIGHT else _label(name, straight, several)] = _once(some)
-    return named
+    several = Counter(_name(some) for some in grouped.values())
+    return {_label(_name(some), kind, several): some for (_, kind), some in grouped.items()}
+
+
+def _seen(some: Sequence[Compared]) -> list[Compared]:
+    """Those whose property at its level the baseline sees."""
+    return [one for cases in _properties(some).values() if not unseen(cases) for one in cases]
+
+
+def _properties(some: Sequence[Compared]) -> dict[GateRowId, list[Compared]]:
+    """The cases of each property at each level."""
+    grouped: dict[GateRowId, list[Compared]] = {}
+    for one in some:
+        grouped.setdefault(one.before.gate_row, []).append(one)
+    return grouped
 
 
 def _group(one: Compared) -> GateRowId:
@@ -89,58 +96,44 @@ def _without(one: Compared, texts: set[str]) -> Compared:
     return one.of(np.flatnonzero([text not in texts for text in one.before.texts]))
 
 
-def _enough(some: Sequence[Compared], rule: Rule) -> bool:
-    if sum(len(one.old) for one in some) < rule.min_items:
-        return False
-    return sharing_of(numbered([names for one in some for names in one.before.things])).independent >= rule.min_clusters
+def parts(found: Sequence[Compared]) -> dict[str, Part]:
+    """The properties, levels and surface directions of rows that have several, by name; none of queries with labels.
 
-
-def parts(rows: Mapping[str, list[Compared]]) -> dict[str, Part]:
-    """The properties, levels and surface directions of the rows that have several, by name.
-
-    None of a row that joins checks below chance with others, and none of queries with labels.
+    Those that the baseline does not see are among them; the directions are those of what it sees.
     """
-    found: dict[str, Part] = {}
-    for name, some in rows.items():
-        if some[0].budget == "behaviour" and len({one.is_below_chance for one in some}) == 1:
-            found |= {own: Part(name, cases) for own, cases in (*_by_property(name, some), *_by_direction(name, some))}
-    return found
+    made: dict[str, Part] = {}
+    for name, some in _grouped(found).items():
+        if some[0].budget == "behaviour":
+            seen = _once(_seen(some) or some)
+            made |= {own: Part(name, cases) for own, cases in (*_by_property(name, some), *_by_direction(name, seen))}
+    return made
 
 
 def _by_property(name: str, some: Sequence[Compared]) -> Iterator[tuple[str, list[Compared]]]:
     """The properties at their levels, named as a row would be that held nothing else."""
-    grouped: dict[GateRowId, list[Compared]] = {}
-    for one in some:
-        grouped.setdefault(one.before.gate_row, []).append(one)
+    grouped = _properties(some)
     if len(grouped) > 1:
         rest = name.removeprefix(_name(some))
-        yield from ((f"{own}{rest}", cases) for own, cases in grouped.items())
+        yield from ((f"{own}{rest}", _once(cases)) for own, cases in grouped.items())
 
 
 def _by_direction(name: str, some: Sequence[Compared]) -> Iterator[tuple[str, list[Compared]]]:
-    crossed = [(one, one.sides) for one in some if one.sides is not None]
+    crossed = [one for one in some if one.sides is not None]
     for side in DIRECTIONS if crossed else ():
-        cases = [one.of(np.flatnonzero(sides == side)) for one, sides in crossed]
-        yield GateRowId(name).part(DIRECTION.format(side)), cases
+        yield GateRowId(name).part(DIRECTION.format(side)), [one.on_side(side) for one in crossed]
 
 
-def pooled(
-    found: Sequence[Compared], rule: Rule = DEFAULT, slices: Mapping[str, list[Compared]] | None = None
-) -> list[Paired]:
-    """One `Paired` a row, primary endpoints first and `slices` of them last, then one a part.
-
-    `rule` says how many items gate.
-    """
+def pooled(found: Sequence[Compared], slices: Mapping[str, list[Compared]] | None = None) -> list[Paired]:
+    """One `Paired` a row, primary endpoints first and `slices` of them last, then one a part."""
     codes = codes_of([names for one in found for names in one.before.things])
     pools = pools_of(found)
-    own = rows(found, rule)
-    every = [*own.items(), *(slices or {}).items()]
+    every = [*rows(found).items(), *(slices or {}).items()]
 
     def made(name: str, some: Sequence[Compared]) -> Paired:
         return _pooled(name, some, codes, calibration_error(some, pools.get(some[0].before.data)))
 
     whole = [made(*entry) for entry in sorted(every, key=lambda entry: BUDGETS.index(entry[1][0].budget))]
-    return [*whole, *(replace(made(name, part.cases), part_of=part.row) for name, part in parts(own).items())]
+    return [*whole, *(replace(made(name, part.cases), part_of=part.row) for name, part in parts(found).items())]
 
 
 def by_property(found: Sequence[Compared]) -> list[Paired]:
@@ -150,13 +143,13 @@ def by_property(found: Sequence[Compared]) -> list[Paired]:
     """
     grouped: dict[tuple[str, str], list[Compared]] = {}
     for one in found:
-        grouped.setdefault((one.before.property, STRAIGHT.get(one.kind, one.kind)), []).append(one)
+        grouped.setdefault((one.before.property, one.kind), []).append(one)
     several = Counter(name for name, _ in grouped)
     codes = codes_of([names for one in found for names in one.before.things])
     pools = pools_of(found)
     made = []
     for (name, _), cases in grouped.items():
-        some = _once(cases)
+        some = _once(_seen(cases) or cases)
         label = f"{name}_{some[0].metric.name}" if several[name] > 1 else name
         made.append(_pooled(label, some, codes, calibration_error(some, pools.get(some[0].before.data))))
     return made
@@ -176,11 +169,10 @@ def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error
     first = some[0]
     old, new = (np.concatenate([getattr(one, side) for one in some]) for side in ("old", "new"))
     family, metric = declared_of(first.before).family, first.metric
-    same, below = all(one.alike for one in some), {one.is_below_chance for one in some}
-    guessed = _chance(some), len(below) > 1
+    same = all(one.alike for one in some)
     things = numbered([names for one in some for names in one.before.things], codes)
     endpoint = "" if first.budget == "behaviour" else metric.label
-    return Paired(name, family, metric.kind, old, new, things, metric.delta, error, same, *guessed,
+    return Paired(name, family, metric.kind, old, new, things, metric.delta, error, same, _chance(some), unseen(some),
                   declared_of(first.before).proxy, first.budget, endpoint, strata=_strata(some))  # fmt: skip
 
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from encheck.claims import FAMILIES
 from encheck.gating import budget, closed, power
-from encheck.gating.headroom import is_at_chance, no_headroom
 from encheck.gating.types import (
     BUDGETS,
     DEFAULT,
@@ -136,9 +135,10 @@ class Weights:
     """What the tests and bounds of all rows say; shape [rows].
 
     `p` is the two-sided one of a change of -delta / 2, 1 where the loss is smaller; `adjusted` what its budget of
-    `alpha` and the parts of its row leave of it (`closed`), and `level` what the first row of the budget has to meet.
-    `tested` says which rows and parts can block. `seen` is the standard error, also where not one item flips, and is
-    infinite where the interval is withheld.
+    `alpha` and the parts of its row leave of it (`closed`), 1 where the baseline is not shown to see the row;
+    `level` is what the first row of the budget has to meet. `tested` says which rows and parts can block,
+    `doubtful` which of those that the baseline does not see meet their level all the same. `seen` is the standard
+    error, also where not one item flips, and is infinite where the interval is withheld.
     """
 
     gates: NDArray[np.bool_]
@@ -152,6 +152,7 @@ class Weights:
     level: Floats
     seen: Floats
     detectable: Floats
+    doubtful: NDArray[np.bool_]
 
     @classmethod
     def of(cls, paired: Sequence[Paired], f: Figures, *, has_figure: NDArray[np.bool_], rule: Rule) -> Weights:
@@ -164,14 +165,17 @@ class Weights:
         reach = stats.t_quantile((1 + rule.level) / 2, f.free)
         ends = bounds(f, rule.level)
         low, high = np.where(withheld, np.nan, np.where(same, 0.0, ends))
-        p = np.where(same | withheld, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
+        blind = np.array([bool(one.unseen) for one in paired])
+        found = np.where(same | withheld, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
+        p = np.where(blind, 1.0, found)  # what is not seen is no hypothesis that can be rejected, and keeps its weight
         alpha, count = budget.spent(budgets, gates, rule)
         weights = closed.weights(owner, tested, rule)
         seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - ends[0]) / reach, f.error))
         level = alpha / count * weights
         smallest = power.detectable(seen, f.delta, f.free, alpha=level, rule=rule)
         adjusted = closed.adjusted(p, weights, owner, tested, lambda joint: budget.adjusted(joint, budgets, gates))
-        return cls(gates, tested, same, low, high, p, adjusted, alpha, level, seen, smallest)
+        doubtful = tested & blind & (found <= level)
+        return cls(gates, tested, same, low, high, found, adjusted, alpha, level, seen, smallest, doubtful)
 
 
 def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[GateRow, ...]:
@@ -189,16 +193,16 @@ def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str
     outcome: Outcome = "block" if blocks else "pass" if is_good and gates else "inconclusive"
     baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
     delta = float(f.delta[i])
-    needs_headroom = rule.needs_headroom and not silent
-    weak = "" if one.part_of else _other_than_itself(one) or (no_headroom(one, delta, rule) if needs_headroom else "")
-    at_chance = not silent and not one.part_of and not one.mixed and is_at_chance(one, delta, rule)
+    weak = one.unseen or ("" if one.part_of else _other_than_itself(one))
+    weak = weak or ("" if silent or one.part_of else _little_to_lose(one, delta, rule))
+    doubtful = bool(w.doubtful[i] and f.change[i] <= -rule.least_loss * f.delta[i])
     row = GateRow(
         one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
         float(one.candidate.mean()), float(f.change[i]), float(w.low[i]), float(w.high[i]), float(f.error[i]),
         delta, float(w.p[i]), float(w.adjusted[i]), outcome, gates, gates and not weak,
         up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(w.detectable[i]), None,
         budget=one.budget, alpha=float(w.alpha[i]), endpoint=one.endpoint,
-        at_chance=at_chance, widened=float(f.wider[i]), part_of=one.part_of,
+        unseen=bool(one.unseen), doubtful=doubtful, widened=float(f.wider[i]), part_of=one.part_of,
     )  # fmt: skip
     return _explained(row, rule, float(w.level[i]), float(w.seen[i]), float(f.free[i]), weak, silent)
 
@@ -217,16 +221,22 @@ def _no_figure(one: Paired) -> str:
 
 def _other_than_itself(one: Paired) -> str:
     """Why keeping this figure says nothing for the candidate, whatever the figure is; empty if it may."""
-    if one.mixed:
-        return (
-            "under the baseline, some of its checks are below chance and some above, and one part has too few items "
-            "to gate by itself: together they can block, but never count towards passing"
-        )
     if one.budget == "slices":
         return "a slice of the queries: it can block, but never counts towards passing"
     if one.proxy:
         return f"optimistic proxy ({one.proxy}): it can block, but never counts towards passing"
     return ""
+
+
+def _little_to_lose(one: Paired, delta: float, rule: Rule) -> str:
+    """Why the baseline wins too little of a rate of which nobody knows what guessing gets; empty if it wins enough."""
+    if not rule.needs_headroom or one.chance is not None or one.kind != "rate":
+        return ""
+    low, high = (float(end[0]) for end in sharing_of(one.things).rate_interval(one.baseline))
+    if low > 2 * delta:
+        return ""
+    mean = float(one.baseline.mean())
+    return f"no headroom: the baseline wins {mean:.1%} [{low:.1%}, {high:.1%}], so it never counts towards passing"
 
 
 def _p_of_loss(f: Figures, rule: Rule) -> Floats:
@@ -257,7 +267,8 @@ def bounds(f: Figures, level: float) -> tuple[Floats, Floats]:
 def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
     """The row with the reason for its outcome, and how many items would decide where they do not."""
     if row.part_of:
-        return replace(row, why=_certain(row, rule) if row.outcome == "block" else f"a part of {row.part_of}")
+        why = _certain(row, rule) if row.outcome == "block" else f"a part of {row.part_of}"
+        return replace(row, why=f"{_certain(row, rule)}, but {weak}" if row.doubtful else weak or why)
     if not row.gates:
         return _reported_only(row, rule, level, seen)
     if silent:
@@ -265,6 +276,8 @@ def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float,
     small = _points(row, rule.block * row.delta)
     if row.outcome == "block":
         return replace(row, why=_certain(row, rule))
+    if row.doubtful:
+        return replace(row, why=f"{_certain(row, rule)}, but {weak}")
     if weak:
         lost = f"lost {_points(row, -row.change)}, not shown to be more than {small}; " if row.high < 0 else ""
         return replace(row, why=lost + weak)
@@ -399,9 +412,13 @@ def _verdict(
 def _open(rows: Sequence[GateRow]) -> list[GateRow]:
     """The rows that keep a gate from passing, the primary endpoint first, then the worst.
 
-    A primary endpoint that has too few queries to gate keeps it from passing, too.
+    A primary endpoint that has too few queries to gate keeps it from passing, too, and so does a loss of what the
+    baseline is not shown to see.
     """
-    found = [r for r in rows if r.outcome != "pass" and (r.evidence or (r.budget == "primary" and not r.gates))]
+    found = [
+        r for r in rows
+        if r.doubtful or (r.outcome != "pass" and (r.evidence or (r.budget == "primary" and not r.gates)))
+    ]  # fmt: skip
     worst = {r.name: r.low / r.delta if isfinite(r.low) else -inf for r in found}
     return sorted(found, key=lambda r: (BUDGETS.index(r.budget), worst[r.name]))
 

@@ -24,7 +24,6 @@ __all__ = [
 ]  # fmt: skip
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
-AT_CHANCE = {"rate": "at-chance", "mean": "gap-at-chance"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,8 @@ class Compared:
     `before` and `after` have a row for each value of `old` and `new`: of a chain, that of its first member. `chance` is
     what guessing gets, None if that is not known. `budget` is the part of the gate's alpha that tests it. Where
     entries are chains, `moved` has of each the member whose margin fell most. Of crossed groups, `sides` has the
-    surface direction of each entry, 1 or 2. `below` keeps of a selection whether the whole case is below chance.
+    surface direction of each entry, 1 or 2. `aside` has the baseline on items that are tested nowhere, by which a gate
+    tells whether it sees the case; None where nobody asks.
     """
 
     before: Table
@@ -48,7 +48,7 @@ class Compared:
     budget: Budget = "behaviour"
     moved: tuple[Table, Table] | None = None
     sides: NDArray[np.intp] | None = None
-    below: bool | None = None
+    aside: Compared | None = None
 
     @property
     def shown(self) -> tuple[Table, Table]:
@@ -61,12 +61,18 @@ class Compared:
         sides = None if self.sides is None else self.sides[positions]
         return replace(
             self, before=self.before.of(positions), after=self.after.of(positions), old=self.old[positions],
-            new=self.new[positions], moved=moved, sides=sides, below=self.is_below_chance,
+            new=self.new[positions], moved=moved, sides=sides,
         )  # fmt: skip
 
     def slice(self, positions: NDArray[np.intp]) -> Compared:
         """Some of the queries of a primary endpoint, as a hypothesis of their own."""
-        return replace(self.of(positions), budget="slices", below=None)
+        return replace(self.of(positions), budget="slices")
+
+    def on_side(self, side: int) -> Compared:
+        """The entries of one surface direction of crossed groups, and of those that are tested nowhere."""
+        assert self.sides is not None
+        found = self.of(np.flatnonzero(self.sides == side))
+        return replace(found, aside=self.aside.on_side(side)) if self.aside else found
 
     def flips(self, sign: int) -> list[str]:
         """Ids of the items that were won and are lost (-1), or the other way round (1)."""
@@ -74,17 +80,8 @@ class Compared:
         return [self.before.items[i] for i in moved] if self.metric.kind == "rate" else []
 
     @property
-    def is_below_chance(self) -> bool:
-        """Whether the baseline's figure is below chance: fewer wins than guessing gets, or the other class nearer."""
-        if self.below is not None:
-            return self.below
-        return self.chance is not None and float(self.old.mean()) < self.chance
-
-    @property
     def kind(self) -> str:
-        """Which figures are pooled: rates, means, those below chance; with a delta of its own, one by one."""
-        if self.is_below_chance:
-            return AT_CHANCE[self.metric.kind]
+        """Which figures are pooled: rates, and means; with a delta of its own, one by one."""
         return self.metric.kind if self.metric.delta is None else self.metric.name
 
     @property

@@ -124,7 +124,7 @@ def decide_for(
         _refuse_unmeasured(purpose, found, moved, english)
     components = [
         *(replace(one, delta=purpose.margin / 2) for one in found.endpoints),
-        *(replace(found.behaviours[name], delta=PROTECTED / 2, mixed=False)
+        *(replace(found.behaviours[name], delta=PROTECTED / 2)
           for name in purpose.protect if name in found.behaviours),
     ]  # fmt: skip
     count = len(components) + len(moved) + len(found.pairs)
@@ -222,7 +222,10 @@ def _strict(rule: Rule, purpose: Purpose, count: int) -> Rule:
 
 def _fallen(purpose: Purpose, found: Weighable, rule: Rule) -> dict[str, str]:
     """What is watched and fell by `WATCHED_LOSS` or more and for certain; how far, by name."""
-    watched = {name: one for name, one in found.behaviours.items() if name in WATCHED and name not in purpose.protect}
+    watched = {
+        name: one for name, one in found.behaviours.items()
+        if name in WATCHED and name not in purpose.protect and not one.unseen
+    }  # fmt: skip
     watched |= {one.name: one for one in found.slices if len(one.baseline) >= WATCHED_QUERIES}
     if not watched:
         return {}

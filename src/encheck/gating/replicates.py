@@ -64,13 +64,13 @@ def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: R
 
 def _above_chance(paired: Sequence[Paired], rule: Rule) -> list[Paired]:
     """Those that fall with damage: below chance, a rate rises."""
-    return [p for p in paired if not p.mixed and not p.part_of and not no_headroom(p, delta_of(p, rule), rule)]
+    return [p for p in paired if not p.part_of and not no_headroom(p, delta_of(p, rule), rule)]
 
 
 def paired_rows(before: Side, after: Side, *, rule: Rule, primary: str | None = None) -> list[Paired]:
     """The gate rows of two checkpoints that have enough items to gate."""
     compared, _ = compare_all(before.seen(), after.seen(), primary=primary)
-    return [p for p in pooled(compared, rule) if len(p.baseline) >= rule.least(p.budget)[0]]
+    return [p for p in pooled(compared) if len(p.baseline) >= rule.least(p.budget)[0]]
 
 
 def refuse_few(count: int) -> None:

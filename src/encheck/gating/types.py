@@ -132,9 +132,8 @@ class Paired:
     shares with others, by the same numbers in all rows: a cluster, of shape [n], or several things, of shape [n, k], -1
     for none (`statistics.sharing`). `calibration_error` is what the calibration adds to the
     standard error of the change; `same` says that all scores agree within the noise tolerance. `chance` is
-    what guessing gets, None if that is not known: a baseline that is not shown to be above it leaves no headroom, so
-    that the row can block and is no evidence. `mixed` says that it is of a property as a whole,
-    of which some checks are below chance, where damage would raise the figure. `proxy` says why the figure
+    what guessing gets, None if that is not known. `unseen` says why the baseline does not see the row, so that it
+    neither blocks nor counts towards passing; empty if it does. `proxy` says why the figure
     is easier than what it stands for, so that it can block and is no evidence; empty if it is the thing itself.
     `budget` says which part of the gate's alpha the row is tested with, `endpoint` names the figure of a search with
     labels ("recall@1"), and is empty elsewhere. `part_of` names the row that this one is a part of: a property, a
@@ -152,7 +151,7 @@ class Paired:
     calibration_error: float = 0.0
     same: bool = False
     chance: float | None = None
-    mixed: bool = False
+    unseen: str = ""
     proxy: str = ""
     budget: Budget = "behaviour"
     endpoint: str = ""
@@ -188,9 +187,10 @@ class GateRow:
     `gates` is False if the row is reported only, and `why` says why. `needed` is how many items would
     decide, None if it is decided. `detectable` is the smallest loss that this row blocks in 80% of cases.
     `budget` is the part of alpha that the row is tested with, and `alpha` how much that is, all its rows together.
-    `at_chance` says that the baseline is not shown to be above chance by 2 deltas, `widened` how many times seed noise
-    made `delta` as large. `remedy` says of a primary endpoint that is open which further queries would decide; None
-    where none would. `part_of` names the row that this is a part of: a part can block, and else decides nothing.
+    `unseen` says that the baseline is not shown to beat guessing here by 2 deltas, `doubtful` that the row was lost for
+    certain all the same, `widened` how many times seed noise made `delta` as large. `remedy` says of a primary endpoint
+    that is open which further queries would decide; None where none would. `part_of` names the row that this is a part
+    of: a part can block, and else decides nothing.
     """
 
     name: str
@@ -220,7 +220,8 @@ class GateRow:
     alpha: float = 0.05
     endpoint: str = ""
     remedy: Remedy | None = None
-    at_chance: bool = False
+    unseen: bool = False
+    doubtful: bool = False
     widened: float = 1.0
     part_of: str = ""
 

@@ -29,6 +29,7 @@ from encheck.gating.purpose import BUDGET, ENGLISH, GUARDED, Purpose, Weighable,
 from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample
 from encheck.gating.remedies import remedies
 from encheck.gating.scale_shift import LABELLED, ScaleShift, ThresholdShift, scale_shifts, threshold_shifts
+from encheck.gating.sight import itself, look
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
 from encheck.ids import CaseId
@@ -290,12 +291,12 @@ class _Rows:
     @classmethod
     def of(cls, pair: _Facing, *, rule: Rule, primary: str | None, is_other_family: bool = False) -> _Rows:
         """Of both sides; models of two families have their own room and spread, which are reported."""
-        compared, reported = compare_all(pair.old, pair.new, primary=primary)
-        rows = gate_rows(compared, rule)
+        compared, reported = compare_all(pair.old, pair.new, primary=primary, aside=pair.aside)
+        rows = gate_rows(compared)
         slices, left_out = sliced(rows, rule)
         judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
-        named = rows | slices | {name: part.cases for name, part in parts(rows).items()}
-        found = cls(named, pooled(compared, rule, slices), judged | left_out, compared)
+        named = rows | slices | {name: part.cases for name, part in parts(compared).items()}
+        found = cls(named, pooled(compared, slices), judged | left_out, compared)
         return found.without_space() if is_other_family else found
 
     def without_space(self) -> _Rows:
@@ -352,12 +353,13 @@ def _refuse_incomparable(baseline: Baseline, results: Results, model: str) -> No
 class _Facing:
     """Both sides as a gate sees them; `whole` is what each had before anything was left out.
 
-    `both` are the cases that both sides have.
+    `both` are the cases that both sides have, `aside` the baseline's items by which a gate tells what it sees.
     """
 
     whole: tuple[Baseline, Side]
     old: Side
     new: Side
+    aside: Mapping[str, Table]
     both: tuple[str, ...]
 
     @property
@@ -384,7 +386,10 @@ def _facing(baseline: Baseline, results: Results, items: Columns, model: str) ->
     for name in both:
         _refuse_other_items(baseline.cases[name], after.tables[name], baseline, results)
     there = Side({name: after.tables[name] for name in both}, after.scales)
-    return _Facing((baseline, after), side_of_baseline(baseline, there).seen(), there.seen(), both)
+    before = side_of_baseline(baseline, there)
+    sight = look(before.tables, there.tables, before.scales)
+    old, new = Side(sight.old, before.scales), Side(sight.new, there.scales)
+    return _Facing((baseline, after), old, new, sight.aside, both)
 
 
 def _missing(pair: _Facing, results: Results) -> list[str]:
@@ -451,15 +456,21 @@ def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
     return replace(decision, outcome="inconclusive", reasons=(reason,))
 
 
-def compare_all(before: Side, after: Side, *, primary: str | None = None) -> tuple[list[Compared], dict[str, str]]:
-    """The gating figures of every case that both sides have, and why the others are reported only."""
+def compare_all(
+    before: Side, after: Side, *, primary: str | None = None, aside: Mapping[str, Table] = MappingProxyType({})
+) -> tuple[list[Compared], dict[str, str]]:
+    """The gating figures of every case that both sides have, and why the others are reported only.
+
+    `aside` has by case the items by which a gate tells what the baseline sees; without them nobody asks.
+    """
     compared, reported = [], {}
     for name, table in before.tables.items():
         if name in after.tables:
             scales = (before.scales.get(table.data, RANKS), after.scales.get(table.data, RANKS))
             found = compare(table, after.tables[name], scales, primary=primary)
             if found:
-                compared.append(found)
+                own = aside.get(name)
+                compared.append(replace(found, aside=itself(own, before.scales)) if own else found)
             else:
                 reported[name] = gating(table)[1]
     return compared, reported

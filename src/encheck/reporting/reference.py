@@ -60,11 +60,11 @@ def is_unchanged(one: Mapping[str, Any]) -> bool:
 def capability(row: str) -> str:
     """The name of a gate row without the data, which all share, and a level that is the only one.
 
-    >>> capability("number/probes/1"), capability("jumble/probes/at-chance"), capability("swapchain/probes/pivot=a")
-    ('number', 'jumble at chance', 'swapchain pivot=a')
+    >>> capability("number/probes/1"), capability("swapchain/probes/pivot=a")
+    ('number', 'swapchain pivot=a')
     """
     one = GateRowId(row)
-    parts = (part.replace("at-chance", "at chance") for part in one.below_data if part != "1")
+    parts = (part for part in one.below_data if part != "1")
     return " ".join([one.property, *parts])
 
 

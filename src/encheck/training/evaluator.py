@@ -35,6 +35,7 @@ from encheck.errors import UsageError
 from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts, score_replicates, won
 from encheck.gating.capabilities import by_property, pooled
 from encheck.gating.decision import assess, decide, measure
+from encheck.gating.sight import asked
 from encheck.gating.types import DEFAULT, GateRow
 from encheck.gating.weighing import Side, compare_all
 from encheck.metrics import named
@@ -239,8 +240,8 @@ def _parts_of(some: Iterable[Any]) -> list[str]:
 
 def _weighed(before: Side, after: Side) -> tuple[Sequence[GateRow], str]:
     """A row for each property, and why a gate on these items would block: its weightiest reason, or empty."""
-    compared, _ = compare_all(before, after)
-    decision = decide(pooled(compared, RULE), rule=RULE)
+    compared, _ = compare_all(before, after, aside=asked(before.tables))  # all that there is: the gate has others
+    decision = decide(pooled(compared), rule=RULE)
     paired = by_property(compared)
     rows = assess(paired, measure(paired, rule=RULE), rule=RULE) if paired else ()
     reasons = list(decision.reasons) if decision.outcome == "block" else []

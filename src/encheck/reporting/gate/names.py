@@ -43,9 +43,6 @@ SPOKEN: Mapping[str, str] = MappingProxyType(
 )
 PARTS: Mapping[str, str] = MappingProxyType(
     {
-        "at-chance": "where the old model guesses",
-        "reversed": "where the old model is misled",
-        "whole": "all checks together",
         "known": "by title or heading",
         "direction-1": "where the wording helps",
         "direction-2": "where the wording misleads",

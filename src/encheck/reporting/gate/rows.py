@@ -10,8 +10,8 @@ CHANGE = "change [95% interval]"
 HEAD = ("gate", "family", "gate row", "baseline", "candidate", CHANGE, "lost", "gained", "could see")
 FAMILY_HEAD = ("family", "gate rows", "change in deltas", "lower end of its 95% interval", "state")
 MEANING = {
-    "kept": "did not block, and is no evidence for passing: little to lose there, a slice, or a whole of parts",
-    "at chance": "did not block, and is no evidence: the baseline is not shown to be above chance by 2 deltas",
+    "kept": "did not block, and is no evidence for passing: little to lose there, or a slice",
+    "not seen": "decides nothing: the baseline is not shown to do better than guessing here",
     "lost": "as kept, but both ends are a loss, though too small a one to block",
     "reported": "too few items or clusters: does not gate",
     "part": "a property, level or surface direction of a row: can block by itself, and decides nothing else",
@@ -104,7 +104,7 @@ def _kept(row: Mapping[str, Any]) -> bool:
 def _without_evidence(row: Mapping[str, Any]) -> str:
     if row["high"] is not None and row["high"] < 0:
         return "lost"
-    return "at chance" if row.get("at_chance") else "kept"
+    return "not seen" if row.get("unseen") else "kept"
 
 
 def with_lost_queries(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
