@@ -269,7 +269,8 @@ class Judgement:
 
 def judge(vectors: Vectors, data: Path) -> Judgement:
     """What the private items, the search and the people of STS-B say of a copy."""
-    rates = win_rates(fresh_plan().side(as_model(vectors, "copy")).tables)
+    side = fresh_plan().side(as_model(vectors, "copy"))
+    rates = win_rates(side.tables, side.scales)
     behaviour = float(np.mean(list(rates.values())))
     return Judgement(behaviour, ndcg(vectors, search_of(data)), correlation(vectors, *sts_pairs(data)))
 
@@ -322,7 +323,7 @@ class Seen:
     @property
     def score(self) -> float:
         """The balanced score, whatever the gate says."""
-        found = balanced(shares(self.side.tables), families_of(self.side.tables))
+        found = balanced(shares(self.side.tables, self.side.scales), families_of(self.side.tables))
         return float("nan") if found is None else found
 
 
@@ -354,7 +355,7 @@ def from_chance(one: Seen, _: Seen) -> float:
 
 def win_rates_alone(one: Seen, _: Seen) -> float:
     """What the balanced score was."""
-    return balanced(win_rates(one.side.tables), families_of(one.side.tables)) or 0.0
+    return balanced(win_rates(one.side.tables, one.side.scales), families_of(one.side.tables)) or 0.0
 
 
 def with_the_space(one: Seen, _: Seen) -> float:
@@ -366,7 +367,8 @@ def with_the_space(one: Seen, _: Seen) -> float:
         if metric and declared_of(table).family == "health":
             mean = float(np.nanmean(metric.per_item(table, scale)))
             space.append(1 + mean if metric.name == "steadiness" else mean)
-    found = [*parts(shares(one.side.tables), families_of(one.side.tables)).values(), float(np.mean(space))]
+    side = one.side
+    found = [*parts(shares(side.tables, side.scales), families_of(side.tables)).values(), float(np.mean(space))]
     return float(np.prod(found) ** (1 / len(found)))
 
 

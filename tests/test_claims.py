@@ -76,7 +76,7 @@ def test_a_check_of_ones_own_gates_counts_and_is_drawn(own, pytester):
     )  # fmt: skip
     assert outcome.ret == 10  # the checks that ship were left out, and a part never passes
     tables = tables_of(found, read_items(Path("gated")), "bag-of-words")
-    assert parts(win_rates(tables), families_of(tables)) == {"invariance": 1.0}
+    assert parts(win_rates(tables, {}), families_of(tables)) == {"invariance": 1.0}
     page = Path("out/report.html").read_text("utf-8")
     assert "loud is nearer than antonym" in page
     assert page.count('<figure class="chart') >= 2

@@ -375,13 +375,13 @@ def test_the_balanced_score_falls_when_recall_pays_for_antonyms():
 def test_win_rates_pool_the_claims_of_a_check():
     near, far = scores(100, wins=0.9)
     tables = {"a": table(near, far), "b": table(far, near), "c": table(near, kind="pair", tested="synonym")}
-    assert win_rates(tables) == {"antonym": pytest.approx(0.5)}
+    assert win_rates(tables, {}) == {"antonym": pytest.approx(0.5)}
 
 
 @pytest.mark.parametrize(("wins", "share"), [(0.9, 0.8), (0.5, 0.0), (0.2, 0.0), (1.0, 1.0)])
 def test_the_score_counts_from_chance_and_below_it_nothing(wins, share):
     """Damage raises a rate that is below chance: that is no gain."""
-    assert shares({"a": table(*scores(100, wins=wins))}) == {"antonym": pytest.approx(share)}
+    assert shares({"a": table(*scores(100, wins=wins))}, {}) == {"antonym": pytest.approx(share)}
 
 
 def test_a_blocked_model_has_no_score(against, monkeypatch):

@@ -46,7 +46,7 @@ def two_classes():
 
 def test_what_fp32_rounds_is_a_tie_on_either_scale():
     """An encoder without word order gives the same vector but for the order of its sums: a tie counts one half."""
-    scores = margins([0.9 + 1e-7, 0.9, 0.9 + 1e-5], [0.9, 0.9 + 2e-7, 0.9], reference=0.99)
+    scores = margins([0.9 + 1e-8, 0.9, 0.9 + 1e-6], [0.9, 0.9 + 5e-8, 0.9], reference=0.99)
     assert margin_rate(scores).value == margin_rate(scores.calibrated).value == pytest.approx(2 / 3)
 
 

@@ -1,5 +1,7 @@
 """A metric once: the mean of what the items say is what the check reports."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from test_metrics import margins, pairs
@@ -59,3 +61,13 @@ def test_a_tie_counts_one_half_wherever_something_is_won():
 @pytest.mark.parametrize(("metric", "chance"), [(adjusted_rate, 0.5), (margin_rate, 0.5), (similarity_gap, 0.0)])
 def test_a_metric_says_what_chance_gives(metric, chance):
     assert metric.chance == chance
+
+
+@pytest.mark.parametrize(("unit", "expected"), [(1.0, [0.5, 1.0]), (0.3, [1.0, 1.0])])
+def test_scores_are_a_tie_that_differ_by_a_hundred_thousandth_of_the_scale(unit, expected):
+    """Of a model whose scores all lie near 1, smaller differences count."""
+    near, far, scale = np.array([0.95, 0.95]), np.array([0.95 - 5e-6, 0.95 - 2e-5]), Scale(1 - unit)
+    assert won(table(near, far), scale).tolist() == expected
+    assert [
+        margin_rate(replace(margins([n], [f]), scale=scale)).value for n, f in zip(near, far, strict=True)
+    ] == expected

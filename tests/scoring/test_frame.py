@@ -265,9 +265,10 @@ def test_the_worst_item_is_the_one_with_the_smallest_margin_or_the_least_expecte
     assert made_of("search", [0.5] * 3, [0.1] * 3).worst(9) == [0, 1, 2]
 
 
-def test_an_item_is_lost_unless_it_is_won_by_more_than_epsilon():
-    some = made_of("chain", [0.5, 0.5, 0.5], [0.5, 0.5 - 1e-7, 0.4])
+def test_an_item_is_lost_unless_it_is_won_by_more_than_a_tie():
+    some = made_of("chain", [0.5, 0.5, 0.5], [0.5, 0.5 - 4e-6, 0.4])
     assert some.lost() == [True, True, False]
+    assert some.lost(unit=0.3) == [True, False, False]
     assert some.lost(epsilon=0.1) == [True, True, True]
     assert some.lost(epsilon=0.1, unit=0.5) == [True, True, False]
     assert made_of("both_orders", [0.1] * 3, [0.9] * 3).lost() == [False] * 3

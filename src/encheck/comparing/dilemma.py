@@ -90,7 +90,8 @@ def dilemma(models: Sequence[Model], *, behaviour: str | None = None, seed: int 
     words, scores = _benchmark(models)
     some = [model for model in models if model.name in scores]
     tables = in_common([model.side.tables for model in some]) if some else []
-    said, figures = _behaviour([won(one) for one in tables], families(tables), behaviour, seed)
+    wins = [won(one, model.side.scales) for model, one in zip(some, tables, strict=True)]
+    said, figures = _behaviour(wins, families(tables), behaviour, seed)
     points = [Point(m.name, scores[m.name], found) for m, found in zip(some, figures, strict=True) if found is not None]
     return Dilemma(points, words, said) if len(points) >= FEWEST_TO_DRAW else None
 

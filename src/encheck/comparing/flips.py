@@ -14,6 +14,7 @@ from encheck.comparing.runs import beats_chance, in_common, measured, metric_val
 from encheck.gating.declared import shown
 from encheck.gating.endpoints import RANKS
 from encheck.ids import CaseId
+from encheck.scoring.scale import Scale
 from encheck.scoring.table import Table
 
 Floats = NDArray[np.float64]
@@ -65,6 +66,10 @@ def _rank(flip: Flip) -> tuple[int, float]:
     return len(flip.wrong), min(flip.margins[name] for name in flip.wrong)
 
 
+def _scale(model: Model, table: Table) -> Scale:
+    return model.side.scales.get(table.data, RANKS)
+
+
 def _of_case(models: Sequence[Model], tables: Sequence[Table], epsilon: float) -> Iterator[tuple[str, Flip]]:
     """The flips of one case, each with the hash of its texts."""
     metric = shown(tables[0])
@@ -72,7 +77,7 @@ def _of_case(models: Sequence[Model], tables: Sequence[Table], epsilon: float) -
         return
     cut = [measured(table) for table in tables]
     won = np.array([
-        metric_values(metric, table, m.side.scales.get(table.data, RANKS), epsilon=epsilon)
+        metric_values(metric, table, _scale(m, table), epsilon=epsilon)
         for m, table in zip(models, cut, strict=True)
     ])  # fmt: skip
     first = cut[0]
@@ -83,6 +88,6 @@ def _of_case(models: Sequence[Model], tables: Sequence[Table], epsilon: float) -
             tuple(m.name for m, w in zip(models, won[:, i], strict=True) if (w < HALF) == is_wrong)
             for is_wrong in (True, False)
         )
-        margins = {m.name: float(np.nan_to_num(t.margins[i])) for m, t in zip(models, cut, strict=True)}
+        margins = {m.name: float(np.nan_to_num(t.margins(_scale(m, t))[i])) for m, t in zip(models, cut, strict=True)}
         named = (first.items[i], first.check, first.property, first.data, first.level)
         yield first.texts[i], Flip(*named, wrong, right, margins)

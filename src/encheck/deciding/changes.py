@@ -14,7 +14,6 @@ from encheck.gating.judged import Asked as Judged
 from encheck.gating.judgements import Judgements
 from encheck.metrics.search import ndcg, recall
 from encheck.scoring.answers import NOT_FOUND, Answers
-from encheck.scoring.scale import DECIMALS
 from encheck.statistics.figures import Figure, Log
 from encheck.statistics.rank_overlap import rbo
 from encheck.types import content_hash
@@ -110,7 +109,7 @@ def _most(before: Answered, after: Answered, asked: Asked) -> list[Listed]:
 
 def _tied(found: Answered) -> int:
     """Lists in which two neighbours have the same score, as far as fp32 tells."""
-    return sum(len({round(score, DECIMALS) for score in scores}) < len(scores) for scores in found.scores)
+    return sum(len({round(score, 6) for score in scores}) < len(scores) for scores in found.scores)
 
 
 def _by_labels(before: Answered, after: Answered, asked: Asked) -> Better:

@@ -24,7 +24,6 @@ PARTS = {
     "invariance": ("meaning kept", "invariance"),
     "retrieval": ("retrieval",),
 }
-_UNUSED = Scale(0.0, 1.0)  # a rate needs no scale
 
 
 def part_of(family: str) -> str | None:
@@ -56,13 +55,13 @@ class Won:
         return max(self.rate - chance, 0.0) / (1 - chance)
 
 
-def won(tables: Mapping[str, Table]) -> dict[str, Won]:
+def won(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, Won]:
     """By property, over all its checks and levels that gate by a rate and count in a part."""
     found: dict[str, list[tuple[Floats, Floats, tuple[str, ...]]]] = {}
     for table in tables.values():
         metric, _ = gating(table)
         if metric and metric.kind == "rate" and part_of(declared_of(table).family) and len(table.items):
-            values = metric.per_item(table, _UNUSED)
+            values = metric.per_item(table, scales.get(table.data, Scale(0.0)))
             chances = np.full(len(values), chance_of(table, metric) or 0.0)
             found.setdefault(table.property, []).append((values, chances, metric.heads(table).clusters))
     return {name: _joined(some) for name, some in sorted(found.items())}
@@ -73,14 +72,14 @@ def _joined(some: Sequence[tuple[Floats, Floats, tuple[str, ...]]]) -> Won:
     return Won(np.concatenate(values), np.concatenate(chances), tuple(one for own in clusters for one in own))
 
 
-def win_rates(tables: Mapping[str, Table]) -> dict[str, float]:
+def win_rates(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, float]:
     """The rate of each property, over all its checks and levels that gate by a rate and count in a part."""
-    return {name: one.rate for name, one in won(tables).items()}
+    return {name: one.rate for name, one in won(tables, scales).items()}
 
 
-def shares(tables: Mapping[str, Table]) -> dict[str, float]:
+def shares(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, float]:
     """Of each property how much of what is above chance was won, from 0 to 1: what the balanced score is made of."""
-    return {name: one.share for name, one in won(tables).items()}
+    return {name: one.share for name, one in won(tables, scales).items()}
 
 
 def families_of(tables: Mapping[str, Table]) -> dict[str, str]:

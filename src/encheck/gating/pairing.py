@@ -114,7 +114,7 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary
         old, new = metric.contrast(before, old), metric.contrast(after, new)
     heads, chance = (metric.heads(before), metric.heads(after)), chance_of(before, metric)
     budget: Budget = "primary" if endpoint else "behaviour"
-    moved = _most_moved(before, after) if metric.unit == "chain" else None
+    moved = _most_moved(before, after, scales) if metric.unit == "chain" else None
     sides = _sides(before) if metric.sides else None
     return Compared(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance, budget, moved, sides)
 
@@ -127,9 +127,9 @@ def _sides(table: Table) -> NDArray[np.intp]:
     return found
 
 
-def _most_moved(before: Table, after: Table) -> tuple[Table, Table]:
+def _most_moved(before: Table, after: Table, scales: tuple[Scale, Scale]) -> tuple[Table, Table]:
     """Of each chain the row whose margin fell most."""
-    fell = np.nan_to_num(after.margins - before.margins)
+    fell = np.nan_to_num(after.margins(scales[1]) - before.margins(scales[0]))
     rows = np.array([chain[int(np.argmin(fell[chain]))] for chain in before.chains], np.intp)
     return before.of(rows), after.of(rows)
 

@@ -609,7 +609,7 @@ def _scores(pair: _Facing, decision: Decision) -> tuple[float | None, float | No
 
 def _balanced(side: Side, cases: Sequence[str]) -> float | None:
     tables = {name: side.tables[name] for name in cases}
-    return balanced(shares(tables), families_of(tables))
+    return balanced(shares(tables, side.scales), families_of(tables))
 
 
 def _flips(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[list[str], list[str]]]:

@@ -43,8 +43,8 @@ def _held(table: Table, _scale: Scale) -> Floats:
     return table.near
 
 
-def _finds(table: Table, _scale: Scale) -> Floats:
-    return (table.margins > 0).astype(float)
+def _finds(table: Table, scale: Scale) -> Floats:
+    return (table.margins(scale) > 0).astype(float)
 
 
 def _ends(table: Table, scale: Scale) -> Floats:

@@ -28,7 +28,7 @@ ROUNDING = 1e-12  # of a margin that is divided by the scale's unit
 
 def won(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
     """1 where the near text is nearer by more than `epsilon` on the calibrated scale, 1/2 for a tie, else 0."""
-    return worth(table.margins / scale.unit if epsilon else table.margins, epsilon)
+    return worth(calibrated_margins(table, scale) if epsilon else table.margins(scale), epsilon)
 
 
 def worth(margins: Floats, epsilon: Floats | float = 0.0) -> Floats:
@@ -50,7 +50,7 @@ def similarities(table: Table, scale: Scale) -> Floats:
 
 def calibrated_margins(table: Table, scale: Scale) -> Floats:
     """How much nearer the near text is on the calibrated scale."""
-    return np.asarray(scale.margin(table.margins))
+    return np.asarray(scale.margin(table.margins(scale)))
 
 
 def between_labels(table: Table, similarities: Floats) -> Floats:

@@ -92,9 +92,9 @@ def reversed_at(values: Floats, step: int) -> Floats:
     return np.where(np.isnan(change), np.nan, (change > 0) + (change == 0) / 2)
 
 
-def _on_top(table: Table, _scale: Scale) -> Floats:
+def _on_top(table: Table, scale: Scale) -> Floats:
     """What the paraphrase's place is worth in each chain: 1 on top, a share of 1 among equals, else 0."""
-    margins = table.margins
+    margins = table.margins(scale)
     return np.array(
         [0.0 if (margins[at] < 0).any() else 1 / (1 + int((margins[at] == 0).sum())) for at in table.chains]
     )

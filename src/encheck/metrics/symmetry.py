@@ -100,7 +100,7 @@ def largest_asymmetry(scores: BothOrdersScores) -> Estimate:
 
 
 def _changes(table: Table, scale: Scale) -> Floats:
-    return -np.abs(table.margins) / scale.unit
+    return -np.abs(table.margins(scale)) / scale.unit
 
 
 @metric(values=_changes, label="change when turned, negative", references=no_references)

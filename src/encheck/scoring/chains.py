@@ -14,7 +14,7 @@ from encheck.scoring.example import Line
 from encheck.scoring.frame import Frame, Side, edits_json, shares_column
 from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure
-from encheck.scoring.scale import DECIMALS, Floats, Scale
+from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Chain
@@ -49,7 +49,7 @@ class ChainScores:
         there = np.arange(sizes.max()) < sizes[:, None]
         table = np.full(there.shape, np.nan)
         table[there] = by.pairs([first for first, _ in pairs], [second for _, second in pairs])
-        return cls(tied(table), chains, resampler, scale, decision=by.decision)
+        return cls(tied(table, scale.tie), chains, resampler, scale, decision=by.decision)
 
     def of(self, chosen: NDArray[np.intp]) -> Self:
         """A selection of the chains; the replicates stay the same."""
@@ -114,15 +114,15 @@ def _edits(chain: Chain, step: int) -> str:
     return edits_json(chain.edits[step - 1] if is_of_pivot and chain.edits else ())
 
 
-def tied(values: Floats) -> Floats:
-    """The scores with those in a row made equal that differ by no more than fp32 rounds; shape [n, k], NaN stays.
+def tied(values: Floats, tie: float) -> Floats:
+    """The scores with those in a row made equal that differ by no more than `tie`; shape [n, k], NaN stays.
 
-    >>> tied(np.array([[0.3, 0.1 + 2e-7, np.nan, 0.1], [0.5, 0.4, 0.3, 0.2]])).tolist()
+    >>> tied(np.array([[0.3, 0.1 + 2e-7, np.nan, 0.1], [0.5, 0.4, 0.3, 0.2]]), 1e-5).tolist()
     [[0.3, 0.1, nan, 0.1], [0.5, 0.4, 0.3, 0.2]]
     """
     order = np.argsort(values, axis=1)
     ranked = np.take_along_axis(values, order, axis=1)
-    apart = np.diff(ranked, axis=1, prepend=-np.inf).round(DECIMALS) != 0  # NaN, at the end, is apart from all
+    apart = ~(np.diff(ranked, axis=1, prepend=-np.inf) <= tie)  # NaN, at the end, is apart from all
     first = np.maximum.accumulate(np.where(apart, np.arange(values.shape[1]), 0), axis=1)
     result = np.empty_like(values)
     np.put_along_axis(result, order, np.take_along_axis(ranked, first, axis=1), axis=1)

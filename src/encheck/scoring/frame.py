@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.ids import CaseId
-from encheck.scoring.scale import DECIMALS, Floats
+from encheck.scoring.scale import TIE, Floats
 from encheck.types import Edit, Item, Kind
 
 Columns = Mapping[str, Sequence[Any]]
@@ -143,11 +143,11 @@ class Frame:
         return sorted(range(len(self)), key=right.__getitem__)[:count]
 
     def lost(self, *, epsilon: float = 0.0, unit: float = 1.0) -> list[bool]:
-        """Which items with a far text are not won by more than `epsilon` times `unit`, ties of fp32 among them."""
+        """Which items with a far text are not won by more than `epsilon` times `unit`, ties among them."""
         if self.far is None or not self.is_contest:
             return [False] * len(self)
-        both = zip(self.near.scores.tolist(), self.far.scores.tolist(), strict=True)
-        return [round(near - far, DECIMALS) <= (epsilon + 1e-12) * unit for near, far in both]
+        found: list[bool] = (self.near.scores - self.far.scores <= ((epsilon or TIE) + 1e-12) * unit).tolist()
+        return found
 
     def near_and_far(self) -> tuple[Floats, Floats]:
         """Scores of what should be near and of what should be far: of the two texts, or of the two labels' pairs."""

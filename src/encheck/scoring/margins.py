@@ -12,7 +12,7 @@ from encheck.ids import CaseId
 from encheck.scoring.example import Line, near_and_far
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.measure import Measure
-from encheck.scoring.scale import DECIMALS, Floats, Scale
+from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import SURFACE
@@ -23,8 +23,7 @@ from encheck.types import Triplet
 class MarginScores:
     """Similarity of the source with the near and with the far text of each triplet, shape [n] each.
 
-    `unit` is what the similarities were divided by. `items` are the triplets, for what depends on their texts. Without
-    `has_curve` a rate is of one epsilon alone.
+    `items` are the triplets, for what depends on their texts. Without `has_curve` a rate is of one epsilon alone.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (*SURFACE, "tf-idf")
@@ -36,7 +35,6 @@ class MarginScores:
     scale: Scale
     surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
-    unit: float = 1.0
     items: tuple[Triplet, ...] = ()
     has_curve: bool = True
 
@@ -50,8 +48,8 @@ class MarginScores:
 
     @property
     def margins(self) -> Floats:
-        """Sim(source, near) - Sim(source, far), shape [n]; what differs by no more than fp32 rounds is a tie."""
-        return ((self.near - self.far) * self.unit).round(DECIMALS) / self.unit
+        """Sim(source, near) - Sim(source, far), shape [n]; 0 where they are a tie."""
+        return (Scale(0.0) if self.suffix else self.scale).apart(self.near, self.far)
 
     @property
     def told_apart(self) -> float:
@@ -65,7 +63,6 @@ class MarginScores:
             self,
             near=self.scale.similarity(self.near),
             far=self.scale.similarity(self.far),
-            unit=self.scale.unit,
             surface={name: beside.calibrated for name, beside in self.surface.items()},
             suffix="_calibrated",
         )

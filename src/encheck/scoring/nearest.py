@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.scoring.scale import DECIMALS
-
 Vectors = NDArray[np.float32]
 Row = NDArray[np.floating]
 Found = tuple[NDArray[np.intp], NDArray[np.float64]]
+FP32 = 1e-6  # of the largest score, or of 1: what fp32 rounds
 SCORES_AT_ONCE = 1 << 25  # a block has so many scores, four bytes each
 
 
@@ -78,7 +77,7 @@ def wider(count: int, own: Sequence[int | None]) -> int:
 
 def rounding(values: NDArray[np.float64]) -> float:
     """How far apart two of these scores may lie and still be a tie in fp32."""
-    return float(10.0**-DECIMALS * max(1.0, float(np.abs(values).max(initial=0))))
+    return float(FP32 * max(1.0, float(np.abs(values).max(initial=0))))
 
 
 def grid_of(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:

@@ -15,7 +15,7 @@ from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.inverted import FirstStage
 from encheck.scoring.measure import Measure
 from encheck.scoring.nearest import Found
-from encheck.scoring.scale import DECIMALS, Floats, Scale
+from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.searches import SearchScores
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import RankedQuery
@@ -48,7 +48,7 @@ class RankedScores(SearchScores):
             rank = {row: place for place, row in enumerate(rows.tolist(), 1)}
             duels = right[:, None] - wrong[None, :]
             ranks = tuple((rank.get(row, NOT_FOUND), grade) for row, grade in q.right)
-            answers.append(Answers(ranks, int((duels.round(DECIMALS) > 0).sum()), duels.size, first_rows(rows)))
+            answers.append(Answers(ranks, int((duels > scale.tie).sum()), duels.size, first_rows(rows)))
             other = _first_other(q, rows)
             near.append(float(right[0]))
             far.append(float(values[other]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-DECIMALS = 6  # of a difference of two similarities that are more than rounding in fp32
+TIE = 1e-5  # of the way from unrelated to identical text: two scores that lie nearer are a tie
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,16 @@ class Scale:
     def error(self, mean: float) -> float:
         """What the finite pool adds to the standard error of what moves with the reference by `mean` (delta method)."""
         return abs(mean) * self.spread / self.unit / float(np.sqrt(self.pairs)) if self.pairs else 0.0
+
+    @property
+    def tie(self) -> float:
+        """How far apart two raw scores may lie and still be a tie."""
+        return TIE * (self.unit if self.unit == self.unit else 1.0)
+
+    def apart(self, near: Floats, far: Floats) -> Floats:
+        """Near less far, of raw scores of one shape; 0 where they are a tie."""
+        found = near - far
+        return np.where(np.abs(found) <= self.tie, 0.0, found)
 
     def similarity(self, values: Floats) -> Floats:
         """(x - reference) / (identity - reference). A scorer that gives both the same value has no scale: NaN."""

@@ -14,12 +14,11 @@ from encheck.scoring.margins import MarginScores
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.ranked import RankedScores
 from encheck.scoring.repeated import RepeatedScores
-from encheck.scoring.scale import DECIMALS, Floats, Scale
+from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.searches import OccurrenceScores, SearchScores
 from encheck.types import Item, Kind
 
 __all__ = [
-    "DECIMALS",
     "BothOrdersScores",
     "ChainScores",
     "ClassifiedScores",

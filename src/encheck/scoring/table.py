@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.ids import GateRowId, ItemId
-from encheck.scoring.scores import DECIMALS
+from encheck.scoring.scale import Scale
 from encheck.types import Declaration
 
 Floats = NDArray[np.float64]
@@ -54,10 +54,9 @@ class Table:
         """The gate row that this case belongs to."""
         return GateRowId.of(self.property, self.data, self.level)
 
-    @builtins.property
-    def margins(self) -> Floats:
-        """Near less far, shape [n]; what differs by no more than fp32 rounds is a tie."""
-        return (self.near - self.far).round(DECIMALS)
+    def margins(self, scale: Scale) -> Floats:
+        """Near less far, shape [n]; 0 where they are a tie on this scale."""
+        return scale.apart(self.near, self.far)
 
     @builtins.property
     def chains(self) -> list[list[int]]:

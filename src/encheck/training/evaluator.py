@@ -192,7 +192,7 @@ class _Watch:
     def _scores(self, side: Side) -> dict[str, float]:
         """The parts and the balanced score, as far as there are items."""
         families = families_of(side.tables)
-        above = {name: one.share for name, one in won(side.tables).items() if name in self.scored}
+        above = {name: one.share for name, one in won(side.tables, side.scales).items() if name in self.scored}
         score = balanced(above, families)
         found = {f"{part}_part": value for part, value in parts(above, families).items()}
         return found if score is None else found | {BALANCED: score}
@@ -201,7 +201,7 @@ class _Watch:
         """The 95% interval of the score's change, from replicates that draw the same clusters for both models."""
         old, new = (
             score_replicates(
-                {name: one for name, one in won(side.tables).items() if name in self.scored},
+                {name: one for name, one in won(side.tables, side.scales).items() if name in self.scored},
                 families_of(side.tables),
                 self.seed,
             )
