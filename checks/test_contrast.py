@@ -15,12 +15,12 @@ from encheck.metrics.crossed import figures
     property="contrast",
     tells="which of two near-identical documents answers a query",
     metric=both_directions,
+    show=(figures,),
     gates=directions_mean,
     aim=0.8,
     source="Weller et al. 2024, NevIR: Negation in Neural Information Retrieval",
     means="Of two pages that differ by a negation or a word, users get the wrong one more often.",
 )
-def test_each_query_prefers_its_own_document(scores, judge, report):
+def test_each_query_prefers_its_own_document(judge):
     """Of two queries and two documents, each query is nearer to its own document: it counts only if both are."""
-    report(*figures(scores))
-    judge(both_directions(scores))
+    judge()

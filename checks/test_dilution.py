@@ -7,7 +7,8 @@ Otherwise search cannot tell the corrected page from the wrong one.
 from encheck import claim
 from encheck.generators.phenomenon import PHENOMENA
 from encheck.items import in_passages
-from encheck.metrics import margin_rate, mean_margin
+from encheck.metrics import margin_rate
+from encheck.presets import MARGINS
 
 
 @claim(
@@ -17,12 +18,12 @@ from encheck.metrics import margin_rate, mean_margin
     tells="a changed fact from a reworded one inside a passage",
     capability="context",
     metric=margin_rate.calibrated,
+    show=(margin_rate, *MARGINS),
     aim=0.8,
     source="docs/probes.md",
     means="A corrected page looks like its old version more often, so search and deduplication miss the change.",
     headline=True,
 )
-def test_changed_meaning_shows_in_a_passage(scores, judge, report, epsilon):
+def test_changed_meaning_shows_in_a_passage(judge):
     """In a passage of one, three or eight sentences, a rewording is nearer than a change of meaning."""
-    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+    judge()

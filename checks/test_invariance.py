@@ -10,7 +10,8 @@ from encheck.generators.casing import casing
 from encheck.generators.contraction import contraction
 from encheck.generators.spacing import spacing
 from encheck.items import contrast
-from encheck.metrics import margin_rate, mean_margin
+from encheck.metrics import margin_rate
+from encheck.presets import MARGINS
 
 
 @claim(
@@ -19,6 +20,7 @@ from encheck.metrics import margin_rate, mean_margin
     tells="lower case from a change of meaning",
     family="invariance",
     metric=margin_rate.calibrated,
+    show=MARGINS,
     floor=0.5,
     aim=0.95,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
@@ -26,10 +28,9 @@ from encheck.metrics import margin_rate, mean_margin
     means="Users who type in lower case get different results more often.",
     headline=True,
 )
-def test_lower_case_is_nearer_than_antonym(scores, judge, report):
+def test_lower_case_is_nearer_than_antonym(judge):
     """A sentence in lower case is nearer than the sentence with one word turned into its opposite."""
-    report(mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated))
+    judge()
 
 
 @claim(
@@ -38,16 +39,16 @@ def test_lower_case_is_nearer_than_antonym(scores, judge, report):
     tells="other spacing from a change of meaning",
     family="invariance",
     metric=margin_rate.calibrated,
+    show=MARGINS,
     floor=0.5,
     aim=0.95,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     selects=True,
     means="Pasted text with double spaces or line breaks gets different results more often.",
 )
-def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
+def test_other_spacing_is_nearer_than_antonym(judge):
     """A sentence with a double space and a space at the end is nearer than one with an antonym."""
-    report(mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated))
+    judge()
 
 
 @claim(
@@ -56,12 +57,12 @@ def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
     tells="a contraction from a change of meaning",
     family="invariance",
     metric=margin_rate.calibrated,
+    show=MARGINS,
     aim=0.9,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     selects=True,
     means='"Don\'t" and "do not" lead to different results more often.',
 )
-def test_contraction_is_nearer_than_antonym(scores, judge, report):
+def test_contraction_is_nearer_than_antonym(judge):
     """A sentence with "do not" for "don't", or the reverse, is nearer than one with an antonym."""
-    report(mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated))
+    judge()

@@ -9,7 +9,8 @@ from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
 from encheck.generators.role_reversal import role_reversal, roles_kept
 from encheck.items import against_paraphrase, contrast
-from encheck.metrics import adjusted_rate, margin_rate, mean_margin
+from encheck.metrics import adjusted_rate, margin_rate
+from encheck.presets import MARGINS, RATES
 
 
 @claim(
@@ -20,19 +21,19 @@ from encheck.metrics import adjusted_rate, margin_rate, mean_margin
     capability="word-order",
     family="order",
     metric=margin_rate.calibrated,
+    show=(margin_rate, *MARGINS),
     aim=0.8,
     source="Mahajan et al. 2023, section 4, Figures 2 to 6",
     criterion=4,
     selects=True,
     means="Word salad more often ranks as high as a good paraphrase: word order counts for less.",
 )
-def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
+def test_jumble_is_farther_than_paraphrase(judge):
     """A paraphrase is nearer than a jumble: Sim(S, paraphrase) - Sim(S, jumble) > epsilon.
 
     A jumble swaps one, two or three pairs of words.
     """
-    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+    judge()
 
 
 @claim(
@@ -43,6 +44,7 @@ def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     capability="word-order",
     family="order",
     metric=adjusted_rate.calibrated,
+    show=RATES,
     gates=margin_rate,
     floor=0.5,
     aim=0.9,
@@ -51,11 +53,9 @@ def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     means="A broken sentence is harder to tell from one that was reordered and still means the same.",
     headline=True,
 )
-def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
+def test_jumble_is_farther_than_reorder(judge):
     """A reordering that keeps the meaning is nearer than a jumble of the same words."""
-    report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
-    report(mean_margin(scores), mean_margin(scores.calibrated))
-    judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
+    judge()
 
 
 @claim(
@@ -65,6 +65,7 @@ def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
     capability="word-order",
     family="order",
     metric=adjusted_rate.calibrated,
+    show=RATES,
     gates=margin_rate,
     floor=0.5,
     aim=0.8,
@@ -72,8 +73,6 @@ def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
     selects=True,
     means='Who did what to whom is mixed up more often, as in "the client sued the bank".',
 )
-def test_role_reversal_is_farther_than_reorder(scores, judge, report, epsilon):
+def test_role_reversal_is_farther_than_reorder(judge):
     """Swapping who did what to whom moves the sentence farther than a reordering that keeps the meaning."""
-    report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
-    report(mean_margin(scores), mean_margin(scores.calibrated))
-    judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
+    judge()

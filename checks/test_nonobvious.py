@@ -15,14 +15,13 @@ from encheck.metrics.nonobvious import auc_n, cases_of, figures
     tells="a paraphrase in other words from a lookalike",
     family="meaning kept",
     metric=auc_n,
+    show=(figures,),
     aim=0.6,
     source="Peinelt et al. 2019, sections 4 and 5, Tables 3, 5 and 6 to 8",
     part="test",
     pictures=("divergence",),
     headline=True,
 )
-def test_unlike_paraphrase_is_nearer_than_lookalike(scores, judge, report, median_scope):
+def test_unlike_paraphrase_is_nearer_than_lookalike(scores, judge, median_scope):
     """A paraphrase in other words (Pn) is nearer than a non-paraphrase in the same words (Nn)."""
-    cases = cases_of(scores, scope=median_scope)
-    report(*figures(cases))
-    judge(auc_n(cases))
+    judge(cases_of(scores, scope=median_scope))

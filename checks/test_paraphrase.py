@@ -6,9 +6,12 @@ statement is not. A model that fails here is not worth testing further.
 
 from encheck import claim
 from encheck.items import against_random_pairs, labelled_pairs
-from encheck.metrics import auc, cohens_d, mean_of_label, share_above, similarity_gap
+from encheck.metrics import auc, cohens_d, means, shares_above, similarity_gap
 from encheck.metrics.beyond_words import beyond_word_overlap, unless_words_tell
 from encheck.metrics.classification import accuracy, by_head, f1
+from encheck.metrics.metric import calibrated
+
+TWO_LABELS = (means, similarity_gap, calibrated(means), auc, beyond_word_overlap, cohens_d)
 
 
 @claim(
@@ -16,7 +19,8 @@ from encheck.metrics.classification import accuracy, by_head, f1
     property="paraphrase",
     tells="a paraphrase from a near miss",
     family="meaning kept",
-    metric=similarity_gap.calibrated,
+    metric=unless_words_tell(similarity_gap.calibrated),
+    show=(shares_above, *TWO_LABELS, accuracy, f1, by_head),
     floor="surface",
     aim=0.1,
     source="Mahajan et al. 2023, section 4, Tables 3 and 4",
@@ -24,15 +28,9 @@ from encheck.metrics.classification import accuracy, by_head, f1
     means="Duplicates and near misses are harder to tell apart at any threshold.",
     headline=True,
 )
-def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report, threshold):
+def test_paraphrase_is_nearer_than_non_paraphrase(judge):
     """Paraphrases are nearer than the data's own negatives (Table 3); no verdict where words alone tell them apart."""
-    if threshold is not None:
-        report(*(share_above(scores, label=label, threshold=threshold) for label in (1, 0)))
-    report(mean_of_label(scores, label=1), mean_of_label(scores, label=0), similarity_gap(scores))
-    report(mean_of_label(scores.calibrated, label=1), mean_of_label(scores.calibrated, label=0))
-    report(auc(scores), *beyond_word_overlap(scores), cohens_d(scores))
-    report(accuracy(scores), f1(scores), *by_head(scores))
-    judge(unless_words_tell(similarity_gap(scores.calibrated), scores))
+    judge()
 
 
 @claim(
@@ -41,15 +39,13 @@ def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report, thresho
     tells="a paraphrase from an unrelated text",
     family="meaning kept",
     metric=similarity_gap.calibrated,
+    show=TWO_LABELS,
     floor="surface",
     aim=0.5,
     source="Mahajan et al. 2023, section 4, Tables 3 and 4",
     criterion=1,
     means="Paraphrases score less far above unrelated text.",
 )
-def test_paraphrase_is_nearer_than_random_pair(scores, judge, report):
+def test_paraphrase_is_nearer_than_random_pair(judge):
     """Paraphrases are nearer than sentences about other topics (Table 4, alternative set-up)."""
-    report(mean_of_label(scores, label=1), mean_of_label(scores, label=0), similarity_gap(scores))
-    report(mean_of_label(scores.calibrated, label=1), mean_of_label(scores.calibrated, label=0))
-    report(auc(scores), *beyond_word_overlap(scores), cohens_d(scores))
-    judge(similarity_gap(scores.calibrated))
+    judge()

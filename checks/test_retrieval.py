@@ -7,9 +7,9 @@ side.
 from encheck import claim
 from encheck.items import headings, logged_queries, queries, ranked_queries, titles
 from encheck.items.known import PROXY
-from encheck.metrics import mean_margin
 from encheck.metrics.health import recall_at_1
 from encheck.metrics.search import agreement_with_bm25, figures, first_stage, ndcg_at_10
+from encheck.presets import MARGINS
 
 
 @claim(
@@ -18,6 +18,7 @@ from encheck.metrics.search import agreement_with_bm25, figures, first_stage, nd
     tells="a sentence's paraphrase from near misses",
     family="retrieval",
     metric=recall_at_1,
+    show=MARGINS,
     floor="surface",
     aim=0.8,
     source="Reimers and Gurevych 2019, section 1",
@@ -25,10 +26,9 @@ from encheck.metrics.search import agreement_with_bm25, figures, first_stage, nd
     means="Users who ask in their own words find the right text first less often.",
     headline=True,
 )
-def test_sentence_finds_its_paraphrase(scores, judge, report):
+def test_sentence_finds_its_paraphrase(judge):
     """Among all sentences, paraphrases and hard negatives, its own paraphrase is the nearest to a sentence."""
-    report(mean_margin(scores), mean_margin(scores.calibrated))
-    judge(recall_at_1(scores))
+    judge()
 
 
 @claim(
@@ -37,6 +37,7 @@ def test_sentence_finds_its_paraphrase(scores, judge, report):
     tells="the documents that answer a query from all others",
     family="retrieval",
     metric=ndcg_at_10,
+    show=(figures,),
     gates=ndcg_at_10,
     primary=True,
     unjudged="how much is enough depends on the documents: compare it with BM25, or gate two models",
@@ -44,10 +45,9 @@ def test_sentence_finds_its_paraphrase(scores, judge, report):
     means="Your queries find the documents that answer them less often, or further down.",
     headline=True,
 )
-def test_query_finds_its_documents(scores, judge, report):
+def test_query_finds_its_documents(judge):
     """Among all documents, those that are right for a query rank first."""
-    report(*figures(scores))
-    judge(ndcg_at_10(scores))
+    judge()
 
 
 @claim(
@@ -55,14 +55,14 @@ def test_query_finds_its_documents(scores, judge, report):
     property="retrieval",
     family="retrieval",
     metric=agreement_with_bm25,
+    show=(first_stage,),
     gates="without labels, the gate goes by how many answers change",
     unjudged="without labels, only a gate can judge: it goes by how many answers change",
     source="docs/search.md",
 )
-def test_logged_query_keeps_its_answers(scores, judge, report):
+def test_logged_query_keeps_its_answers(judge):
     """How often the first answer to a logged query is the one of BM25. A gate sees which answers change."""
-    report(*first_stage(scores))
-    judge(agreement_with_bm25(scores))
+    judge()
 
 
 @claim(
@@ -71,16 +71,16 @@ def test_logged_query_keeps_its_answers(scores, judge, report):
     property="retrieval",
     family="retrieval",
     metric=ndcg_at_10,
+    show=(figures,),
     unjudged="an optimistic proxy: compare it with BM25, or gate two models",
     gates=ndcg_at_10,
     proxy=PROXY,
     source="Azzopardi et al. 2007",
     means="A search for an article's title finds that article less often, or further down.",
 )
-def test_title_finds_its_article(scores, judge, report):
+def test_title_finds_its_article(judge):
     """Among the texts of all articles, those of its own article rank first for a title."""
-    report(*figures(scores))
-    judge(ndcg_at_10(scores))
+    judge()
 
 
 @claim(
@@ -89,13 +89,13 @@ def test_title_finds_its_article(scores, judge, report):
     property="retrieval",
     family="retrieval",
     metric=ndcg_at_10,
+    show=(figures,),
     unjudged="an optimistic proxy: compare it with BM25, or gate two models",
     gates=ndcg_at_10,
     proxy=PROXY,
     source="Azzopardi et al. 2007",
     means="A search for a section's heading finds that section less often, or further down.",
 )
-def test_heading_finds_its_section(scores, judge, report):
+def test_heading_finds_its_section(judge):
     """Among the texts of all sections, those under it rank first for a heading."""
-    report(*figures(scores))
-    judge(ndcg_at_10(scores))
+    judge()

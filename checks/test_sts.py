@@ -22,14 +22,13 @@ from encheck.metrics.correlation import (
     property="sts",
     family="meaning kept",
     metric=spearman,
+    show=(by_set, mean_spearman, mean_pearson, pearson, weighted_mean_spearman, weighted_mean_pearson),
     floor="surface",
     aim=0.7,
     source="Agirre et al. 2012 to 2016, Cer et al. 2017",
     part="test",
     headline=True,
 )
-def test_similarity_ranks_pairs_as_people_do(scores, judge, report):
+def test_similarity_ranks_pairs_as_people_do(judge):
     """Scores rank all pairs together in the same order as people's judgements do."""
-    report(*by_set(scores), mean_spearman(scores), mean_pearson(scores), pearson(scores))
-    report(weighted_mean_spearman(scores), weighted_mean_pearson(scores))
-    judge(spearman(scores))
+    judge()

@@ -9,7 +9,8 @@ from encheck.generators.beside import beside
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym
 from encheck.items import contrast, edited
-from encheck.metrics import margin_rate, mean_margin, mean_similarity
+from encheck.metrics import margin_rate, mean_similarity
+from encheck.presets import MARGINS
 
 
 @claim(
@@ -18,15 +19,15 @@ from encheck.metrics import margin_rate, mean_margin, mean_similarity
     property="synonym",
     family="meaning kept",
     metric=mean_similarity.calibrated,
+    show=(mean_similarity,),
     aim=0.75,
     source="Mahajan et al. 2023, section 4, Table 5",
     criterion=2,
     selects=True,
 )
-def test_synonym_keeps_the_similarity(scores, judge, report):
+def test_synonym_keeps_the_similarity(judge):
     """A sentence with one, two or three words replaced by synonyms stays near its source."""
-    report(mean_similarity(scores))
-    judge(mean_similarity(scores.calibrated))
+    judge()
 
 
 @claim(
@@ -35,6 +36,7 @@ def test_synonym_keeps_the_similarity(scores, judge, report):
     tells="a synonym from an unrelated word",
     family="meaning kept",
     metric=margin_rate.calibrated,
+    show=(margin_rate, *MARGINS),
     floor=0.5,
     aim=0.8,
     source="docs/checks.md: a control beside criterion 2 of Mahajan et al. 2023",
@@ -42,11 +44,10 @@ def test_synonym_keeps_the_similarity(scores, judge, report):
     means="A text with a synonym is harder to tell from a text that says something else.",
     headline=True,
 )
-def test_synonym_is_nearer_than_control(scores, judge, report, epsilon):
+def test_synonym_is_nearer_than_control(judge):
     """A synonym moves a sentence less than another word of the same tag and frequency in its place.
 
     The other word often does not fit, so this shows that the model notices nonsense, not that it understands the
     synonym.
     """
-    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+    judge()

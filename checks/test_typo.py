@@ -7,7 +7,8 @@ letters can. A model that goes by how many characters differ finds the wrong rec
 from encheck import claim
 from encheck.generators.typo import ADDED, SLIPPED, WRITTEN_OTHERWISE, other_meaning, typo
 from encheck.items import contrast_of_noise
-from encheck.metrics import margin_rate, mean_margin
+from encheck.metrics import margin_rate
+from encheck.presets import MARGINS
 
 
 @claim(
@@ -17,14 +18,14 @@ from encheck.metrics import margin_rate, mean_margin
     tells="a typing error from another number, day or name",
     family="invariance",
     metric=margin_rate.calibrated,
+    show=(margin_rate, *MARGINS),
     aim=0.8,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     means="A typing error more often changes results than another number, day or name does.",
 )
-def test_typing_errors_are_nearer_than_other_meaning(scores, judge, report, epsilon):
+def test_typing_errors_are_nearer_than_other_meaning(judge):
     """One, two or three mistyped words move a text less than a change of meaning of as many letters."""
-    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+    judge()
 
 
 @claim(
@@ -34,15 +35,15 @@ def test_typing_errors_are_nearer_than_other_meaning(scores, judge, report, epsi
     tells="a typing error from another number, day or name",
     family="invariance",
     metric=margin_rate.calibrated,
+    show=(margin_rate, *MARGINS),
     gates="the same typing errors as in the check above, by kind",
     aim=0.8,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     means="This kind of typing error changes results more often.",
 )
-def test_each_kind_of_typing_error_is_nearer_than_other_meaning(scores, judge, report, epsilon):
+def test_each_kind_of_typing_error_is_nearer_than_other_meaning(judge):
     """The same by kind of typing error: a neighbouring key, two letters swapped, a letter missing."""
-    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+    judge()
 
 
 @claim(
@@ -52,15 +53,15 @@ def test_each_kind_of_typing_error_is_nearer_than_other_meaning(scores, judge, r
     tells="another notation from another number, day or name",
     family="invariance",
     metric=margin_rate.calibrated,
+    show=(margin_rate, *MARGINS),
     floor=0.5,
     aim=0.95,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     means="Text that was pasted or exported gets different results more often.",
 )
-def test_other_notation_is_nearer_than_other_meaning(scores, judge, report, epsilon):
+def test_other_notation_is_nearer_than_other_meaning(judge):
     """Other quotes, spaces, Unicode forms, accents or capitals move a text less than a change of meaning."""
-    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+    judge()
 
 
 @claim(
@@ -70,11 +71,11 @@ def test_other_notation_is_nearer_than_other_meaning(scores, judge, report, epsi
     tells="stray markup from another number, day or name",
     family="invariance",
     metric=margin_rate.calibrated,
+    show=(margin_rate, *MARGINS),
     aim=0.8,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     means="A list mark, a stray tag or an emoji more often changes results than another number, day or name does.",
 )
-def test_markup_is_nearer_than_other_meaning(scores, judge, report, epsilon):
+def test_markup_is_nearer_than_other_meaning(judge):
     """Markup of HTML, Markdown or a list, or an emoji, moves a text less than a change of meaning."""
-    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+    judge()

@@ -1,7 +1,7 @@
 """How a check declares all that the suite knows of it: what it measures on, by which metric, and what follows from it.
 
     @claim(contrast(casing, antonym), property="casing", metric=margin_rate.calibrated, floor=0.5, aim=0.95)
-    def test_lower_case_is_nearer_than_antonym(scores, judge): ...
+    def test_lower_case_is_nearer_than_antonym(judge): ...
 
 The run collects the claims of all selected checks, encodes their texts in one go, then calls the checks. Marker, gate,
 balanced score, comparison, page and exports go by the declaration, which results.json keeps.
@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from encheck.errors import UsageError, unknown
-from encheck.types import Declaration, Floor, Items
+from encheck.types import Declaration, Estimate, Floor, Items
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
 
 Builder = Callable[["Dataset", int | str, Any], Items]  # the last is the `Maker` of the variants
+Figure = Callable[..., Estimate | Iterable[Estimate]]  # of scores; it may ask for a case's settings by their names
 Function = TypeVar("Function", bound=Callable[..., object])
 ATTRIBUTE = "__encheck_claim__"
 CONTRACT = "contract"  # blocks where it is broken, with a baseline too: a contract is no threshold
@@ -37,6 +38,9 @@ SURFACE = "surface"  # the floor that is the best surface baseline's figure
 
 class Measure(Protocol):
     """What a claim needs to know of a metric: see `encheck.metrics.Metric`."""
+
+    def __call__(self, scores: Any, /, *args: Any, **options: Any) -> Estimate:
+        """Its figure over these scores."""
 
     @property
     def name(self) -> str:
@@ -59,12 +63,15 @@ class Measure(Protocol):
 class Claim:
     """What a check measures on, `items(dataset, level, maker)` for each of `levels`, and what it declares of itself.
 
-    `declared` lacks the property where the test's own marker gives it.
+    `metric` is what `judge` goes by, `show` what stands beside it. `declared` lacks the property where the test's own
+    marker gives it.
     """
 
     items: Builder
     levels: tuple[int | str, ...] = (1,)
     declared: Declaration = field(default_factory=Declaration)
+    metric: Measure | None = None
+    show: tuple[Figure, ...] = ()
 
     @property
     def family(self) -> str:
@@ -94,6 +101,7 @@ def claim(
     property: str = "",  # noqa: A002 - the word for it
     family: str = "meaning changed",
     metric: Measure | None = None,
+    show: tuple[Figure, ...] = (),
     gates: Measure | str | None = None,
     chance: float | None = None,
     aim: float | None = None,
@@ -114,12 +122,13 @@ def claim(
 ) -> Callable[[Function], Function]:
     """Declare a test function to be a check.
 
-    `property` is what is tested, and its marker (default: the test's own marker). `metric` is what the check passes to
-    `judge`. `aim` is what it should reach. `floor` is what it must not fall below: a number, or "surface" for the best
-    surface baseline. `chance` defaults to the metric's. `gates` is the metric that the gate weighs item by item
-    (default: `metric`, if it has a value per item), or the reason why the check is only reported. `unjudged` is the
-    reason why a check has no verdict, with or without a gate; the gate still weighs it if `gates` names a metric. The
-    rest is as in `Declaration`.
+    `property` is what is tested, and its marker (default: the test's own marker). `metric` is what `judge` goes by;
+    `show` lists what stands beside it: metrics, or functions of the scores that give one figure or several. `aim` is
+    what the metric should reach. `floor` is what it must not fall below: a number, or "surface" for the best surface
+    baseline. `chance` defaults to the metric's. `gates` is the metric that the gate weighs item by item (default:
+    `metric`, if it has a value per item), or the reason why the check is only reported. `unjudged` is the reason why a
+    check has no verdict, with or without a gate; the gate still weighs it if `gates` names a metric. The rest is as in
+    `Declaration`.
 
     UsageError for wrong levels, an unknown family or picture, something that is not a metric, and contradictory lines.
     """
@@ -135,7 +144,7 @@ def claim(
             aim, floor, unjudged, source, part, criterion, pictures, step, selects, proxy,
             primary, means, capability, headline, tells,
         )  # fmt: skip
-        setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared))
+        setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared, metric, tuple(show)))
         return function
 
     return mark
@@ -252,10 +261,12 @@ def _properties_of(path: Path) -> Iterator[tuple[str, str]]:
     """The properties of one file with its sentence; none of a file that is no Python."""
     try:
         text = path.read_text("utf-8")
-        tree = ast.parse(text if "claim(" in text else "")
+        tree = ast.parse(text if "encheck" in text else "")
     except (OSError, ValueError, SyntaxError):
         return
     for call in (d for node in tree.body for d in getattr(node, "decorator_list", ()) if isinstance(d, ast.Call)):
-        if "claim" in (getattr(call.func, "id", ""), getattr(call.func, "attr", "")):
-            values = [k.value for k in call.keywords if k.arg == "property" and isinstance(k.value, ast.Constant)]
-            yield from ((str(value.value), sentence_of(ast.get_docstring(tree))) for value in values)
+        declared = {k.arg: k.value for k in call.keywords}
+        if declared.keys() & {"property", "tells", "means"}:  # of claim, or of a preset, which names it first
+            named = declared.get("property", *call.args[:1])
+            if isinstance(named, ast.Constant):
+                yield str(named.value), sentence_of(ast.get_docstring(tree))

@@ -56,7 +56,7 @@ LAYERS = [
     {"scoring", "claims", "options", "relations"},
     {"generators", "strategies"},
     {"items", "metrics", "verdict"},
-    {"gating", "shrinking"},
+    {"gating", "shrinking", "presets"},
     {"running"},
     {"reporting"},
     {"deciding", "comparing", "exploring", "identity"},

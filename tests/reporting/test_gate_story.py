@@ -203,7 +203,6 @@ def test_a_verdict_is_a_word_or_two(more, verdict):
 
 def test_a_capability_of_ones_own_is_called_by_its_name():
     assert name_of({"row": "house-style/d/1"}) == "House style"
-    assert name_of({"row": "antonym/d/1/at-chance"}) == "Opposites, where the old model guesses"
 
 
 def test_the_terminal_tells_the_story_before_the_rows_and_shows_all_figures_on_request():

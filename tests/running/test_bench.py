@@ -18,6 +18,7 @@ from encheck.items.variants import Maker
 from encheck.running.bench import Bench
 from encheck.running.scorer import IDENTITY_PAIRS
 from encheck.running.subject import Subject
+from encheck.scoring.scale import Scale
 from encheck.scoring.scores import ChainScores, MarginScores, PairScores
 from encheck.similarity import cosine, dot, jaccard
 from encheck.store import Store, text_key
@@ -509,5 +510,5 @@ def test_random_pairs_are_resampled_by_the_clusters_of_both_sentences(tmp_path):
 def test_chain_members_that_differ_by_rounding_are_ties():
     chain = Chain("c", "a", "b", ("x", "y"), "cluster", "a")
     by = SimpleNamespace(decision=None, pairs=lambda first, second: np.array([0.5, 0.5 + 2e-7, 0.4]))
-    (row,) = ChainScores.measured([chain], by, None, None).values
+    (row,) = ChainScores.measured([chain], by, None, Scale(0.0)).values
     assert row.tolist() == [0.5, 0.5, 0.4]

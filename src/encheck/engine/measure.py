@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from encheck.claims import entry_of, lines_of
 from encheck.engine.recorder import payload
-from encheck.errors import CheckError, EncheckError, NothingToMeasure
+from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.types import CheckResult, Estimate, Verdict
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
     from encheck.running.case import Case
     from encheck.scoring.scores import Scores
+
+
+SETTINGS = ("epsilon", "threshold", "median_scope")  # of a run, for which checks and metrics ask by name
 
 
 class CheckFailedError(AssertionError):
@@ -60,17 +64,34 @@ class Judgement:
         """Keep figures that do not decide."""
         self.rows += [self.evaluation.row(self.case, estimate, None, None, "") for estimate in estimates]
 
-    def judge(self, estimate: Estimate, *, at_least: float | None = None) -> None:
-        """Judge the deciding figure by the claim's floor and aim, or by `at_least`.
+    def judge(self, given: Estimate | Scores | None = None, *, at_least: float | None = None) -> None:
+        """Judge the declared metric by the claim's floor and aim, or by `at_least`; what it shows stands before it.
 
+        `given` are other scores than all of the check's, or an estimate that the check has made itself.
         CheckFailedError and KnownFailureError end the check. UsageError for a figure of another metric than declared.
         """
+        estimate = given if isinstance(given, Estimate) else self._declared(self.scores if given is None else given)
         row = self.evaluation.judged(self.case, estimate, lines_of(self.case.claim, estimate.metric, at_least))
         self.rows.append(row)
         if row.verdict in ("fail", "error"):
             raise CheckFailedError(row)
         if row.verdict == "known_failure":
             raise KnownFailureError(row)
+
+    def _declared(self, scores: Scores) -> Estimate:
+        """The declared metric of these scores; what the claim shows beside it is kept."""
+        claim = self.case.claim
+        if claim.metric is None:
+            raise UsageError("judge() goes by the metric of @claim, which declares none")
+        for one in claim.show:
+            shown = one(scores, **self._options(one))
+            self.report(*([shown] if isinstance(shown, Estimate) else shown))
+        return claim.metric(scores, **self._options(claim.metric))
+
+    def _options(self, function: Callable[..., object]) -> dict[str, Any]:
+        """The settings of the run that this function asks for by name."""
+        wanted = inspect.signature(getattr(function, "estimate", function)).parameters
+        return {name: getattr(self.evaluation.settings, name) for name in SETTINGS if name in wanted}
 
     @property
     def is_undecided(self) -> bool:
@@ -96,8 +117,7 @@ def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., obj
     judgement, settings = Judgement(case, evaluation), evaluation.settings
     offered: dict[str, Callable[[], Any]] = {
         "scores": lambda: judgement.scores, "judge": lambda: judgement.judge, "report": lambda: judgement.report,
-        "encheck_case": lambda: case, "epsilon": lambda: settings.epsilon, "threshold": lambda: settings.threshold,
-        "median_scope": lambda: settings.median_scope,
+        "encheck_case": lambda: case, **{name: partial(getattr, settings, name) for name in SETTINGS},
     }  # fmt: skip
     wanted = list(inspect.signature(function).parameters)
     try:

@@ -29,7 +29,9 @@ from encheck.metrics.pairs import (
     mean_margin,
     mean_of_label,
     mean_similarity,
+    means,
     share_above,
+    shares_above,
     similarity_gap,
 )
 
@@ -45,8 +47,10 @@ __all__ = [
     "mean_margin",
     "mean_of_label",
     "mean_similarity",
+    "means",
     "named",
     "share_above",
+    "shares_above",
     "similarity_gap",
     "worse_direction",
 ]

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import wraps
+from typing import ParamSpec
 
-from encheck.metrics.metric import estimated
+from encheck.metrics.metric import Metric, estimated
 from encheck.metrics.pairs import auc, of_two_labels, similarity_gap
 from encheck.scoring.scores import PairScores
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import auc_of
 from encheck.types import Estimate
 
+P = ParamSpec("P")
 TELLS = 0.60  # an AUC of word overlap above which it gives the labels away
 BEYOND = "_beyond_word_overlap"
 
@@ -34,10 +37,15 @@ def beyond_word_overlap(scores: PairScores) -> Iterator[Estimate]:
     yield of_two_labels(estimated(f"auc{BEYOND}", scores, value - of_words, drawn - drawn_of_words), scores)
 
 
-def unless_words_tell(estimate: Estimate, scores: PairScores) -> Estimate:
-    """The figure, without a verdict where word overlap alone tells the labels apart by an AUC above 0.60."""
-    words = scores.surface.get(WORD_OVERLAP)
-    if words is None or (found := auc(words)).value <= TELLS:
-        return estimate
-    why = f"no verdict: word overlap alone tells the labels apart (AUC {found.value:.2f}, above {TELLS:.2f})"
-    return replace(estimate, params={**estimate.params, "unjudged": why})
+def unless_words_tell(metric: Metric[P]) -> Metric[P]:
+    """The metric, without a verdict where word overlap alone tells the labels apart by an AUC above 0.60."""
+
+    @wraps(metric.estimate)
+    def estimate(scores: PairScores, /, *args: P.args, **options: P.kwargs) -> Estimate:
+        found, words = metric(scores, *args, **options), scores.surface.get(WORD_OVERLAP)
+        if words is None or (told := auc(words)).value <= TELLS:
+            return found
+        why = f"no verdict: word overlap alone tells the labels apart (AUC {told.value:.2f}, above {TELLS:.2f})"
+        return replace(found, params={**found.params, "unjudged": why})
+
+    return replace(metric, estimate=estimate)

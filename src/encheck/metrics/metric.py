@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Concatenate, Generic, Literal, ParamSpec
+from functools import wraps
+from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from encheck.types import Estimate
 Floats = NDArray[np.float64]
 Kind = Literal["rate", "mean"]
 P = ParamSpec("P")
+R = TypeVar("R")
 CALIBRATED = "_calibrated"
 
 
@@ -59,8 +61,10 @@ class Metric(Generic[P]):
 
     @property
     def calibrated(self) -> Metric[P]:
-        """The metric on calibrated scores, for a check that judges `metric(scores.calibrated)`."""
-        return replace(self, name=self.base + CALIBRATED)
+        """The metric on the calibrated scale."""
+        if self.name != self.base:
+            return self
+        return replace(self, name=self.base + CALIBRATED, estimate=calibrated(self.estimate))
 
     @property
     def why_reported(self) -> str:
@@ -83,14 +87,24 @@ def figure(
 ) -> Callable[Concatenate[Any, P], Estimate]:
     """Compute a figure for the model's scores and for those of each surface scorer, or of those in `surface`."""
 
+    @wraps(function)
     def both(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
         estimate = function(scores, *args, **kwargs)
         names = scores.surface if surface is None else [name for name in surface if name in scores.surface]
         beside = {name: function(scores.surface[name], *args, **kwargs) for name in names}
         return replace(estimate, metric=estimate.metric + scores.suffix, surface=beside)
 
-    both.__name__, both.__doc__ = function.__name__, function.__doc__
     return both
+
+
+def calibrated(function: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """The same function of scores, on the scale where 0 is a random pair and 1 is identical text."""
+
+    @wraps(function)
+    def on_the_scale(scores: Any, /, *args: P.args, **options: P.kwargs) -> R:
+        return function(scores.calibrated, *args, **options)
+
+    return on_the_scale
 
 
 def metric(

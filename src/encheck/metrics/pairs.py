@@ -107,6 +107,11 @@ def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
     return estimated("mean_similarity", scores, *found, among=is_it, params={"label": label})
 
 
+def means(scores: PairScores) -> Iterator[Estimate]:
+    """The means of both labels."""
+    return (mean_of_label(scores, label=label) for label in (1, 0))
+
+
 @figure
 def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate:
     """Share of the pairs with this label whose similarity is `threshold` or more.
@@ -117,6 +122,12 @@ def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate
     chosen = np.flatnonzero(scores.labels == label)
     accepted = (scores.values[chosen] >= threshold).astype(float)
     return share_of(metric, scores.resampler.of(chosen), accepted, params={"label": label, "threshold": threshold})
+
+
+def shares_above(scores: PairScores, *, threshold: float | None = None) -> Iterator[Estimate]:
+    """Those of both labels; none without a threshold."""
+    labels = () if threshold is None else (1, 0)
+    return (share_above(scores, label=label, threshold=threshold) for label in labels)
 
 
 @metric(values=similarities, contrast=between_labels, references=references_between, chance=0.0, label="calibrated gap")

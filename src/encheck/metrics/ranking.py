@@ -102,9 +102,9 @@ def _on_top(table: Table, scale: Scale) -> Floats:
 
 @metric(values=_on_top, kind="rate", chance=0.25, label="share on top", unit="chain")
 def r_precision(scores: ChainScores, *, ties: Ties = "expected") -> Estimate:
-    """Share of chains with the paraphrase on top (Table 5, RPrec): by chance 1/4. Ties: see `top_of`."""
-    name = "r_precision" if ties == "expected" else f"r_precision_{ties}"
-    return _share(name, scores, top_of(scores.values, ties=ties))
+    """Share of the measured chains with the paraphrase on top (Table 5, RPrec): by chance 1/4. Ties: see `top_of`."""
+    name, part = "r_precision" if ties == "expected" else f"r_precision_{ties}", measured(scores)
+    return _share(name, part, top_of(part.values, ties=ties))
 
 
 @figure

@@ -222,12 +222,12 @@ def report(request: pytest.FixtureRequest, encheck_judgement: Judgement) -> Call
 
 
 @pytest.fixture
-def judge(request: pytest.FixtureRequest, encheck_judgement: Judgement) -> Callable[..., None]:
-    """Judge the deciding figure by the claim's floor and aim, `judge(margin_rate(scores))`, or by `at_least`."""
+def judge(request: pytest.FixtureRequest, encheck_judgement: Judgement, scores: Scores) -> Callable[..., None]:
+    """Judge the metric of `@claim` by its floor and aim, or by `at_least`; see `Judgement.judge`."""
 
-    def decide(estimate: Estimate, *, at_least: float | None = None) -> None:
+    def decide(given: Estimate | Scores | None = None, *, at_least: float | None = None) -> None:
         with outcomes.told(request.node, encheck_judgement):
-            encheck_judgement.judge(estimate, at_least=at_least)
+            encheck_judgement.judge(scores if given is None else given, at_least=at_least)
 
     return decide
 

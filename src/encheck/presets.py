@@ -1,0 +1,50 @@
+"""What the checks of a phenomenon share: a change of meaning against a rewording, a control, and the crossed form.
+
+    @seen_in_both_directions("number", capability="facts", tells="one number from another", means="...")
+    def test_number_is_seen_in_both_directions(judge): ...
+
+Each is `claim` with its items, metric, floor and aim filled in. What is passed by name goes before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from encheck.claims import Function, claim
+from encheck.generators.phenomenon import phenomenon
+from encheck.items import contrast, crossed
+from encheck.metrics import adjusted_rate, both_directions, directions_mean, margin_rate, mean_margin
+from encheck.metrics.crossed import figures
+from encheck.metrics.metric import calibrated
+
+Decorator = Callable[[Function], Function]
+MARGINS = (mean_margin, mean_margin.calibrated)
+RATES = (margin_rate, margin_rate.calibrated, *MARGINS)
+SHARED: dict[str, Any] = {"floor": 0.5, "aim": 0.8, "source": "docs/probes.md"}
+
+
+def change_is_farther(name: str, **declared: Any) -> Decorator[Function]:
+    """A change of this phenomenon is farther than a rewording that keeps it."""
+    items = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
+    shared = {"property": name, "metric": adjusted_rate.calibrated, "gates": margin_rate, "show": RATES, **SHARED}
+    return claim(items, **shared | declared)
+
+
+def other_statement_is_farther(name: str, **declared: Any) -> Decorator[Function]:
+    """The control: another statement in the same place is farther than a rewording that keeps the phenomenon."""
+    items = contrast(phenomenon(name, "kept"), phenomenon(name, "control"))
+    shared = {"property": name, "metric": margin_rate.calibrated, "show": (margin_rate, *MARGINS), **SHARED}
+    return claim(items, **shared | declared)
+
+
+def seen_in_both_directions(name: str, **declared: Any) -> Decorator[Function]:
+    """Of two texts that differ in this phenomenon, each is nearer to its own rewording: surface rules win one of two.
+
+    Guessing wins both in a quarter of the groups, which is the floor.
+    """
+    shared = {
+        "property": name, "metric": both_directions.calibrated, "gates": directions_mean,
+        "show": (calibrated(figures),), **SHARED, "floor": 0.25,
+    }  # fmt: skip
+    return claim(crossed(name), **shared | declared)
