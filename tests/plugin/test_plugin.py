@@ -524,7 +524,18 @@ def test_a_check_that_judges_nothing_is_an_error_that_says_so(pytester, body):
     """
     rows, outcome = of_ones_own(pytester, test_a=some)
     outcome.assert_outcomes(failed=1, skipped=1)
-    outcome.stdout.fnmatch_lines(["*ended without calling judge*judge(METRIC), and declare metric= and aim=*"])
+    outcome.stdout.fnmatch_lines(["*ended without calling judge*judge(), and declare metric= and aim=*"])
+    assert rows["pairs_are_alike"]["verdict"] == "error"
+
+
+def test_a_check_without_a_metric_has_nothing_to_judge_by(pytester):
+    some = """
+        @claim(labelled_pairs)
+        def test_pairs_are_alike(judge):
+            judge()
+    """
+    rows, outcome = of_ones_own(pytester, test_a=some)
+    outcome.stdout.fnmatch_lines(["*judge() goes by the metric of @claim, which declares none*"])
     assert rows["pairs_are_alike"]["verdict"] == "error"
 
 

@@ -143,6 +143,6 @@ def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., obj
 def undecided(check: str) -> str:
     """What is wrong with a check that ended without a judgement."""
     return (
-        f"{check} ended without calling judge, so it tests nothing. Remedy: end it with judge(METRIC), and declare "
+        f"{check} ended without calling judge, so it tests nothing. Remedy: end it with judge(), and declare "
         f"metric= and aim= in @claim"
     )
