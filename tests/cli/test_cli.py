@@ -388,7 +388,7 @@ EMPTY_RUN = {
     "schema_version": 2, "models": [], "data": [], "claims": {}, "checks": [],
     "run": {
         "id": "r", "started": "2026-01-01T00:00:00+00:00", "seconds": 1.0, "command": "", "exit_status": 0,
-        "versions": {}, "settings": {}, "notes": [],
+        "versions": {}, "environment": {}, "settings": {}, "notes": [],
     },
 }  # fmt: skip
 

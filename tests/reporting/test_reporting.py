@@ -57,7 +57,8 @@ def results(*rows):
     data = {"name": "d", "licence": HOSTILE, "rows": 1, "pairs": 1, "groups": 1, "clusters": 1, "labels": {"1": 1},
             "skipped": 0, "sample": None, "seed": 0, "fingerprint": "f", "calibration": {}}  # fmt: skip
     run = {"id": "r", "started": "2026-01-01T00:00:00+00:00", "seconds": 1.0, "command": "encheck run",
-           "exit_status": 1, "versions": {"encheck": "0"}, "settings": {}, "notes": [HOSTILE], "encode_seconds": 0.0,
+           "exit_status": 1, "versions": {"encheck": "0"}, "environment": {}, "settings": {},
+           "notes": [HOSTILE], "encode_seconds": 0.0,
            "generate_seconds": 0.0, "encoded": {"m": 3},
            "properties": {"antonym": {"texts": 3, "encode_seconds": 0.1, "measure_seconds": 0.2}}}  # fmt: skip
     return {"schema_version": 2, "run": run, "models": [model], "data": [data], "checks": list(rows)}

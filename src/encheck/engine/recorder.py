@@ -262,11 +262,14 @@ class Recorder:
         `notes` were logged before any check was selected.
         `for_the_rest` is the command that goes on after a first look.
         """
-        from encheck.reporting.results import SCHEMA_VERSION, versions
+        from encheck.reporting.results import SCHEMA_VERSION, environment, versions
 
         first = self.described[0] if self.described else {"models": [], "data": []}
         looked = self.first_look
-        named = {"id": folder, "command": command, "versions": versions(), "settings": settings, "rest": for_the_rest}
+        named = {
+            "id": folder, "command": command, "versions": versions(), "environment": environment(),
+            "settings": settings, "rest": for_the_rest,
+        }  # fmt: skip
         return {
             "schema_version": SCHEMA_VERSION,
             "run": self._run(named, end, notes),
@@ -291,6 +294,7 @@ class Recorder:
             "command": named["command"],
             "exit_status": end.status,
             "versions": named["versions"],
+            "environment": named["environment"],
             "settings": named["settings"],
             "notes": sorted({*self.cut_short, *end.problems, *notes, *logged}),
             "wait_seconds": self._seconds("wait"),

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any, Self
 
+from encheck.errors import UsageError
+from encheck.reporting.item_table import item_table
+from encheck.reporting.text import table
 from encheck.types import Verdict
 
 NAMES = (
     "id", "check", "property", "level", "model", "data", "metric", "value", "low", "high", "n", "clusters", "floor",
     "aim", "verdict", "reason",
 )  # fmt: skip
+HEADING = ("property", "check", "model", "data", "level", "figure", "verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class Result:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Results:
     """The results of a run.
 
@@ -62,6 +68,56 @@ class Results:
         """From what results.json and items.parquet hold."""
         return cls(tuple(map(_result, raw["checks"])), raw["run"]["exit_status"], raw, items)
 
+    def __repr__(self) -> str:
+        """How many checks got which verdict, and a table of those that measured something."""
+        return "\n".join([self._said, *table([HEADING, *map(_cells, self._measured)])])
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        head, *rows = [
+            "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+            for cells, tag in [(HEADING, "th"), *((_cells(row), "td") for row in self._measured)]
+        ]
+        return f"<p>{escape(self._said)}</p><table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+
+    @property
+    def _said(self) -> str:
+        counts = Counter(str(row.verdict).replace("_", " ") for row in self.judged)
+        said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing measured"
+        models = ", ".join(model["label"] for model in self.raw["models"])
+        return f"{models}: {said}" if models else said
+
+    @property
+    def _measured(self) -> list[Result]:
+        return sorted((row for row in self.judged if row.verdict != "skipped"), key=lambda row: row.property)
+
+    def to_arrow(self) -> Any:
+        """The items as a `pyarrow.Table`, a row an item of a check: see `reporting.item_table`. Not for training."""
+        return item_table(self.raw, self.items)
+
+    def to_frame(self) -> Any:
+        """The items as a pandas DataFrame; UsageError where pandas is not installed. Not for training."""
+        try:
+            return self.to_arrow().to_pandas()
+        except ImportError as error:
+            raise UsageError("to_frame() needs pandas. Remedy: pip install pandas, or take to_arrow()") from error
+
+    def failures(self) -> Any:
+        """The items that were lost or tied, the most certain losses first, as a `pyarrow.Table`. Not for training."""
+        import pyarrow.compute as pc
+
+        found = self.to_arrow()
+        lost = found.filter(pc.less(found["won"], 1))
+        return lost.take(pc.sort_indices(pc.subtract(lost["near_score"], lost["far_score"])))
+
+    def page(self, path: str | Path) -> Path:
+        """Write the page of the run into this file."""
+        from encheck.reporting.html import page
+        from encheck.reporting.results import write_named
+
+        write_named(Path(path), page.render(self.raw, self.items, folder=Path(path).parent))
+        return Path(path)
+
     @property
     def judged(self) -> tuple[Result, ...]:
         """The rows that have a verdict."""
@@ -71,6 +127,13 @@ class Results:
     def notes(self) -> tuple[str, ...]:
         """What the run notes about models, data and files."""
         return tuple(self.raw["run"]["notes"])
+
+
+def _cells(row: Result) -> tuple[str, ...]:
+    """The row in the columns of `HEADING`."""
+    ends = "" if row.low is None or row.high is None else f"[{row.low:.3f}, {row.high:.3f}]"
+    figure = "" if row.value is None else f"{row.value:.3f} {ends}".rstrip()
+    return row.property, row.check, row.model, row.data, row.level, figure, str(row.verdict).replace("_", " ")
 
 
 def read(folder: Path) -> Results:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import platform
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from encheck.errors import UsageError
 from encheck.system import files
@@ -18,7 +25,10 @@ from encheck.system.parquet import table_of
 
 SCHEMA_VERSION = 2
 RESULTS, ITEMS = "results.json", "items.parquet"
-PACKAGES = ("encheck", "pytest", "numpy", "torch", "transformers", "sentence-transformers")
+PACKAGES = (
+    "encheck", "pytest", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers",
+    "sentence-transformers", "spacy", "nltk", "babel", "bm25s", "rapidfuzz", "py3langid", "pyarrow",
+)  # fmt: skip
 COLUMNS = (
     "case", "item", "cluster", "split", "label", "source", "near", "far", "near_edits", "far_edits",
     "near_score", "far_score", "near_overlap", "far_overlap", "kind",
@@ -49,6 +59,29 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
+
+
+def environment() -> dict[str, str]:
+    """What a figure may depend on besides the packages: encheck's own code, Python, the platform, torch's threads.
+
+    encheck's code is a commit where it runs from a checkout, which may have changes, else a hash of what is installed.
+    """
+    found = {"encheck": _code(), "python": platform.python_version(), "platform": platform.platform()}
+    torch = sys.modules.get("torch")
+    return found | ({"threads": str(torch.get_num_threads())} if torch else {})
+
+
+@cache
+def _code() -> str:
+    installed = metadata.distribution("encheck")
+    url = json.loads(installed.read_text("direct_url.json") or "{}").get("url", "")
+    if url.startswith("file:"):
+        git = ["git", "-C", url2pathname(urlsplit(url).path), "describe", "--always", "--abbrev=40", "--dirty"]
+        with suppress(OSError, subprocess.SubprocessError):
+            ran = subprocess.run(git, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
+            said = ran.stdout.strip()
+            return f"commit {said.replace('-dirty', ' with changes')}"
+    return f"sha256 of its files {sha256((installed.read_text('RECORD') or '').encode()).hexdigest()}"
 
 
 def schema() -> dict[str, Any]:

@@ -1,0 +1,55 @@
+"""The items of a run as one Arrow table: a row an item of a check and model, with what it is and whether it was won."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from encheck.ids import CaseId
+from encheck.metrics.pairs import worth
+from encheck.scoring.frame import Frame
+from encheck.scoring.scale import Scale
+
+COLUMNS = ("item", "cluster", "split", "label", "gold", "source", "near", "far", "near_score", "far_score")
+NOT_FOR_TRAINING = (
+    "a gate decides by these items: not for training, for a model that has seen them looks better than it is"
+)
+
+
+def item_table(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]]) -> Any:
+    """The `pyarrow.Table` of what results.json and items.parquet hold.
+
+    `won` is 1 where the near text is nearer than the far one, 1/2 for a tie, 0 where it is not, null where an item is
+    no contest of two. The table's metadata say what its items are not for.
+    """
+    import pyarrow
+
+    of_case = {str(CaseId.of(row)): row for row in results["checks"]}
+    scales = {(d["name"], m): Scale(**found) for d in results["data"] for m, found in d["calibration"].items()}
+    tables = []
+    for case, columns in sorted(items.items()):
+        row = of_case[case]
+        frame = Frame.from_columns(CaseId.of(row), columns)
+        named = {name: [row[name]] * len(frame) for name in ("model", "property", "check", "data", "level")}
+        kept = {name: columns.get(name) or [None] * len(frame) for name in COLUMNS}
+        won = _won(frame, scales.get((row["data"], row["model"]), Scale(0.0)))
+        tables.append(pyarrow.table(named | kept | {"won": won}, schema=_schema()))
+    return pyarrow.concat_tables(tables) if tables else _schema().empty_table()
+
+
+def _won(frame: Frame, scale: Scale) -> list[float | None]:
+    if frame.far is None or not frame.is_contest:
+        return [None] * len(frame)
+    found = worth(scale.apart(frame.near.scores, frame.far.scores))
+    return [None if np.isnan(far) else float(won) for won, far in zip(found, frame.far.scores, strict=True)]
+
+
+def _schema() -> Any:
+    import pyarrow
+
+    text, number = pyarrow.string(), pyarrow.float64()
+    types = dict.fromkeys(("model", "property", "check", "data", "level", *COLUMNS), text)
+    types |= {"label": pyarrow.int8(), "gold": number, "near_score": number, "far_score": number, "won": number}
+    return pyarrow.schema(types, metadata={"encheck": NOT_FOR_TRAINING})
