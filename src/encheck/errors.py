@@ -11,6 +11,7 @@ EncheckError
 ├── CheckError          a check's own generator or builder is wrong: that check ends in `error`
 ├── EncoderError        the model failed while it encoded: the checks of that model end in `error`
 ├── StoreError          the embedding store cannot be used
+│   └── UnusableStoreError   nor written: a run goes on without
 └── NothingToMeasure    this data has no item for this check: the check is skipped
 """
 
@@ -65,6 +66,10 @@ class EncoderError(EncheckError):
 
 class StoreError(EncheckError):
     """The embedding store cannot be used."""
+
+
+class UnusableStoreError(StoreError):
+    """Nobody can keep anything there: a run goes on without it."""
 
 
 class NothingToMeasure(EncheckError):  # noqa: N818 - a fact about the data, not a fault

@@ -31,7 +31,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.errors import StoreError
+from encheck.errors import StoreError, UnusableStoreError
 from encheck.system.half import halves, rounded_to_half
 
 Kind = Literal["vector", "token", "pair", "parse", "tags", "text"]
@@ -123,8 +123,8 @@ class Store:
         """Whether the file is broken, whatever SQLite makes of it: it takes some broken headers for a newer format."""
         return _is_damage(error) or (not isinstance(error, sqlite3.ProgrammingError) and _has_broken_header(self.path))
 
-    def _cannot(self, error: Exception) -> StoreError:
-        return StoreError(
+    def _cannot(self, error: Exception) -> UnusableStoreError:
+        return UnusableStoreError(
             f"cannot use the store {self.path}: {error}. Name another with --store=PATH, or use --no-store"
         )
 

@@ -101,7 +101,7 @@ def test_a_run_that_is_killed_leaves_nothing_of_the_run_before_it_in_its_folder(
     folder = tmp_path / "out"
     folder.mkdir()
     for name in ("results.json", "summary.md", ".items.parquet.17", "notes.txt"):
-        (folder / name).write_text("the run before")
+        (folder / name).write_text('{"schema_version": 2}' if name == "results.json" else "the run before")
     process = start("-m", "synonym", *workers, slowness="0.4", start_new_session=True)
     wait_until_some_are_kept(process)
     os.killpg(process.pid, signal.SIGKILL)
@@ -110,11 +110,12 @@ def test_a_run_that_is_killed_leaves_nothing_of_the_run_before_it_in_its_folder(
 
 
 def test_a_folder_that_cannot_be_cleared_is_one_message_before_anything_is_measured(start, tmp_path):
-    (tmp_path / "out" / "results.json").mkdir(parents=True)
+    (tmp_path / "out" / "summary.md").mkdir(parents=True)
+    (tmp_path / "out" / "results.json").write_text('{"schema_version": 2}')
     process = start("-m", "synonym")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, kept()) == (4, 0)
-    assert "cannot remove out/results.json, which an earlier run wrote" in out + err
+    assert "cannot remove out/summary.md, which an earlier run wrote" in out + err
 
 
 @pytest.mark.long

@@ -20,6 +20,7 @@ from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.running.labels import label_of
 from encheck.system import files
+from encheck.system.documents import json_of
 from encheck.system.files import write_text
 
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
@@ -30,11 +31,18 @@ CLEARED = (*WRITTEN, GATE, ANSWERS, DOCUMENTS, PLAN, SHEET)  # which only some g
 def clear(folder: Path) -> None:
     """Remove what an earlier run wrote here, whole or half: a run that is killed leaves no mix of two.
 
-    A baseline stays. UsageError where something cannot be removed.
+    A baseline stays. UsageError where something cannot be removed, and where files with these names are of no run.
     """
     if not folder.is_dir() or (folder / SUMMARY).exists():
         return
-    for path in [*(folder / name for name in CLEARED), *files.leftovers(folder, names=CLEARED)]:
+    is_run = _is_run(folder)  # asked first, as results.json is removed last: xdist's workers all clear
+    there = [folder / name for name in CLEARED if (folder / name).exists()]
+    if there and not is_run:
+        raise UsageError(
+            f"--report-dir={folder} has {there[0].name}, which no run of encheck wrote and a report would replace. "
+            "Remedy: name another folder"
+        )
+    for path in [*reversed(there), *files.leftovers(folder, names=CLEARED)]:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -42,6 +50,15 @@ def clear(folder: Path) -> None:
                 f"cannot remove {path}, which an earlier run wrote: {error.strerror}. "
                 "Remedy: name another place with --report-dir=DIR"
             ) from error
+
+
+def _is_run(folder: Path) -> bool:
+    """Whether results.json is there and of a run."""
+    try:
+        found = json_of(folder / RESULTS)
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and "schema_version" in found
 
 
 def place_of(settings: Settings, folder: str | None, *, started: datetime) -> Path:

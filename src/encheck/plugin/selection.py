@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from encheck.options import refuse_place
 from encheck.plugin import collection, unknown_names
 from encheck.plugin.process import Process, settings_of, usage_errors
 from encheck.system.terminal import visible
@@ -90,7 +91,7 @@ def prepare(session: pytest.Session, process: Process) -> None:
     config = session.config
     if EVALUATION in config.stash and not session.testsfailed:
         with process.preparing():
-            _clear_report(config)
+            _clear_report(config, settings_of(config, process.store).root)
             checks = collection.checks_among(session.items)
             config.stash[EVALUATION] = config.stash[EVALUATION].prepare(lambda looked: _show(looked, checks))
 
@@ -106,9 +107,14 @@ def _functions(checks: list[pytest.Item]) -> dict[str, CheckFunction]:
     return {str(collection.case_of(one).id): one.function for one in checks}  # type: ignore[attr-defined]
 
 
-def _clear_report(config: pytest.Config) -> None:
-    """Remove what an earlier run left in --report-dir; workers of xdist do, long before the controller writes."""
+def _clear_report(config: pytest.Config, root: Path) -> None:
+    """Remove what an earlier run left in --report-dir; workers of xdist do, long before the controller writes.
+
+    UsageError where the report cannot be written, or would replace what is no run.
+    """
     if folder := config.option.encheck_report_dir:
         from encheck.engine.folder import clear
 
         clear(Path(folder))
+    else:
+        refuse_place(str(root / "reports"))

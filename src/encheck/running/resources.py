@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any, Literal
+from weakref import finalize
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import is_unlabelled
@@ -16,7 +19,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import known_models, with_args
 from encheck.encoders.protocol import Encoder, Model, ParsingEncoder
 from encheck.encoders.writing import Continuer, back_translator
-from encheck.errors import UsageError, unknown
+from encheck.errors import UnusableStoreError, UsageError, unknown
 from encheck.ids import check_and_rest
 from encheck.items.fluency import Surprisal
 from encheck.items.variants import Writers
@@ -175,6 +178,21 @@ def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks
 
 
 def open_store(settings: Settings) -> Store:
-    """The store that the settings name, or the default one."""
+    """The store that the settings name, or the default one; one that is thrown away, with a warning, if it cannot be.
+
+    StoreError for a file that is no store, and stays as it is.
+    """
+    try:
+        return store_named(settings)
+    except UnusableStoreError as error:
+        log.warning("%s. This run goes on without: what it encodes is not kept", error)
+        scratch = tempfile.TemporaryDirectory(prefix="encheck-")
+        store = Store(Path(scratch.name) / "store.sqlite", dtype=settings.store_dtype)
+        finalize(store, scratch.cleanup)
+        return store
+
+
+def store_named(settings: Settings) -> Store:
+    """The store that the settings name, or the default one; StoreError if it cannot be used."""
     megabytes = settings.project.get("store-limit-mb", DEFAULT_LIMIT // 1024**2)
     return Store(settings.store or default_path(), limit=int(megabytes) * 1024**2, dtype=settings.store_dtype)
