@@ -297,11 +297,11 @@ def test_the_run_needs_no_plugin_that_is_loaded_unasked(run, monkeypatch):
     assert run("-m", "antonym", "--model=oracle").exit_code == 0
 
 
-def test_ctrl_c_while_the_report_is_written_is_said_and_ends_with_2(encheck, tmp_path, monkeypatch):
+def test_ctrl_c_while_the_report_is_written_is_said_and_ends_with_130(encheck, tmp_path, monkeypatch):
     (tmp_path / "pressed.py").write_text("def pytest_sessionfinish(): raise KeyboardInterrupt")
     monkeypatch.syspath_prepend(tmp_path)
     done = encheck("run", "-m", "antonym", "--model=jaccard", "--collect-only", "-q", "-p", "pressed")
-    assert done.exit_code == 2
+    assert done.exit_code == 130
     assert "encheck: interrupted. The report is missing or incomplete" in done.output
 
 

@@ -79,8 +79,11 @@ def heed_ctrl_c():
 
 @pytest.mark.parametrize(
     ("stop", "code"),
-    [(signal.SIGINT, 2), pytest.param(signal.SIGKILL, -9, marks=pytest.mark.long)],
-    ids=["ctrl-c", "killed"],
+    [
+        (signal.SIGTERM, 130),
+        *(pytest.param(*one, marks=pytest.mark.long) for one in ((signal.SIGINT, 130), (signal.SIGKILL, -9))),
+    ],
+    ids=["terminated", "ctrl-c", "killed"],
 )
 def test_a_run_that_is_stopped_keeps_what_it_encoded(start, tmp_path, stop, code):
     process = start("-m", "synonym", slowness="0.4", preexec_fn=heed_ctrl_c)

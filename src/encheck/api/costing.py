@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from encheck.api.loading import Spec, as_option
 from encheck.engine.run import run
 from encheck.errors import EncoderError, UsageError
 from encheck.options.keywords import from_keywords
+from encheck.system.scratch import Scratch
 
 if TYPE_CHECKING:
     from encheck.comparing.costs import Cost, Costs
@@ -54,7 +54,7 @@ def compare_costs(
         raise UsageError(f"--cost compares 2 to {MOST} different models, but these are: {', '.join(specs) or 'none'}")
     settings = from_keywords(specs, [data or behaviour], options)
     found, paid = _costs(settings, is_labelled=bool(data))
-    with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
+    with Scratch() as scratch:
         selected = f"({checks}) or {SEARCH}" if checks and data else checks
         sets = [behaviour, *([data] if data else [])]
         ran = run(specs, data=sets, checks=selected, report_dir=scratch, **options)

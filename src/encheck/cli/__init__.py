@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -26,7 +30,7 @@ from encheck.cli import (
     upgrade,
     variants,
 )  # fmt: skip
-from encheck.cli.shared import app, tell
+from encheck.cli.shared import STOPPED, app, tell
 from encheck.system.terminal import guard_log, stream
 
 __all__ = [
@@ -35,7 +39,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-BROKEN = 3  # exit code of a fault in encheck itself
+BROKEN, USAGE = 3, 4  # exit codes of a fault in encheck itself, and of bad input
+STDERR = 2
 
 
 def _print_version(asked: bool) -> None:
@@ -58,8 +63,14 @@ def _app(
 def main(argv: Sequence[str] | None = None) -> Any:
     """Run the command; a closed pipe (`encheck data | head`) is no error, and no text steers the terminal.
 
-    A fault of encheck's own ends with exit code 3.
+    A fault of encheck's own ends with exit code 3; Ctrl-C and SIGTERM end it with 130.
     """
+    try:
+        Path.cwd()
+    except OSError:
+        tell("ERROR: the working folder is gone. Remedy: cd to one that is there", err=True)
+        sys.exit(USAGE)
+    stopped = _stopped_alike()
     guard_log()
     for name, own in (("stdout", "__stdout__"), ("stderr", "__stderr__")):
         given = getattr(sys, name)
@@ -73,14 +84,39 @@ def main(argv: Sequence[str] | None = None) -> Any:
     except Exception:  # 1 says that a check failed, or that a gate blocks
         traceback.print_exc()
         sys.exit(BROKEN)
+    except (KeyboardInterrupt, SystemExit):
+        if stopped:
+            sys.exit(STOPPED)
+        raise
+
+
+def _stopped_alike() -> list[int]:
+    """Take SIGTERM for Ctrl-C; the signals that came are in the list that is given back."""
+    came: list[int] = []
+
+    def stop(number: int, _frame: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    for one in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(one) != signal.SIG_IGN:  # as a shell does for what it starts in the background
+            signal.signal(one, stop)
+    return came
 
 
 class _Drain(io.FileIO):
     """A file that takes what nobody reads any more, so that a run goes on to write its report."""
 
+    _lost = False
+
     def write(self, data: Any) -> int:
-        """Write, or drop it where the pipe is closed; how many bytes were taken."""
-        try:
-            return super().write(data)
-        except BrokenPipeError:
-            return memoryview(data).nbytes
+        """Write, or drop it where the pipe is closed or, which is said once, the disk is full; the bytes that went."""
+        if not self._lost:
+            try:
+                return super().write(data)
+            except OSError as error:
+                self._lost = True
+                if not isinstance(error, BrokenPipeError) and self.fileno() != STDERR:
+                    with suppress(OSError):
+                        os.write(STDERR, f"encheck: standard output cannot be written: {error.strerror}\n".encode())
+        return memoryview(data).nbytes

@@ -10,7 +10,7 @@ import typer
 from encheck.api.packaged import packaged
 from encheck.cli.handing_on import HandsOn, split_at_end_of_options
 from encheck.cli.reports import predictions_app
-from encheck.cli.shared import app, tell, told
+from encheck.cli.shared import STOPPED, app, tell, told
 from encheck.cli.table import shows_options
 from encheck.errors import UsageError
 
@@ -71,7 +71,7 @@ def run_checks(args: Sequence[str]) -> int:
         return int(pytest.main(packaged(args, plugins=["encheck.plugin", "encheck.short_options"])))
     except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
         tell("encheck: interrupted. The report is missing or incomplete; run again", err=True)
-        return int(pytest.ExitCode.INTERRUPTED)
+        return STOPPED
 
 
 def _refuse_cached(args: Sequence[str]) -> None:

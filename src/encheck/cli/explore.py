@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from encheck.cli.shared import ModelArgs, SkipBadRows, StorePath, app, project, say, tell, told
+from encheck.cli.shared import STOPPED, ModelArgs, SkipBadRows, StorePath, app, project, say, tell, told
 from encheck.cli.table import as_option
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def explore(
     other clusters, as many as were fixed beforehand, with intervals that hold for all rows at once. Ctrl-C, or a model
     that fails, keeps the rows that are confirmed.
 
-    Exit code: 0 done, whatever was found, 2 interrupted, 4 wrong usage or bad input.
+    Exit code: 0 done, whatever was found, 130 interrupted, 4 wrong usage or bad input.
 
     Examples:
 
@@ -88,7 +88,7 @@ def explore(
             skip_bad_rows=skip_bad_rows, project=project(),
         )  # fmt: skip
         is_stopped = _explored(names, asked, budget, out)
-    raise typer.Exit(2 if is_stopped else 0)
+    raise typer.Exit(STOPPED if is_stopped else 0)
 
 
 def _budget(minutes: float | None, texts: int | None, *, properties: int) -> Budget:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli.shared import app, say, tell, told
+from encheck.cli.shared import STOPPED, app, say, tell, told
 from encheck.cli.table import as_option, shows_options
 from encheck.errors import EncheckError, NothingToCompare, UsageError
 
@@ -20,7 +20,7 @@ _NOT_OF_A_GATE = (
     "seed_replicates", "data", "report_dir",
 )  # fmt: skip
 _GATE = "Gate"
-INTERRUPTED, UNWRITTEN, NOTHING = 2, 3, 5  # exit codes
+UNWRITTEN, NOTHING = 3, 5  # exit codes
 
 New = Annotated[str, typer.Argument(metavar="NEW", help="New model: a name, a directory or a hub id.")]
 Old = Annotated[
@@ -178,7 +178,7 @@ def gate(
                 "encheck: interrupted. The report is missing or incomplete; run again: the store has what was encoded",
                 err=True,
             )
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(STOPPED) from None
     raise typer.Exit(code)
 
 

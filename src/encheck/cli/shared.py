@@ -25,6 +25,9 @@ PANELS = {
 }
 
 
+STOPPED = 130  # exit code of what Ctrl-C or SIGTERM ended
+
+
 def _unwrap(command: Any) -> None:
     """Put each paragraph of a command's help on one line, and of its subcommands'; indented examples stay."""
     if command is not None and command.help:
@@ -37,7 +40,7 @@ def _unwrap(command: Any) -> None:
 class Commands(typer.core.TyperGroup):
     """The commands, in the panels of `PANELS`.
 
-    Wrong use ends with exit code 4, as where encheck finds it: 2 is an interrupted run.
+    Wrong use ends with exit code 4, as where encheck finds it.
     """
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
@@ -58,6 +61,14 @@ class Commands(typer.core.TyperGroup):
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             ctx.fail(unknown("command", args[0], (name for panel in PANELS.values() for name in panel)))
         return super().resolve_command(ctx, args)
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """As typer's."""
+        try:
+            return super().make_context(*args, **extra)
+        except WrongUse as error:
+            error.exit_code = 4
+            raise
 
     def invoke(self, ctx: Any) -> Any:
         """As typer's."""

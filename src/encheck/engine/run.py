@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.engine.results import Results
 from encheck.options.keywords import Given
 from encheck.system.garbage import seldom_collected
+from encheck.system.scratch import Scratch
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
@@ -71,7 +71,7 @@ def run(
 @contextmanager
 def scratch_store(options: Mapping[str, Given]) -> Iterator[dict[str, str]]:
     """The option `store` of a run with `no_store`: a file that is gone after the block."""
-    with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
+    with Scratch() as scratch:
         yield {"store": str(Path(scratch, "store.sqlite"))} if options.get("no_store") else {}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
 from encheck.system.garbage import uncollected
+from encheck.system.scratch import Scratch
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ class Controller:
         config.pluginmanager.register(_Reports(self.recorder), "encheck.reports")
 
     def _temporary(self, name: str) -> str:
-        folder = tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True)
+        folder = Scratch()
         self.config.add_cleanup(folder.cleanup)
-        return str(Path(folder.name) / name)
+        return str(folder.path / name)
 
     def start(self) -> None:
         """Find what is wrong before any worker starts."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any, Literal
 from weakref import finalize
 
@@ -33,6 +31,7 @@ from encheck.running.subject import Subject
 from encheck.scoring.inverted import IndexSize, refuse_missing, refuse_unserved
 from encheck.store import DEFAULT_LIMIT, Store, default_path
 from encheck.system.lock import Lock, Locks, no_locks
+from encheck.system.scratch import Scratch
 
 IN_MEMORY = "in memory"  # the adapter of a model that is no file
 log = logging.getLogger("encheck")
@@ -186,8 +185,8 @@ def open_store(settings: Settings) -> Store:
         return store_named(settings)
     except UnusableStoreError as error:
         log.warning("%s. This run goes on without: what it encodes is not kept", error)
-        scratch = tempfile.TemporaryDirectory(prefix="encheck-")
-        store = Store(Path(scratch.name) / "store.sqlite", dtype=settings.store_dtype)
+        scratch = Scratch()
+        store = Store(scratch.path / "store.sqlite", dtype=settings.store_dtype)
         finalize(store, scratch.cleanup)
         return store
 

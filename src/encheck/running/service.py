@@ -8,7 +8,6 @@ workers.
 from __future__ import annotations
 
 import itertools
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -36,6 +35,7 @@ from encheck.running.subject import Encoded, InRole, Pair, Subject
 from encheck.store import Kind, Store, text_key
 from encheck.system.lock import Locks, no_locks
 from encheck.system.progress import Progress
+from encheck.system.scratch import Scratch
 from encheck.system.waiting import WorkClock
 from encheck.types import content_hash
 
@@ -125,7 +125,7 @@ class EncoderService:
 
     def scorer_anew(self, pairs: Iterable[Pair]) -> Similarity:
         """The same, all of it computed now: the store is not asked, and keeps nothing."""
-        with tempfile.TemporaryDirectory() as folder, closing(Store(Path(folder) / "store.sqlite")) as thrown_away:
+        with Scratch() as folder, closing(Store(Path(folder) / "store.sqlite")) as thrown_away:
             return type(self)(self.subject, thrown_away, progress=self._progress).scorer(pairs)
 
     def encode(self, texts: Sequence[str], *, role: Role | None = None) -> Floats:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import importlib.util
-import tempfile
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from encheck.encoders.checkpoints.pretrained import quiet
 from encheck.errors import ModelError, UsageError
 from encheck.scoring.folds import fold_of
+from encheck.system.scratch import Scratch
 from encheck.training.cross_fitting import Scorer, Sentences
 from encheck.training.reweighting import HUMAN
 
@@ -120,7 +120,7 @@ class Discriminator:
         """The checkpoint of the lowest loss on the development part, in evaluation mode."""
         from transformers import DataCollatorWithPadding, PrinterCallback, Trainer
 
-        with tempfile.TemporaryDirectory(prefix="encheck-discriminator-") as folder, quiet():
+        with Scratch() as folder, quiet():
             trainer = Trainer(
                 model=model,
                 args=self._arguments(Path(folder), len(learn)),

@@ -16,7 +16,6 @@ checkpoint is chosen by is not stated there; here it is the F1 of the positive c
 from __future__ import annotations
 
 import re
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -32,6 +31,7 @@ from encheck.encoders.checkpoints.pretrained import check_folder
 from encheck.encoders.load import config_for, folder_of
 from encheck.encoders.models_file import known_models
 from encheck.errors import UsageError
+from encheck.system.scratch import Scratch
 from encheck.training.parts import Parts
 from encheck.training.runs import CHECKPOINT, finished, write_results, writing
 from encheck.types import SentencePair
@@ -330,7 +330,7 @@ def _trained(trainer: type, family: str, learner: Any, loss: Any, parts: Parts, 
     arguments = getattr(sentence_transformers, f"{family}TrainingArguments")
     evaluator = _evaluator()(lambda: learner.measured(parts.dev, turned=False))
     start, used = time.perf_counter(), time.process_time()
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch() as folder:
         run = trainer(
             model=learner.model, loss=loss, train_dataset=_rows(parts.train), evaluator=evaluator,
             args=arguments(output_dir=folder, **_settings(choices, len(parts.train), learner.starts_at_random)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -27,6 +26,7 @@ from encheck.running.subject import Subject
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
+from encheck.system.scratch import Scratch
 
 MODEL = "model"
 
@@ -70,7 +70,7 @@ class Plan:
 
         Cases that this kind of model cannot be measured on are left out. EncoderError where the model fails.
         """
-        with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as folder:
+        with Scratch() as folder:
             store = Store(Path(folder, "store.sqlite"))
             subject = Subject(MODEL, ModelConfig(MODEL), model, owner_of(model))
             bench = self._evaluation.bench.with_models({MODEL: subject}, store)

@@ -1,0 +1,25 @@
+"""Folders that are thrown away."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from encheck.system.scratch import ALIVE, OLD, Scratch
+
+
+def test_what_a_killed_process_left_is_removed_and_what_lives_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Scratch() as lives:
+        left, fresh, foreign = (tmp_path / f"encheck-{name}" for name in ("left", "fresh", "foreign"))
+        for folder in (left, fresh, foreign):
+            folder.mkdir()
+            (folder / "store.sqlite").touch()
+        for folder in (left, fresh):
+            (folder / ALIVE).touch()
+        for folder in (left, foreign, tmp_path / lives):
+            os.utime(folder, (0, folder.stat().st_mtime - 2 * OLD))
+        with Scratch() as mine:
+            assert {path.name for path in tmp_path.iterdir()} == {
+                Path(lives).name, Path(mine).name, "encheck-fresh", "encheck-foreign",
+            }  # fmt: skip
+    assert {path.name for path in tmp_path.iterdir()} == {"encheck-fresh", "encheck-foreign"}
