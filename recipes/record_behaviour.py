@@ -42,8 +42,7 @@ ROOT = Path(__file__).resolve().parents[1]
 THREADS = "1"
 ITEM = "probes/b3fd182b096d081b/antonym/1/written/0"
 SUBCOMMANDS = (
-    "", "run", "models", "data", "data variants", "data judge", "show", "report", "compare", "export", "store",
-    "store prune",
+    "", "run", "models", "data", "data variants", "judge", "show", "compare", "export", "store", "store prune",
 )  # fmt: skip
 WRONG_USES = {
     "misspelt-model": ["run", "--model=sbrt"],
@@ -377,8 +376,9 @@ class Recorder:
         yield self.said("compare", "compare", *runs, *to)
         yield self.said("show", "show", ITEM, f"--run={runs[0]}")
         for run in runs:
-            to = [f"--out={self.raw / 'exports' / Path(run).name}"]
-            yield self.said(f"export-{Path(run).name}", "export", run, *to)
+            for to in ("model-index", "eval-results", "mteb", "csv", "parquet"):
+                out = f"--out={self.raw / 'exports' / Path(run).name}"
+                yield self.said(f"export-{Path(run).name}-{to}", "export", run, f"--to={to}", out)
 
     def set_aside_run(self, path: Path) -> None:
         """Take `run` out of results.json; keep what of it is no time under texts/."""

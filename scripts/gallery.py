@@ -166,8 +166,8 @@ def call(*words: str, folder: Path, fine: tuple[int, ...] = (0,)) -> None:
 def write_pages(exhibits: list[Exhibit], runs: list[Path], out: Path, *, size: str) -> None:
     """The reports, their cards, the comparison and the index."""
     for run in runs:
-        call("report", str(run), f"--out={out / run.name}.html", folder=out)
-        call("report", str(run), f"--card={out / run.name}.svg", folder=out)
+        call("export", str(run), f"--out={out / run.name}.html", folder=out)
+        call("export", str(run), "--to=card", f"--out={out / run.name}.svg", folder=out)
     call("compare", *map(str, runs), "--reference", "sbert", "--out", str(out / "compare.html"), folder=out)
     (out / "index.html").write_text(index(exhibits, size=size), "utf-8")
 

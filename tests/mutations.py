@@ -36,7 +36,7 @@ from encheck.gating.baseline import read as read_baseline
 from encheck.gating.weighing import weigh
 from encheck.identity.sides import read as read_saved
 from encheck.options import project_table
-from encheck.reporting.exports.formats import FORMATS, export
+from encheck.reporting.formats import FORMATS, export
 from encheck.reporting.rebuild import as_written, rebuild
 from encheck.reporting.results import find_item, read_items, read_results, read_splits
 

@@ -56,11 +56,11 @@ def done(*args: object) -> None:
 
 
 def of_export(folder: Path) -> None:
-    done("export", folder / "a", "--out", folder / "exports")
+    done("export", folder / "a", "--to=csv", "--out", folder / "exports")
 
 
 def of_report(folder: Path) -> None:
-    done("report", folder / "a")
+    done("export", folder / "a")
 
 
 def of_compare(folder: Path) -> None:

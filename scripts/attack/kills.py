@@ -61,8 +61,9 @@ COMMANDS = (
             ("base/baseline.json", "base/items.parquet", "out/results.json")),
     Command("gate-of-a-model", ("gate", "slow", "bag-of-words", *DATA, "--report-dir=gated", "-q"),
             ("out/results.json",)),
-    Command("report", ("report", "out"), ("out/results.json", "out/items.parquet", "out/report.html")),
-    Command("export", ("export", "out"), ("out/results.json", "out/items.parquet", "out/exports/figures.csv")),
+    Command("export", ("export", "out"), ("out/results.json", "out/items.parquet", "out/report.html")),
+    Command("export-to-csv", ("export", "out", "--to=csv"),
+            ("out/results.json", "out/items.parquet", "out/exports/figures.csv")),
     Command("compare", ("compare", "out", "other", "--out", "both.html", "--json", "both.json"),
             ("out/results.json", "other/results.json", "both.json", "both.html")),
     Command("predictions", ("run", "--data", "pairs:pairs.csv", "--predictions", "theirs.csv", "--json", "scored.json"),
@@ -72,7 +73,7 @@ COMMANDS = (
 BEFORE = (
     (*RUN, "--save-baseline=base"),
     ("run", "--model=bag-of-words", *DATA, "--report-dir=other", "-q"),
-    ("export", "out"),
+    ("export", "out", "--to=csv"),
     ("compare", "out", "other", "--out", "both.html", "--json", "both.json"),
     ("run", "--data", "pairs:pairs.csv", "--predictions", "theirs.csv", "--seed", "3", "--json", "scored.json"),
 )

@@ -594,7 +594,7 @@ def _extension(what: str, folder: Path) -> None:
 
         two_runs(folder)
         pyarrow.parquet.write_table(table, folder / "a/items.parquet")
-        held(*command("report", folder / "a"), "items.parquet")
+        held(*command("export", folder / "a"), "items.parquet")
 
 
 @cache

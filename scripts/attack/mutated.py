@@ -191,8 +191,8 @@ def of_run(folder: Path, path: Path) -> None:
     """All that is made of runs, of the one that holds the file and the other."""
     run, other = path.parent, folder / ("b" if path.parent.name == "a" else "a")
     names = (path.name, run)
-    held(*command("report", run, "--out", folder / "page.html"), *names)
-    held(*command("export", run, "--out", folder / "exports"), *names)
+    held(*command("export", run, "--out", folder / "page.html"), *names)
+    held(*command("export", run, "--to=csv", "--out", folder / "exports"), *names)
     held(*command("compare", run, other, "--out", folder / "both.html", "--json", folder / "both.json"), *names)
     held(*command("compare", "--across-seeds", other, run), *names)
     held(*command("show", "d/0001", "--run", run), *names)

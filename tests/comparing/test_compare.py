@@ -244,13 +244,13 @@ def test_a_report_of_results_that_are_not_ours_says_so(two, spoil):
     found = json.loads(path.read_text())
     spoil(found)
     path.write_text(json.dumps(found))
-    done = CliRunner().invoke(app, ["report", str(two[0])])
+    done = CliRunner().invoke(app, ["export", str(two[0])])
     assert done.exit_code == 4
     assert "not valid" in " ".join(done.output.split())
 
 
 def test_a_report_without_items_says_that_they_are_missing(two):
     (two[0] / "items.parquet").unlink()
-    done = CliRunner().invoke(app, ["report", str(two[0])])
+    done = CliRunner().invoke(app, ["export", str(two[0])])
     assert done.exit_code == 0, done.output
     assert "items.parquet is missing" in (two[0] / "report.html").read_text("utf-8")

@@ -146,11 +146,11 @@ def test_what_cannot_be_told_names_the_command_that_decides():
     (against,) = shown["against"]
     assert word(against) == "CANNOT TELL YET"
     told = list(explained(against))
-    assert told[1] == "At most 60 answers decide: encheck data judge 'reports/a run'"
+    assert told[1] == "At most 60 answers decide: encheck judge 'reports/a run'"
     assert sum("the first answer changes" in text for text in told) == 1
     lines = list(terminal.lines(shown))
     assert lines[0] == "gate against base: CANNOT TELL YET"
-    last = "GATE: CANNOT TELL YET. At most 60 answers decide: encheck data judge 'reports/a run'"
+    last = "GATE: CANNOT TELL YET. At most 60 answers decide: encheck judge 'reports/a run'"
     assert list(words.headline(shown)) == [last]
     assert not any("At most 60" in line for line in lines)
 

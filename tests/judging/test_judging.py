@@ -111,7 +111,7 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
         "there is nothing to undo", "'x' is not an answer", "'' is not an answer"
     ]  # fmt: skip
     assert list(words.headline(verdict(judging, judged))) == [
-        f"GATE: CANNOT TELL YET. At most 55 more answers decide: encheck data judge {folder}"
+        f"GATE: CANNOT TELL YET. At most 55 more answers decide: encheck judge {folder}"
     ]
     keys = iter(["u", "q"])
     ask_people(opened(folder), ask=lambda _: next(keys), show=said.append)
@@ -129,16 +129,16 @@ def test_which_model_gave_an_answer_is_not_shown_and_sides_change(folder):
 
 
 def test_the_command_says_the_verdict_and_ends_with_its_exit_code(folder):
-    done = CliRunner().invoke(app, ["data", "judge", str(folder)], input="=\n=\n")
+    done = CliRunner().invoke(app, ["judge", str(folder)], input="=\n=\n")
     assert done.exit_code == 10
-    assert "GATE: CANNOT TELL YET. At most 58 more answers decide: encheck data judge" in done.stdout
+    assert "GATE: CANNOT TELL YET. At most 58 more answers decide: encheck judge" in done.stdout
     judging = opened(folder)
     ask_people(judging, ask=keys_for(judging, "before"), show=str)
-    done = CliRunner().invoke(app, ["data", "judge", str(folder)])
+    done = CliRunner().invoke(app, ["judge", str(folder)])
     assert done.exit_code == 1
     assert done.stdout.splitlines()[-1] == "GATE: BLOCKED. 18 of 18 decisive answers favour sbert"
     assert done.stdout.count("lost in retrieval/help/1: query") == 3
-    assert "judge" in CliRunner().invoke(app, ["data", "--help"]).stdout
+    assert "judge" in CliRunner().invoke(app, ["--help"]).stdout
 
 
 # the page
@@ -217,7 +217,7 @@ def edited(name, old, new):
 )  # fmt: skip
 def test_what_cannot_be_judged_is_one_message(folder, spoil, said):
     spoil(folder)
-    done = CliRunner().invoke(app, ["data", "judge", str(folder)])
+    done = CliRunner().invoke(app, ["judge", str(folder)])
     assert done.exit_code == 4
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
@@ -240,12 +240,12 @@ def test_judgements_have_a_folder(folder, tmp_path):
 @pytest.mark.parametrize("given", [(), ("--page",)], ids=["asked", "page"])
 def test_what_goes_on_judging_names_the_file_of_judgements_where_it_is_no_usual_one(folder, given):
     def printed(*more):
-        told = CliRunner().invoke(app, ["data", "judge", "r", *given, *more], input="=\nq\n").output
-        return set(re.findall("encheck (data judge .*?)(?: --answers .*)?$", told, re.MULTILINE))
+        told = CliRunner().invoke(app, ["judge", "r", *given, *more], input="=\nq\n").output
+        return set(re.findall("encheck (judge .*?)(?: --answers .*)?$", told, re.MULTILINE))
 
-    assert printed() == {"data judge r"}
+    assert printed() == {"judge r"}
     (typed,) = printed("--qrels", "my own.qrels")
-    assert typed == "data judge r --qrels='my own.qrels'"
+    assert typed == "judge r --qrels='my own.qrels'"
     again = CliRunner().invoke(app, shlex.split(typed), input="q\n").output
     assert f"At most {'60' if given else '59 more'} answers decide" in again
 
@@ -264,7 +264,7 @@ def test_a_wrong_file_of_answers_is_one_message_and_nothing_of_it_is_kept(folder
     judging = opened(folder)
     path = folder / "a.json"
     path.write_text(text.replace("PLAN", judging.pool.fingerprint).replace("QUERY", judging.pool.order[0].query))
-    done = CliRunner().invoke(app, ["data", "judge", str(folder), "--answers", str(path)])
+    done = CliRunner().invoke(app, ["judge", str(folder), "--answers", str(path)])
     assert done.exit_code == 4
     assert said in done.stderr
     assert not judging.qrels.exists()

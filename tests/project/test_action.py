@@ -245,7 +245,7 @@ def test_a_comment_that_was_not_posted_fails_nothing_and_is_said_in_the_summary(
     said = (tmp_path / "sum").read_text("utf-8").strip()
     assert (done.returncode, said) == (
         0,
-        "No comment was posted. comment|--to=github|--name=search|--made-baseline=b|--|rep|",
+        "No comment was posted. export|--to=comment|--post=github|--name=search|--made-baseline=b|--|rep|",
     )
 
 

@@ -134,13 +134,12 @@ def test_a_profile_is_paired_with_the_reference_and_shows_what_is_worse_first():
 
 
 def test_the_command_writes_svg_and_png_and_refuses_other_endings(run, tmp_path):
-    done = CliRunner().invoke(
-        app, ["report", str(run), f"--card={tmp_path / 'c.svg'}", f"--badge={tmp_path / 'b.png'}"]
-    )
-    assert done.exit_code == 0, done.output
+    for to, name in (("card", "c.svg"), ("badge", "b.png")):
+        done = CliRunner().invoke(app, ["export", str(run), f"--to={to}", f"--out={tmp_path / name}"])
+        assert done.exit_code == 0, done.output
     ElementTree.fromstring((tmp_path / "c.svg").read_text())
     assert (tmp_path / "b.png").read_bytes().startswith(b"\x89PNG")
-    refused = CliRunner().invoke(app, ["report", str(run), f"--card={tmp_path / 'c.gif'}"])
+    refused = CliRunner().invoke(app, ["export", str(run), "--to=card", f"--out={tmp_path / 'c.gif'}"])
     assert refused.exit_code == 4
     assert "should end in .svg or .png" in refused.output
     claims = json.loads((run / "results.json").read_text())["claims"]

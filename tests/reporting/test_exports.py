@@ -13,8 +13,9 @@ from huggingface_hub.repocard_data import model_index_to_eval_results
 from typer.testing import CliRunner
 
 from encheck.cli import app
+from encheck.cli.reports import TABLES
 from encheck.errors import UsageError
-from encheck.reporting.exports.formats import COLUMNS, FORMATS, export
+from encheck.reporting.formats import COLUMNS, FORMATS, export
 
 SURFACE = {name: {"value": value, "low": 0.0, "high": 1.0} for name, value in (("jaccard", 0.1), ("bigrams", 0.3))}
 
@@ -23,7 +24,7 @@ def row(check, value, *, floor=0.8, aim=0.8, model="m", metric="margin_rate_cali
     return {
         "id": f"{check}/{model}-probes-1/{metric}", "check": check, "property": "antonym", "level": "1", "model": model,
         "data": "probes", "metric": metric, "value": value, "low": 0.4, "high": 0.9, "n": 200, "clusters": 200,
-        "floor": floor, "floor_of": None, "aim": aim, "verdict": "pass", "baseline": None,
+        "floor": floor, "floor_of": None, "aim": aim, "verdict": "pass", "reason": "", "baseline": None,
         "surface": SURFACE, **more,
     }  # fmt: skip
 
@@ -33,7 +34,7 @@ def results():
     return {
         "schema_version": 2,
         "run": {"started": "2026-01-02T03:04:05+00:00", "seconds": 1.5, "versions": {"encheck": "0.1.0"},
-                "exit_status": 0, "notes": []},
+                "exit_status": 0, "notes": [], "command": "encheck run"},
         "models": [{"label": "m"}, {"label": "broken"}],
         "data": [{"name": "probes", "fingerprint": "abc"}],
         "checks": [
@@ -45,9 +46,10 @@ def results():
 
 def test_every_format_writes_its_file(results, tmp_path):
     paths = export(results, tmp_path, formats=list(FORMATS))
+    assert tuple(FORMATS) == TABLES
     assert {p.relative_to(tmp_path).as_posix() for p in paths} == {
         "m.model-index.yaml", "m.eval_results.yaml", "mteb/m/EncheckAntonym.probes.json", "figures.csv",
-        "figures.parquet", "m.probes.card.svg",
+        "figures.parquet",
     }  # fmt: skip
 
 
@@ -90,7 +92,7 @@ def test_the_command_reads_the_splits_of_the_items(results, tmp_path):
     (tmp_path / "results.json").write_text(json.dumps(results), "utf-8")
     columns = {"case": [f"{c}/m-probes-1" for c in ("a_is_b", "a_is_b", "b_is_c")], "split": ["dev", "gate", "gate"]}
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "items.parquet")
-    assert CliRunner().invoke(app, ["export", str(tmp_path), "--format", "mteb"]).exit_code == 0
+    assert CliRunner().invoke(app, ["export", str(tmp_path), "--to", "mteb"]).exit_code == 0
     (path,) = tmp_path.glob("exports/mteb/m/*")
     assert list(json.loads(path.read_text("utf-8"))["scores"]) == ["dev+gate"]
 
@@ -128,7 +130,7 @@ def test_an_unknown_format_lists_what_there_is(results, tmp_path):
 
 def test_the_command_writes_beside_the_run(results, tmp_path):
     (tmp_path / "results.json").write_text(json.dumps(results), "utf-8")
-    done = CliRunner().invoke(app, ["export", str(tmp_path), "--format", "csv"])
+    done = CliRunner().invoke(app, ["export", str(tmp_path), "--to", "csv"])
     assert done.exit_code == 0
     assert (tmp_path / "exports/figures.csv").exists()
 
@@ -137,6 +139,30 @@ def test_the_command_writes_beside_the_run(results, tmp_path):
 def test_a_place_that_is_no_folder_is_told(results, tmp_path, place):
     (tmp_path / "results.json").write_text(json.dumps(results), "utf-8")
     (tmp_path / "afile").touch()
-    done = CliRunner().invoke(app, ["export", str(tmp_path), "--out", str(tmp_path / place)])
+    done = CliRunner().invoke(app, ["export", str(tmp_path), "--to", "csv", "--out", str(tmp_path / place)])
     assert done.exit_code == 4
     assert f"{place}, which should be a writable folder: " in done.output
+
+
+def test_junit_and_the_comment_of_a_finished_run_are_files(results, tmp_path):
+    (tmp_path / "results.json").write_text(json.dumps(results), "utf-8")
+    assert CliRunner().invoke(app, ["export", str(tmp_path), "--to=junit"]).exit_code == 0
+    assert 'name="a_is_b[m-probes-1]"' in (tmp_path / "junit.xml").read_text("utf-8")
+    done = CliRunner().invoke(app, ["export", str(tmp_path), "--to=comment", f"--out={tmp_path / 'c.md'}"])
+    assert (done.exit_code, done.output.strip()) == (0, str(tmp_path / "c.md"))
+    assert (tmp_path / "c.md").read_text("utf-8").startswith("## GATE: NO VERDICT")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--to=pag"], "unknown format 'pag'; did you mean 'page'"),
+        (["--to=csv", "--where"], "--where is for --to page, not for --to csv"),
+        (["--to=page", "--model=m"], "--model is for --to card or badge, not for --to page"),
+        (["--to=comment", "--post=github", "--out=c.md"], "use only one of them"),
+    ],
+)
+def test_an_option_of_another_format_is_refused_before_a_run_is_read(args, said):
+    done = CliRunner().invoke(app, ["export", "no-such-run", *args])
+    assert done.exit_code == 4
+    assert said in done.output

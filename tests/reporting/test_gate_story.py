@@ -102,13 +102,13 @@ def test_an_open_gate_says_how_large_the_loss_may_be_and_what_would_decide():
 def test_a_search_without_labels_shows_what_changed_and_the_command_that_judges_it():
     search = {
         "row": "retrieval/log/1", "passes": False, "judged": None, "queries": 500, "shares": [{"queries": 36}],
-        "says": "the first answer changes", "judge": "encheck data judge r", "left": 36, "changed_queries": [QUERY],
+        "says": "the first answer changes", "judge": "encheck judge r", "left": 36, "changed_queries": [QUERY],
     }  # fmt: skip
     found = against(outcome="inconclusive", searches=[search], reasons=["retrieval/log/1: the first answer changes"])
     (loss,) = story(found).losses
     assert loss.title == "Search may have got worse: 36 of 500 logged queries have another first answer"
     assert loss.queries == [QUERY]
-    assert "encheck data judge r" in [step.command for step in steps(found)]
+    assert "encheck judge r" in [step.command for step in steps(found)]
 
 
 @pytest.mark.parametrize(("needed", "said"), [(True, "Encode all documents again"), (False, "Stored vectors stay")])

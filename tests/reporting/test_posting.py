@@ -184,15 +184,15 @@ def test_the_command_says_what_became_of_it(host, monkeypatch, tmp_path):
     for name, value in {"CI_MERGE_REQUEST_IID": "5", "CI_PROJECT_ID": "3", "CI_API_V4_URL": host.url}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("GITLAB_TOKEN", "secret")
-    ask = lambda *args: CliRunner().invoke(app, ["comment", str(tmp_path), *args])  # noqa: E731
-    posted = ask("--to=gitlab")
+    ask = lambda *args: CliRunner().invoke(app, ["export", str(tmp_path), "--to=comment", *args])  # noqa: E731
+    posted = ask("--post=gitlab")
     assert (posted.exit_code, posted.output.startswith("The comment 'gate' was posted")) == (0, True)
     assert "wrote no results" in host.comments[0]["body"]
     host.status["PUT"] = 403
-    refused = ask("--to=gitlab")
+    refused = ask("--post=gitlab")
     assert (refused.exit_code, refused.output.startswith("No comment was posted: the token may not")) == (0, True)
     host.status["PUT"] = 500
-    assert ask("--to=gitlab").exit_code == 4
-    assert ask("--to=gitlab", "--name=a b").exit_code == 4
-    assert ask("--to=nowhere").exit_code == 4
+    assert ask("--post=gitlab").exit_code == 4
+    assert ask("--post=gitlab", "--name=a b").exit_code == 4
+    assert ask("--post=nowhere").exit_code == 4
     assert ask().exit_code == 4

@@ -1,4 +1,4 @@
-"""`encheck report RUN --where`: the kinds of items that a run's models fail more often."""
+"""`encheck export RUN --where`: the kinds of items that a run's models fail more often."""
 
 import json
 import re
@@ -125,7 +125,7 @@ def test_the_command_prints_it_and_writes_the_page(encheck, tmp_path, monkeypatc
     run_of(tmp_path, frame(np.random.default_rng(0)))
     write_results(tmp_path, results(row(id=f"{CHECK}/m-own-1/margin_rate", data="own")))
     monkeypatch.setattr(module, "where", lambda folder, _english: where(folder, Plain()))
-    said = encheck("report", ".", "--where", "--store", "s.sqlite")
+    said = encheck("export", ".", "--where", "--store", "s.sqlite")
     assert said.exit_code == 0, said.output
     assert said.output.startswith("Where m fails: 1 of")
     assert ADVERB in said.output
@@ -134,7 +134,7 @@ def test_the_command_prints_it_and_writes_the_page(encheck, tmp_path, monkeypatc
     assert 'id="where"' in page
     assert ADVERB in page
     assert "held equal" in page
-    assert encheck("report", ".").exit_code == 0
+    assert encheck("export", ".").exit_code == 0
     assert 'id="where"' not in (tmp_path / "report.html").read_text("utf-8")
 
 
@@ -147,6 +147,6 @@ def test_the_page_says_in_a_sentence_that_nothing_was_confirmed(tmp_path):
 def test_a_run_without_items_says_so(encheck, tmp_path):
     run_of(tmp_path, frame(np.random.default_rng(0)))
     (tmp_path / "items.parquet").unlink()
-    said = encheck("report", ".", "--where", "--store", "s.sqlite")
+    said = encheck("export", ".", "--where", "--store", "s.sqlite")
     assert said.exit_code == 4
     assert "has no items.parquet" in said.output

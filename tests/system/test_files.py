@@ -9,7 +9,7 @@ from faults import Killed, steps
 from test_reporting import results, row
 
 from encheck.errors import UsageError
-from encheck.reporting.exports.formats import export
+from encheck.reporting.formats import export
 from encheck.reporting.results import write_named
 from encheck.system import files
 

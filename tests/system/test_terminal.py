@@ -103,7 +103,7 @@ PATHS = {
     "an anchor of models.yaml": (models_yaml("m: *\u202e\n"), ("models",)),
     "a key of the project": (project(f'[tool.encheck]\n"{TOML_BAD}" = 1\n'), ("models",)),
     "a value of the project": (project(f'[tool.encheck.thresholds]\nx = "{TOML_BAD}"\n'), ("models",)),
-    "a version of results": (results(schema_version=BAD), ("report", "r")),
+    "a version of results": (results(schema_version=BAD), ("export", "r")),
     "a baseline": (baseline, ("gate", "bag-of-words", "./b", "--data=pairs:own.csv")),
     "a checkpoint": (checkpoint, quick(model="./c")),
     "a run of SemEval": (qrels, ("run", "--data=pairs:own.csv", "--predictions=p.txt")),
@@ -114,8 +114,8 @@ PATHS = {
     "a sample": (nothing, quick(f"--sample={BAD}")),
     "a lexicon": (nothing, quick(f"--lexicon={BAD}")),
     "a device": (nothing, quick(f"--device={BAD}")),
-    "a run that is not there": (nothing, ("report", BAD)),
-    "a format": (results(run={}, models=[], data=[], checks=[]), ("export", "r", f"--format={BAD}")),
+    "a run that is not there": (nothing, ("export", BAD)),
+    "a format": (results(run={}, models=[], data=[], checks=[]), ("export", "r", f"--to={BAD}")),
     "a store that is not there": (nothing, ("store", "--store", BAD)),
     "a pruned store": (nothing, ("store", "prune", "--store", BAD)),
 }
@@ -204,7 +204,7 @@ def test_a_name_that_is_no_utf8_can_be_written_into_every_report(said):
     assert json.loads((run / "results.json").read_text("utf-8"))["run"]["settings"]["data"] == ["pairs:own\udcff.csv"]
     for name in ("summary.md", "report.html"):
         assert not FORBIDDEN.search((run / name).read_text("utf-8")), name
-    assert "Traceback" not in said("report", str(run)) + said("export", str(run))
+    assert "Traceback" not in said("export", str(run)) + said("export", str(run), "--to=csv")
 
 
 def test_only_the_places_that_make_text_visible_write_to_a_terminal():

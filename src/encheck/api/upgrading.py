@@ -55,7 +55,7 @@ def upgrade(
         gate: run the gate, which measures both models on the probes. Without it the outcome is "ship" only if the
             vectors are the same.
         timing: measure the speed of both models.
-        qrels: human judgements, as `encheck data judge` saves them. Default: those beside the log.
+        qrels: human judgements, as `encheck judge` saves them. Default: those beside the log.
         report_dir: a folder for upgrade.json, upgrade.html, adapter.npz and the gate's report. Default: none.
         progress: where to show progress of the search. Default: nowhere.
         options: other options of `encheck run`, with underscores (store, device, dtype, sample, seed, model_arg,

@@ -1,4 +1,4 @@
-"""`encheck data judge`: people say which of two models answers better."""
+"""`encheck judge`: people say which of two models answers better."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli.data import data_app
-from encheck.cli.shared import say, tell, told
+from encheck.cli.shared import app, say, tell, told
 from encheck.errors import UsageError
 
 
-@data_app.command("judge")
+@app.command("judge")
 def judge_(
     folder: Annotated[Path, typer.Argument(metavar="REPORT", help="Report directory of the gate.")],
     page: Annotated[bool, typer.Option("--page", help="Write REPORT/judging.html, to judge in a browser.")] = False,
@@ -31,11 +30,11 @@ def judge_(
 
     Examples:
 
-        encheck data judge reports/x
+        encheck judge reports/x
 
-        encheck data judge reports/x --page
+        encheck judge reports/x --page
 
-        encheck data judge reports/x --answers answers.json
+        encheck judge reports/x --answers answers.json
     """
     from encheck.gating.judgements import read
     from encheck.judging.judging import ask_people, opened, verdict

@@ -1,160 +1,155 @@
-"""What is made of results: of runs that are over, or of predictions that somebody else made."""
+"""`encheck export`: a finished run in other formats; and scores of predictions that somebody else made."""
 
 from __future__ import annotations
 
 import os
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, StorePath, app, project, say, tell, told
-
-if TYPE_CHECKING:
-    from encheck.reporting.where import Search
+from encheck.errors import UsageError, unknown
 
 predictions_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
-
-@app.command()
-def report(
-    run_folder: Annotated[
-        Path | None, typer.Argument(metavar="RUN", help="Run directory. Default: the newest in reports/.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Page to write. Default: RUN/report.html.")] = None,
-    card: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a card instead: the model's profile, as .svg or .png.")
-    ] = None,
-    badge: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a badge instead, as .svg or .png.")] = None,
-    model: Annotated[str | None, typer.Option(help="Model of the card or badge. Default: the first.")] = None,
-    data: Annotated[str | None, typer.Option(help="Data set of the card or badge. Default: the first.")] = None,
-    where: Annotated[
-        bool, typer.Option("--where", help="Also say, here and on the page, which kinds of items are wrong more often.")
-    ] = False,
-    store: StorePath = None,
-) -> None:
-    """Write a run's report again from its results, or a card or badge for it, or say where its models fail.
-
-    A card is one picture for a README or a model card. PNG needs the extra "png".
-
-    Examples:
-
-        encheck report reports/my-run --card card.svg --badge badge.svg
-
-        encheck report reports/my-run --where
-    """
-    from encheck.reporting.rebuild import pictures, rebuild
-    from encheck.reporting.results import newest_run
-
-    with told():
-        folder = run_folder or newest_run(Path("reports"))
-        if where:
-            from encheck.reporting.where import blocks, lines
-
-            found = _where(folder, store)
-            say(lines(found))
-            tell(f"report: {rebuild(folder, out or folder / 'report.html', where=blocks(found))}")
-        elif card or badge:
-            say(map(str, pictures(folder, card=card, badge=badge, model=model, data=data)))
-        else:
-            tell(rebuild(folder, out or folder / "report.html"))
-
-
-def _where(folder: Path, store: Path | None) -> list[Search]:
-    from encheck.options import Settings
-    from encheck.reporting.rebuild import as_written
-    from encheck.reporting.where import where
-    from encheck.running.resources import open_store, resolve_english
-
-    settings = Settings(store=store, project=project())
-    with as_written(folder), closing(open_store(settings)) as opened:
-        return where(folder, resolve_english(settings, opened))
+TABLES = ("model-index", "eval-results", "mteb", "csv", "parquet")
+FORMATS = ("page", "card", "badge", "comment", "junit", *TABLES)
+TAKEN_BY = {
+    "--where": ("page",), "--model": ("card", "badge"), "--data": ("card", "badge"), "--post": ("comment",),
+    "--name": ("comment",), "--pull": ("comment",), "--made-baseline": ("comment",),
+}  # fmt: skip
 
 
 @app.command()
 def export(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")],
-    out: Annotated[Path | None, typer.Option(help="Directory for the files. Default: RUN/exports.")] = None,
-    formats: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--format", help="model-index, eval-results, mteb, csv, parquet or card; repeatable. Default: all."
-        ),
+    run_folder: Annotated[
+        Path | None, typer.Argument(metavar="RUN", help="Run directory. Default: the newest in reports/.")
     ] = None,
-) -> None:
-    """Export a run as model-card metadata, hub evaluation results, MTEB-style JSON, tables or a card.
-
-    Files are only written, never uploaded.
-
-    Example:
-
-        encheck export reports/my-run --format csv
-    """
-    from encheck.reporting.exports.formats import FORMATS
-    from encheck.reporting.exports.formats import export as write
-    from encheck.reporting.rebuild import as_written
-    from encheck.reporting.results import read_results, read_splits
-
-    with told():
-        results, splits, folder = read_results(run_folder), read_splits(run_folder), out or run_folder / "exports"
-        with as_written(run_folder):
-            written = write(results, folder, formats=formats or list(FORMATS), splits=splits)
-        say(map(str, written))
-
-
-@app.command()
-def comment(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")],
-    to: Annotated[
-        str | None, typer.Option("--to", help="Post it with the host's API: github or gitlab. Default: print it.")
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help=f"{', '.join(FORMATS)}.")] = "page",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write. Default: one in RUN, except that a comment is printed; see below."),
     ] = None,
-    name: Annotated[str, typer.Option(help="Name of the comment. A comment of this name is replaced.")] = "gate",
+    where: Annotated[
+        bool, typer.Option("--where", help="page: also say which kinds of items are wrong more often.")
+    ] = False,
+    model: Annotated[str | None, typer.Option(help="card, badge: the model. Default: the first.")] = None,
+    data: Annotated[str | None, typer.Option(help="card, badge: the data set. Default: the first.")] = None,
+    post: Annotated[
+        str | None, typer.Option(metavar="HOST", help="comment: post it with the API of github or gitlab.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="comment: its name, gate by default. One of this name is replaced.")
+    ] = None,
     pull: Annotated[
-        int | None, typer.Option(min=1, help="Number of the pull or merge request. Default: the one of the CI job.")
+        int | None,
+        typer.Option(min=1, help="comment: number of the pull or merge request. Default: the one of the CI job."),
     ] = None,
     made: Annotated[
-        str, typer.Option("--made-baseline", metavar="DIR", help="Baseline that this run saved because none existed.")
-    ] = "",
+        str | None,
+        typer.Option("--made-baseline", metavar="DIR", help="comment: baseline that this run saved, having none."),
+    ] = None,
+    store: StorePath = None,
 ) -> None:
-    """Write a run's gate as a comment for a pull or merge request: verdict, what to do, lost items.
+    """Write a finished run in another format: its page again, a picture, a comment, JUnit, or tables.
 
-    With --to the comment is posted; an earlier one is replaced. The token is read from GITHUB_TOKEN or GITLAB_TOKEN,
-    and the rest from the variables that the CI job sets. If the token may not comment, as on the branch of a fork, the
-    command says so and exits with 0.
+    page is RUN/report.html. card and badge are pictures of the model's profile for a README or a model card, .svg or
+    .png (PNG needs the extra "png"). junit is RUN/junit.xml. The other formats write files into RUN/exports, or into
+    the directory that --out names: metadata of a model card, evaluation results of the hub, MTEB's JSON, tables.
+
+    comment is the gate's verdict for a pull or merge request. With --post it is posted, and an earlier one is replaced.
+    The token is read from GITHUB_TOKEN or GITLAB_TOKEN, and the rest from the variables that the CI job sets. If the
+    token may not comment, as on the branch of a fork, the command says so and exits with 0.
 
     Examples:
 
-        encheck comment gate
+        encheck export reports/my-run --where
 
-        encheck comment gate --to github
+        encheck export reports/my-run --to card --out card.svg
+
+        encheck export gate --to comment --post github
+
+        encheck export reports/my-run --to csv
     """
-    from encheck.reporting.comment import comment as written
-    from encheck.reporting.posting import NotPosted, named
-    from encheck.reporting.rebuild import as_written
-    from encheck.reporting.results import RESULTS, read_results
+    from encheck.reporting.rebuild import as_written, write_picture
+    from encheck.reporting.results import newest_run, read_results, read_splits
 
     with told():
-        found = read_results(run_folder) if (run_folder / RESULTS).exists() or not to else None
-        with as_written(run_folder):
-            body = written(found, made=made)
-        if to is None:
-            say(body.splitlines())
-            return
+        if to not in FORMATS:
+            raise UsageError(unknown("format", to, FORMATS))
+        given = {"--where": where, "--model": model, "--data": data, "--post": post, "--name": name, "--pull": pull,
+                 "--made-baseline": made}  # fmt: skip
+        if wrong := next((one for one, value in given.items() if value and to not in TAKEN_BY[one]), None):
+            raise UsageError(f"{wrong} is for --to {' or '.join(TAKEN_BY[wrong])}, not for --to {to}")
+        if post and out:
+            raise UsageError("--post sends the comment and --out writes it: use only one of them")
+        folder = run_folder or newest_run(Path("reports"))
+        if to == "page":
+            _page(folder, out or folder / "report.html", store, where=where)
+        elif to == "comment":
+            _comment(folder, out, post=post, name=name or "gate", pull=pull, made=made or "")
+        elif to in ("card", "badge"):
+            tell(write_picture(folder, to, out or folder / f"{to}.svg", model=model, data=data))
+        elif to == "junit":
+            from encheck.reporting.junit import write_junit
+
+            results, place = read_results(folder), out or folder / "junit.xml"
+            with as_written(folder):
+                write_junit(place, results)
+            tell(place)
+        else:
+            from encheck.reporting.formats import export as write
+
+            results, splits = read_results(folder), read_splits(folder)
+            with as_written(folder):
+                written = write(results, out or folder / "exports", formats=[to], splits=splits)
+            say(map(str, written))
+
+
+def _page(folder: Path, out: Path, store: Path | None, *, where: bool) -> None:
+    from encheck.reporting.rebuild import as_written, rebuild
+
+    if not where:
+        tell(rebuild(folder, out))
+        return
+    from encheck.options import Settings
+    from encheck.reporting.where import blocks, lines
+    from encheck.reporting.where import where as kinds_that_fail
+    from encheck.running.resources import open_store, resolve_english
+
+    settings = Settings(store=store, project=project())
+    with as_written(folder), closing(open_store(settings)) as opened:
+        found = kinds_that_fail(folder, resolve_english(settings, opened))
+    say(lines(found))
+    tell(f"page: {rebuild(folder, out, where=blocks(found))}")
+
+
+def _comment(folder: Path, out: Path | None, *, post: str | None, name: str, pull: int | None, made: str) -> None:
+    from encheck.reporting.comment import comment
+    from encheck.reporting.posting import HOSTS, NotPosted, named
+    from encheck.reporting.posting import post as send
+    from encheck.reporting.rebuild import as_written
+    from encheck.reporting.results import RESULTS, read_results, write_named
+
+    if post and post not in HOSTS:
+        raise UsageError(unknown("host", post, HOSTS))
+    named(name)
+    results = read_results(folder) if (folder / RESULTS).exists() or not post else None
+    with as_written(folder):
+        body = comment(results, made=made)
+    if out:
+        write_named(out, body)
+        tell(out)
+    elif not post:
+        say(body.splitlines())
+    else:
         try:
-            tell(_posted(body, to, named(name), pull))
+            address = send(body, HOSTS[post](os.environ, pull=pull), name=name)
+            tell(f"The comment {name!r} was posted{f': {address}' if address else '.'}")
         except NotPosted as why:
-            tell(f"No comment was posted: {why}. The gate's result is in {run_folder / 'summary.md'}.")
-
-
-def _posted(body: str, to: str, name: str, pull: int | None) -> str:
-    from encheck.errors import UsageError, unknown
-    from encheck.reporting.posting import HOSTS, post
-
-    if to not in HOSTS:
-        raise UsageError(unknown("host", to, HOSTS))
-    address = post(body, HOSTS[to](os.environ, pull=pull), name=name)
-    return f"The comment {name!r} was posted: {address}" if address else f"The comment {name!r} was posted."
+            tell(f"No comment was posted: {why}. The gate's result is in {folder / 'summary.md'}.")
 
 
 @predictions_app.command()

@@ -20,7 +20,7 @@ WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it th
 
 PANELS = {
     "Decide": ("run", "gate", "threshold", "upgrade", "index", "same", "compare"),
-    "Look": ("data", "models", "show", "report", "export", "comment"),
+    "Look": ("show", "judge", "data", "models", "export"),
     "More": ("explore", "store"),
 }
 

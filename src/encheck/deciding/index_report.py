@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.deciding.index_audit import AuditedRow, IndexAudit
-from encheck.reporting.exports.formats import safe_cell
+from encheck.reporting.formats import safe_cell
 from encheck.reporting.results import write_named
 from encheck.reporting.text import one_line, table
 

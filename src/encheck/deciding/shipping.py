@@ -165,7 +165,7 @@ def checklist(
         yield "look at what was lost, and train or choose again"
         return
     if judge:
-        yield f"judge the answers that differ: encheck data judge {gate_folder or 'the folder of the gate'}"
+        yield f"judge the answers that differ: encheck judge {gate_folder or 'the folder of the gate'}"
     if made.outcome == "cannot tell":
         yield f"resolve what is open before {new} replaces {old}"
     yield from made.changes

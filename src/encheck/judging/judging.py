@@ -62,7 +62,7 @@ class Judging:
     def command(self) -> str:
         """What goes on judging, with the file of judgements where it is another than usual."""
         kept = "" if self.qrels == _usual(self.folder, self.search) else f" --qrels={shlex.quote(str(self.qrels))}"
-        return f"encheck data judge {shlex.quote(str(self.folder))}{kept}"
+        return f"encheck judge {shlex.quote(str(self.folder))}{kept}"
 
     @property
     def baseline(self) -> str:

@@ -105,7 +105,7 @@ def write_junit(path: Path, results: Mapping[str, Any]) -> None:
     try:
         write_text(path, '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n")
     except OSError as error:
-        raise EncheckError(f"cannot write --junitxml={path}: {error.strerror or error}") from error
+        raise EncheckError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _deciding(results: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -28,33 +28,24 @@ def rebuild(folder: Path, out: Path, *, where: Sequence[Mapping[str, Any]] = ())
     return out
 
 
-def pictures(
-    folder: Path, *, card: Path | None, badge: Path | None, model: str | None, data: str | None
-) -> Iterator[Path]:
-    """Write a card, a badge or both of a run, as SVG or, by the file's ending, PNG; UsageError for another ending."""
+def write_picture(folder: Path, kind: str, out: Path, *, model: str | None, data: str | None) -> Path:
+    """Write a run's "card" or "badge" as SVG or, by the file's ending, PNG; UsageError for another ending."""
     from encheck.reporting import card as drawing
 
-    results = read_results(folder)
-    for made, out in ((drawing.card, card), (drawing.badge, badge)):
-        if out is not None:
-            with as_written(folder):
-                svg = made(results, model=model, data=data)
-            _write_picture(out, svg)
-            yield out
-
-
-def _write_picture(out: Path, svg: str) -> None:
     if out.suffix not in (".svg", ".png"):
         raise UsageError(f"{out} should end in .svg or .png")
+    with as_written(folder):
+        svg = {"card": drawing.card, "badge": drawing.badge}[kind](read_results(folder), model=model, data=data)
     if out.suffix == ".svg":
         write_named(out, svg)
-        return
+        return out
     try:
         import resvg_py
     except ImportError:
         raise UsageError("a PNG needs the extra png. Remedy: pip install 'encheck[png]', or write .svg") from None
     with into(out.parent), whole(out) as file:
         file.write(resvg_py.svg_to_bytes(svg_string=svg, zoom=2))
+    return out
 
 
 @contextmanager

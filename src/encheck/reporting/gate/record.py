@@ -129,7 +129,7 @@ def _search(w: Weighed, one: Moved, shown: Shown) -> dict[str, Any]:
     found = asdict(one)
     return {
         "row": found.pop("name"), **found, "passes": one.passes, "says": f"{one.said}; {one.why}",
-        "judge": f"encheck data judge {shlex.quote(shown.folder)}" if needs and shown.folder else None,
+        "judge": f"encheck judge {shlex.quote(shown.folder)}" if needs and shown.folder else None,
         "left": left, "qrels": shown.qrels or None, "lost_queries": _judged_worse(w, one, shown),
         "changed_queries": _changed(w, one, shown),
     }  # fmt: skip

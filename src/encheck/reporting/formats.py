@@ -1,4 +1,4 @@
-"""A run in other people's formats: model-card metadata and picture, evaluation results, MTEB-style JSON, tables.
+"""A run in other people's formats: model-card metadata, evaluation results, MTEB-style JSON, tables.
 
 Files are written and nothing is ever pushed.
 """
@@ -15,8 +15,6 @@ from typing import Any
 from encheck.errors import UsageError, unknown
 from encheck.gating.declared import declarations
 from encheck.ids import CaseId
-from encheck.reporting.card import card
-from encheck.reporting.profile import profile
 from encheck.reporting.results import into
 from encheck.reporting.view import best_surface
 from encheck.scoring.splits import TEST, splits_together
@@ -199,16 +197,6 @@ def _write_parquet(results: Results, folder: Path) -> list[Path]:
     return [path]
 
 
-def _write_cards(results: Results, folder: Path) -> list[Path]:
-    """A picture of each model's profile on each data set that has one, for its model card."""
-    paths = []
-    for model, data in ((m["label"], d["name"]) for m in results["models"] for d in results["data"]):
-        if profile(results, model=model, data=data):
-            paths.append(folder / f"{model}.{data}.card.svg")
-            write_text(paths[-1], card(results, model=model, data=data))
-    return paths
-
-
 def _yaml(path: Path, value: Any) -> Path:
     import yaml
 
@@ -222,5 +210,4 @@ FORMATS: dict[str, Callable[[Results, Path], list[Path]]] = {
     "mteb": _write_mteb,
     "csv": _write_csv,
     "parquet": _write_parquet,
-    "card": _write_cards,
 }
