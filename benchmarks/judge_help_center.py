@@ -29,12 +29,11 @@ def articles() -> dict[str, str]:
 
 def key_for(judging: Judging, right: dict[str, str]) -> str:
     """The key that is pressed for the next query."""
-    asked = judging.following(read(judging.qrels))
-    assert asked
-    one = judging.disagreements[asked.item]
-    sides = [one.before, one.after]
-    first, second = (side.id.partition("#")[0] == right[one.query] for side in
-                     (sides[::-1] if asked.is_swapped(judging.pool.seed) else sides))  # fmt: skip
+    question = judging.following(read(judging.qrels), judging.repeats())
+    assert question
+    one = judging.disagreements[question.asked.item]
+    sides = [one.after, one.before] if question.is_swapped else [one.before, one.after]
+    first, second = (side.id.partition("#")[0] == right[one.query] for side in sides)
     return ("=" if first else "0") if first == second else "1" if first else "2"
 
 

@@ -82,7 +82,7 @@ def one(rng: np.random.Generator, world: World, loss: float) -> tuple[str, int]:
     before, after = documents(rng, world, topic[order], fate[order])
     sample = Sample(pool.value, pool.worth, weights[order], (before, after))
     plan = looks(pool, weights[order], delta=DELTA)
-    return decide(sample, plan, judged(rng, world, fate[order]), delta=DELTA)
+    return decide(sample, plan, judged(rng, world, fate[order]), delta=DELTA, least=DELTA)
 
 
 def documents(

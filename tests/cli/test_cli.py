@@ -413,10 +413,6 @@ EMPTY_RUN = {
         (["oracle", "random", "--own-checks=broken.py"], "broken.py cannot be imported: NameError"),
         (["oracle", "random", "--own-checks=leaves.py"], "leaves.py cannot be imported: SystemExit"),
         (["oracle", "random", "--own-checks=mine.py", "--own-checks=again.py"], "2 checks are named test_mine"),
-        (
-            ["oracle", "random", "--data=.", "--queries=log.txt", "--tried=3"],
-            "--tried=3 counts for searches with labels",
-        ),
         (["oracle", "./run", "--report-dir=run"], "--report-dir=run is a folder that this gate reads"),
         (["oracle", "random", "--seed=x"], "seed is 'x', but should be N"),
     ],

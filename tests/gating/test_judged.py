@@ -48,7 +48,7 @@ def test_27_of_36_decisive_answers_block_as_soon_as_they_are_there():
     assert len(said.lost) == 3
     assert {answered(found, 27, 9, 44)[item] for item in said.lost} == {"before"}
     more = answered(found, 27, 9, 44) | {q.item: "after" for q in found.order[80:120]}
-    assert judge(found, more, baseline="sbert") == replace(said, answered=120)
+    assert judge(found, more, baseline="sbert") == replace(said, answered=120, better=49)
 
 
 def test_as_many_for_one_as_for_the_other_pass_once_a_loss_of_delta_is_ruled_out():
@@ -69,6 +69,43 @@ def test_nothing_is_decided_between_looks_nor_across_a_gap():
     gap = all_old | {q.item: "before" for q in found.order[20:60]}
     said = judge(found, gap, baseline="b")
     assert (said.outcome, said.answered, said.left) == ("inconclusive", 19, 254 - 59)
+
+
+def test_another_model_is_blocked_by_half_the_loss_that_has_to_be_ruled_out():
+    found = replace(pool(), delta=0.04, least=0.02)
+    said = judge(found, answered(found, 27, 9, 44), baseline="b")
+    assert (said.outcome, said.why) == ("block", "the loss is certain, and is at least 2 points by this estimate")
+    open_ = judge(found, answered(found, 24, 14, 42), baseline="b")  # 1.8 points, and 4 are not ruled out
+    assert (open_.outcome, open_.low < 0, open_.high > 0.04) == ("inconclusive", True, True)
+    assert judge(found, answered(found, 12, 12, 40), baseline="b").outcome == "pass"
+
+
+def test_the_best_of_many_candidates_takes_clearer_judgements():
+    found = pool()
+    one, many = (judge(replace(found, alpha=0.05 / k), answered(found, 27, 9, 44), baseline="b") for k in (1, 20))
+    assert (one.outcome, many.outcome) == ("block", "inconclusive")
+    assert many.low < one.low < one.high < many.high
+
+
+def test_what_people_said_of_these_queries_is_a_count_that_waits_for_no_look():
+    found = pool(60, 11)
+    said = judge(found, answered(found, 3, 7, 1), baseline="b")
+    assert said.here == "in these 60 queries: 7 better, 3 worse, 1 tie of 11 changed"
+    some = judge(found, {q.item: "after" for q in found.order[2:4]}, baseline="b")
+    assert (some.asked, some.here) == (0, "in these 60 queries: 2 better, 0 worse, 0 ties of 11 changed (9 not judged)")
+
+
+@pytest.mark.parametrize(
+    ("differ", "after"),
+    [(426, [12, 14, 16, 18, 20]), (11, [7, 8, 9, 10, 11]), (4, [3, 4]), (1, [])],
+)
+def test_five_pairs_are_shown_again_before_the_first_look_and_not_at_once(differ, after):
+    found = pool(600, differ)
+    assert [count for _, count in found.repeats] == after
+    places = [found.order.index(q) for q, _ in found.repeats]
+    assert all(count - place > len(after) or differ < 11 for place, count in zip(places, after, strict=True))
+    sides = [(q.is_swapped(0), q.is_swapped(0, again=True)) for q in pool().order]
+    assert 150 < sum(first == second for first, second in sides) < 276
 
 
 def test_a_certain_loss_that_is_small_passes():
@@ -128,7 +165,7 @@ def test_hardly_ever_blocked_without_a_loss_nor_passed_with_one_of_delta():
         mean = loss / 0.142
         for _ in range(300):
             drawn = rng.choice([1.0, -1.0, 0.0], p=[(0.6 + mean) / 2, (0.6 - mean) / 2, 0.4], size=254)
-            outcomes.append(decide(found.sample, found.looks, drawn, delta=0.02)[0])
+            outcomes.append(decide(found.sample, found.looks, drawn, delta=0.02, least=0.02)[0])
     assert ends[0.0].count("block") <= 15
     assert ends[0.02].count("pass") <= 15
     assert ends[0.06].count("block") >= 290

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from encheck.gating.answers import Change, is_unjudged, moved, share
+from encheck.gating.answers import Change, asks, is_unjudged, moved, share
 from encheck.gating.decision import decide
 from encheck.gating.lost import LostQuery
 from encheck.gating.types import Paired
@@ -124,9 +124,45 @@ def test_no_change_in_few_queries_is_no_proof_unless_the_scores_are_the_same():
     assert moved(before, after).passes
     other = moved(before, replace(after, near=after.near + 0.01))
     assert (other.same, other.passes) == (False, False)
-    assert "100 different queries are worth 100 of the same weight" in other.why
-    assert other.why.endswith("to rule out a loss of 2 points takes 183")
+    assert other.said == "nothing changes in these 100 first answers; at most 3.6% of others"
+    assert other.why == "to rule out a loss of 2 points takes 183 queries"
+    heavy = moved(*(table([(0, 1)] * 100, weights=[9] * 20 + [1] * 80, scores=score) for score in (0.5, 0.6)))
+    assert heavy.why.endswith("takes 183 queries, and these are worth 40 of the same weight")
     assert moved(*(table([(0, 1)] * 200, scores=score) for score in (0.5, 0.6))).passes
+
+
+def few(queries, changed, **bars):
+    """What a gate for another model knows of a short log."""
+    found = moved(*pair_of_tables(queries, changed), **{"delta": 0.04, "least": 0.02, **bars})
+    return found if changed else replace(found, same=False, shares=tuple(_of_others(found)))
+
+
+def _of_others(found):
+    """The shares of answers that stay while scores move."""
+    table_ = [(0, 1)] * found.queries
+    return moved(*(table(table_, scores=score) for score in (0.5, 0.6)), delta=0.04).shares
+
+
+def test_few_queries_of_which_none_changes_say_how_many_of_others_may():
+    sixty = few(60, 0)
+    assert sixty.said == "nothing changes in these 60 first answers; at most 6.0% of others"
+    assert asks(sixty, "x") == "31 more queries of the log decide, if none of their first answers changes either"
+    assert [few(n, 0).passes for n in (90, 91)] == [False, True]
+
+
+def test_an_open_log_asks_for_what_decides_sooner_judgements_or_queries():
+    too = "(if the models are about equal, it takes {} more queries of the log too)"
+    asked = "11 queries have another first answer: judge these 11"
+    assert asks(few(60, 11), "encheck judge r") == f"{asked} {too.format(550)}: encheck judge r"
+    assert asks(few(600, 60), "encheck judge r").startswith("60 queries have another first answer: judge these 60: ")
+    assert asks(few(120, 2), "encheck judge r").endswith("if their first answers change as rarely")
+    assert asks(few(500, 1), "x") == ""
+    assert asks(few(600, 60), "").endswith("more queries of the log decide, with judgements of those that change")
+
+
+def test_the_best_of_several_candidates_has_wider_ends():
+    one, five = (moved(*pair_of_tables(300, 4), delta=0.04, alpha=0.05 / k) for k in (1, 5))
+    assert (one.passes, five.passes) == (True, False)
 
 
 def test_order_and_content_of_the_first_ten_are_told_apart():
@@ -146,13 +182,14 @@ def test_what_cannot_be_told_names_the_command_that_decides():
     (against,) = shown["against"]
     assert word(against) == "CANNOT TELL YET"
     told = list(explained(against))
-    assert told[1] == "At most 60 answers decide: encheck judge 'reports/a run'"
+    assert told[1].startswith("60 queries have another first answer: judge these 60 (if the models")
+    assert told[1].endswith(": encheck judge 'reports/a run'")
     assert sum("the first answer changes" in text for text in told) == 1
     lines = list(terminal.lines(shown))
-    assert lines[0] == "gate against base: CANNOT TELL YET"
-    last = "GATE: CANNOT TELL YET. At most 60 answers decide: encheck judge 'reports/a run'"
+    assert lines[0] == f"gate against base: CANNOT TELL YET. {told[1]}"
+    last = f"GATE: CANNOT TELL YET. {told[1]}"
     assert list(words.headline(shown)) == [last]
-    assert not any("At most 60" in line for line in lines)
+    assert sum("judge these 60" in line for line in lines) == 1
 
 
 def test_a_proxy_blocks_and_is_no_evidence():

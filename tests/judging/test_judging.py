@@ -58,7 +58,7 @@ def keys_for(judging, side):
     old = {one.query: one.before.text for one in judging.disagreements.values()}
 
     def ask(_keys):
-        question = judging.question(judging.following(read(judging.qrels)))
+        question = judging.following(read(judging.qrels), judging.repeats())
         is_first = question.first == old[question.query]
         return "1" if is_first == (side == "before") else "2"
 
@@ -69,12 +69,17 @@ def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
     judging, said = opened(folder), []
     judged = ask_people(judging, ask=keys_for(judging, "before"), show=said.append)
     assert (judged.outcome, judged.asked, judged.answered) == ("block", 20, 20)
-    assert said[0].startswith("\n1 of at most 60\n  query ")
-    assert said[19].startswith("\n20 of at most 60\n")
+    assert said[0].startswith("\n1 of at most 65\n  query ")
+    assert said[24].startswith("\n25 of at most 65\n")
+    assert len(said) == 25
+    assert judging.agreement(read(judging.qrels)) == "5 pairs were shown twice, and 5 were judged the same both times"
     assert "even" in said[0]
     decided = verdict(judging, judged)
     assert (decided["outcome"], decided["exit_code"]) == ("block", 1)
-    assert list(words.headline(decided)) == ["GATE: BLOCKED. 20 of 20 decisive answers favour sbert"]
+    assert list(words.headline(decided)) == [
+        "GATE: BLOCKED. 20 of 20 decisive answers favour sbert; in these 400 queries: 0 better, 20 worse, 0 ties of 60 "
+        "changed (40 not judged)"
+    ]
     (search,) = decided["against"][0]["searches"]
     assert [one["before"][:4] for one in search["lost_queries"]] == ["even"] * 3
     assert ask_people(judging, ask=pytest.fail, show=said.append) == judged  # asks nobody again
@@ -93,7 +98,8 @@ def test_new_answers_that_are_better_pass_and_what_else_was_open_stays_open(fold
     other = {**judging.gate, "against": [{**against, "reasons": [*against["reasons"], "health/d/1: too wide"]}]}
     assert verdict(replace(judging, gate=other), judged)["exit_code"] == 10
     assert list(words.headline(verdict(replace(judging, gate=other), judged))) == [
-        "GATE: INCONCLUSIVE. health/d/1: too wide"
+        "GATE: INCONCLUSIVE. health/d/1: too wide; in these 400 queries: 20 better, 0 worse, 0 ties of 60 changed "
+        "(40 not judged)"
     ]
 
 
@@ -111,7 +117,7 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
         "there is nothing to undo", "'x' is not an answer", "'' is not an answer"
     ]  # fmt: skip
     assert list(words.headline(verdict(judging, judged))) == [
-        f"GATE: CANNOT TELL YET. At most 55 more answers decide: encheck judge {folder}"
+        f"GATE: CANNOT TELL YET. At most 55 more judgements decide: encheck judge {folder}"
     ]
     keys = iter(["u", "q"])
     ask_people(opened(folder), ask=lambda _: next(keys), show=said.append)
@@ -131,14 +137,36 @@ def test_which_model_gave_an_answer_is_not_shown_and_sides_change(folder):
 def test_the_command_says_the_verdict_and_ends_with_its_exit_code(folder):
     done = CliRunner().invoke(app, ["judge", str(folder)], input="=\n=\n")
     assert done.exit_code == 10
-    assert "GATE: CANNOT TELL YET. At most 58 more answers decide: encheck judge" in done.stdout
+    assert "GATE: CANNOT TELL YET. At most 58 more judgements decide: encheck judge" in done.stdout
     judging = opened(folder)
     ask_people(judging, ask=keys_for(judging, "before"), show=str)
     done = CliRunner().invoke(app, ["judge", str(folder)])
     assert done.exit_code == 1
-    assert done.stdout.splitlines()[-1] == "GATE: BLOCKED. 18 of 18 decisive answers favour sbert"
+    assert done.stdout.splitlines()[-1].startswith("GATE: BLOCKED. 18 of 18 decisive answers favour sbert; in these")
+    assert "5 pairs were shown twice, and 4 were judged the same both times" in done.stdout.splitlines()
     assert done.stdout.count("lost in retrieval/help/1: query") == 3
     assert "judge" in CliRunner().invoke(app, ["--help"]).stdout
+
+
+def test_pairs_are_shown_again_and_who_disagrees_with_themselves_is_warned(folder):
+    judging, shown = opened(folder), []
+    keys = iter("1" * 12 + "u" + "1" * 12 + "q")  # always the first, whichever it is; the fifth repeat is not reached
+    ask_people(judging, ask=lambda _: next(keys), show=shown.append)
+    again = judging.repeats()
+    assert len(again) in (4, 5)
+    known = read(judging.qrels)
+    sides = {q.query: (q.is_swapped(3), q.is_swapped(3, again=True)) for q, _ in judging.pool.repeats}
+    agreed = sum(sides[query][0] == sides[query][1] for query in again)
+    told = judging.agreement(known)
+    assert f"{len(again)} pairs were shown twice, and {agreed} were judged the same both times" in told
+    assert told.startswith("WARNING") == (agreed < 0.8 * len(again))
+
+
+def test_a_repeat_decides_nothing_and_is_taken_back_by_undo(folder):
+    judging = opened(folder)
+    keys = iter("=" * 13 + "uq")
+    judged = ask_people(judging, ask=lambda _: next(keys), show=str)
+    assert (judged.answered, judging.repeats()) == (12, {})
 
 
 # the page
@@ -154,7 +182,7 @@ def test_answers_of_the_page_count_as_typed_ones_do(folder):
     judging = opened(folder)
     path, count = write_sheet(judging)
     page = path.read_text("utf-8")
-    assert (count, page.count("<fieldset")) == (60, 60)
+    assert (count, page.count("<fieldset")) == (65, 65)
     assert HOSTILE not in page
     assert "sbert" not in page
     asked = judging.pool.order[:20]
@@ -176,7 +204,7 @@ def test_the_page_works_in_a_narrow_window_by_keys_and_saves_what_is_read_back(f
     for key in ("1", "2", "=", "0"):
         page.keyboard.press(key)
     page.locator("fieldset").nth(4).locator("input[value=equal]").check()
-    assert page.locator("#state").inner_text() == "5 of 60 answered."
+    assert page.locator("#state").inner_text() == "5 of 65 answered."
     with page.expect_download() as found:
         page.click("#save")
     found.value.save_as(folder / "answers.json")
@@ -223,6 +251,15 @@ def test_what_cannot_be_judged_is_one_message(folder, spoil, said):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("text", ["{", "[]", '{"q": "better"}'])
+def test_a_wrong_file_of_repeats_is_one_message(folder, text):
+    (folder / "repeats.json").write_text(text)
+    done = CliRunner().invoke(app, ["judge", str(folder)])
+    assert done.exit_code == 4
+    assert done.stderr.count("\n") == 1
+    assert "it decides nothing" in done.stderr
+
+
 @pytest.mark.quick
 def test_a_plan_that_was_lost_is_made_again_the_same(folder):
     opened(folder)
@@ -247,7 +284,7 @@ def test_what_goes_on_judging_names_the_file_of_judgements_where_it_is_no_usual_
     (typed,) = printed("--qrels", "my own.qrels")
     assert typed == "judge r --qrels='my own.qrels'"
     again = CliRunner().invoke(app, shlex.split(typed), input="q\n").output
-    assert f"At most {'60' if given else '59 more'} answers decide" in again
+    assert ("judge these 60" if given else "at most 59 more judgements decide".capitalize()) in again
 
 
 @pytest.mark.parametrize(

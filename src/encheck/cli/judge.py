@@ -24,7 +24,8 @@ def judge_(
 
     Keys: 1 or 2 is better, = equally good, 0 neither answers the query, u undo, q quit and resume later.
 
-    It stops as soon as the answers decide the gate, and keeps them for the next candidate.
+    It stops as soon as the answers decide the gate, and keeps them for the next candidate. Up to five pairs are shown a
+    second time, to tell how far you agree with yourself. Only first answers are decided; nDCG@10 stays open.
 
     Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 10 not decided.
 
@@ -49,11 +50,12 @@ def judge_(
         elif page:
             judged = judging.judged(read(judging.qrels))
             path, count = write_sheet(judging)
-            tell(f"{path}: {count:,} queries; then: {judging.command} --answers answers.json")
+            tell(f"{path}: {count:,} pairs; then: {judging.command} --answers answers.json")
         else:
             judged = ask_people(judging, ask=_ask, show=tell)
+        agreement = judging.agreement(read(judging.qrels))
     gate = verdict(judging, judged)
-    _tell(gate)
+    _tell(gate, agreement)
     raise typer.Exit(gate["exit_code"])
 
 
@@ -65,7 +67,7 @@ def _ask(keys: str) -> str:
         return "q"
 
 
-def _tell(gate: dict[str, Any]) -> None:
+def _tell(gate: dict[str, Any], agreement: str) -> None:
     from encheck.reporting import lost
     from encheck.reporting.gate import words
 
@@ -73,4 +75,5 @@ def _tell(gate: dict[str, Any]) -> None:
     (search,) = against["searches"]
     say(["", *against["reasons"]])
     say(lost.lines(search))
+    say(filter(None, [agreement]))
     say(words.headline(gate))

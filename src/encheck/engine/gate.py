@@ -200,11 +200,6 @@ def decide(
     from encheck.gating.baseline import read as read_baseline
 
     _refuse_wrong(options, primary, inconclusive)
-    if tried > 1 and options.get("queries"):
-        raise UsageError(
-            f"--tried={tried} counts for searches with labels and for pairs, and not for a log that nobody judged: "
-            f"leave it out, or gate on labels (--data retrieval:DIR)"
-        )
     aim = _purpose(purpose, margin / 100, tuple(protect), tuple(accept), tried, max_false_accepts)
     _refuse_twins(new, old, twins)
     every = (*packaged_checks(), *(check for file in own_checks for check in checks_in(file)))

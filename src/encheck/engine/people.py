@@ -8,7 +8,7 @@ from typing import Any
 from encheck.engine.folder import from_here
 from encheck.gating.judged import Pool, judge
 from encheck.gating.judgements import place_of, read
-from encheck.gating.types import Judged
+from encheck.gating.types import Judged, Moved
 from encheck.gating.weighing import People, Searched
 from encheck.options import Settings
 from encheck.reporting.answers import Documents, asked_of
@@ -26,13 +26,12 @@ def people(
 ) -> People:
     """What is known of a search's answers; UsageError if the file of judgements is wrong."""
 
-    def said(one: Searched, baseline: str) -> Judged | None:
+    def said(one: Searched, baseline: str, found: Moved) -> Judged | None:
         if settings.queries is None:
             return None
-        texts = {
-            name: text for found in items.values() for name, text in zip(found["item"], found["source"], strict=True)
-        }
-        pool = Pool(asked_of(one, texts, documents[one.after.case]), settings.seed)
+        texts = {name: text for some in items.values() for name, text in zip(some["item"], some["source"], strict=True)}
+        asked = asked_of(one, texts, documents[one.after.case])
+        pool = Pool(asked, settings.seed, found.delta, found.least, found.alpha)
         return judge(pool, read(place_of(settings.queries)).answers(pool.order), baseline=baseline)
 
     return said

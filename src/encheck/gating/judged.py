@@ -5,9 +5,10 @@ queries whose first answer differs, times the mean over these of +1 (the old ans
 (equal, or neither is right). The share is known from all queries; the mean from those that were judged, which come in
 random order.
 
-*Block*: the new model loses for certain (H0: the loss is 0 or less), and loses delta or more by the estimate. At a
-loss of 0 this is a sign test of the decisive answers. *Pass*: a loss of delta is ruled out (H0: it is delta or more).
-So no candidate can be both, and what is blocked looks as bad as what may not pass. Both are score tests of a difference
+*Block*: the new model loses for certain (H0: the loss is 0 or less), and loses `least` or more by the estimate. At a
+loss of 0 this is a sign test of the decisive answers. *Pass*: a loss of delta is ruled out (H0: it is delta or more),
+and the estimate is below `least`: half of delta where another model is gated, delta where one was changed. So no
+candidate can be both, and what is blocked looks as bad as what may not pass. Both are score tests of a difference
 of paired proportions, ties included (Tango 1998, Stat. Med. 17), made smaller by the design effect of clusters (Rao and
 Scott 1992, Biometrics 48) and by what is not known of the share; Student's t has as many degrees of freedom as clusters
 of their weights are worth, less one. Clusters are those that the log names. Where it names none, they are the queries
@@ -16,8 +17,8 @@ JBES 29), since a right article that is lost is lost for all who ask for it.
 
 Looks are fixed before the first answer: after 20, 40, 80 ... answers and at the end. They share the error rate of a
 95% interval by a Pocock-like spending function (Lan and DeMets 1983), so that each of the two errors, blocking what
-lost nothing and passing what lost delta, happens in at most 2.5% of cases. The interval is the repeated one (Jennison
-and Turnbull 1989, JRSS B 51): it holds whenever one stops.
+lost nothing and passing what lost delta, happens in at most 2.5% of cases (2.5% / K of the best of K candidates). The
+interval is the repeated one (Jennison and Turnbull 1989, JRSS B 51): it holds whenever one stops.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.answers import DELTA, share
+from encheck.gating.answers import ALPHA, DELTA, judgements_needed, share
 from encheck.gating.types import Judged, Outcome, Share
 from encheck.statistics.paired import t_cdf, tango_variance
 from encheck.statistics.sequential import bounds
@@ -43,12 +44,9 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Answer = Literal["before", "after", "equal", "neither"]
 LOSS: Mapping[Answer, int] = {"before": 1, "after": -1, "equal": 0, "neither": 0}
-ALPHA = 0.05  # of both errors together
 FIRST_LOOK, LAST_STEP = 20, 1.4  # the last look but one leaves at least that factor to the last
-DECISIVE = 0.5  # share of decisive answers that the plan expects
-LIKELY = 0.84  # normal quantile of 80%: how often a candidate that lost nothing passes
-FINAL = 2.3  # about the last of Pocock's bounds
 LOST_SHOWN = 3
+REPEATS = 5  # pairs that are shown again
 Pair = tuple[str, str, str]  # the query, then both documents, sorted
 
 
@@ -82,9 +80,9 @@ class Asked:
         """The query with both answers."""
         return pair_of(self.query, self.before, self.after)
 
-    def is_swapped(self, seed: int) -> bool:
-        """Whether the candidate's answer is shown first: by chance, and the same whenever it is asked."""
-        key = content_hash(f"side/{seed}", *self.pair)
+    def is_swapped(self, seed: int, *, again: bool = False) -> bool:
+        """Whether the candidate's answer is shown first: by chance, drawn anew where it is shown `again`."""
+        key = content_hash(f"{'again' if again else 'side'}/{seed}", *self.pair)
         return (int(key, 16) % 2 == 1) == (self.before < self.after)
 
 
@@ -93,11 +91,14 @@ class Pool:
     """All queries of a log, of which those whose answers differ are asked in an order that `seed` makes random.
 
     The order depends on the queries alone: another candidate asks for those first that this one asked for first.
+    A loss of `delta` has to be ruled out, and one of `least` blocks; `alpha` is the error of both together.
     """
 
     queries: tuple[Asked, ...]
     seed: int = 0
     delta: float = DELTA
+    least: float = DELTA
+    alpha: float = ALPHA
 
     @cached_property
     def order(self) -> tuple[Asked, ...]:
@@ -110,7 +111,8 @@ class Pool:
         """The share of queries that are in the pool, as `share` of a search without labels."""
         changed = np.array([q.differs for q in self.queries], bool)
         weights = np.array([q.weight for q in self.queries], np.float64)
-        return share("recall@1", "the first answer changes", changed, weights, [q.cluster for q in self.queries])
+        clusters = [q.cluster for q in self.queries]
+        return share("recall@1", "the first answer changes", changed, weights, clusters, level=1 - self.alpha)
 
     @cached_property
     def names_clusters(self) -> bool:
@@ -121,6 +123,13 @@ class Pool:
     def looks(self) -> tuple[int, ...]:
         """The numbers of answers after which a decision may fall."""
         return looks(self.share, np.array([q.weight for q in self.order], np.float64), delta=self.delta)
+
+    @property
+    def repeats(self) -> tuple[tuple[Asked, int], ...]:
+        """The queries that are shown again before the first look, each with the number of answers after which."""
+        first = self.looks[0] if self.looks else 0
+        count, step = min(REPEATS, first // 2), max(1, first // (2 * REPEATS))
+        return tuple((self.order[k * step], first - (count - 1 - k) * step) for k in range(count))
 
     @cached_property
     def sample(self) -> Sample:
@@ -134,7 +143,7 @@ class Pool:
     @property
     def fingerprint(self) -> str:
         """Changes with any query, answer, weight or cluster, and with the seed."""
-        digest = hashlib.sha256(str((self.seed, self.delta)).encode())
+        digest = hashlib.sha256(str((self.seed, self.delta, self.least, self.alpha)).encode())
         for q in self.queries:
             digest.update(repr((q.query, q.before, q.after, q.weight, q.cluster)).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:16]
@@ -168,12 +177,9 @@ def looks(pool: Share, weights: Floats, *, delta: float) -> tuple[int, ...]:
     m = len(weights)
     if not m:
         return ()
-    p = max(pool.value, delta)
-    unknown = (delta / p) ** 2 * p * (1 - p) / pool.worth
-    spare = (delta / (FINAL + LIKELY)) ** 2 - unknown
     even = weights.sum() ** 2 / (m * float((weights**2).sum()))  # 1 where all weigh the same
-    wanted = pool.value**2 * max(DECISIVE, min(1.0, delta / p)) / spare / even if spare > 0 else m
-    most = min(m, max(FIRST_LOOK, ceil(wanted)))
+    wanted = judgements_needed(pool.value, pool.worth, delta) / even
+    most = min(m, max(FIRST_LOOK, ceil(min(wanted, m))))
     steps = takewhile(lambda n: n * LAST_STEP <= most, (FIRST_LOOK * 2**k for k in range(64)))
     return (*steps, most)
 
@@ -184,8 +190,8 @@ def judge(pool: Pool, answers: Mapping[str, Answer], *, baseline: str) -> Judged
     answered = next((i for i, one in enumerate(found) if one is None), len(found))
     plan = pool.looks
     losses = np.array([LOSS[one] for one in found[:answered] if one], np.float64)
-    outcome, reached = decide(pool.sample, plan, losses, delta=pool.delta)
-    low, high = _interval(pool.sample, plan, losses[:reached]) if reached else (None, None)
+    outcome, reached = decide(pool.sample, plan, losses, delta=pool.delta, least=pool.least, alpha=pool.alpha)
+    low, high = _interval(pool.sample, plan, losses[:reached], pool.alpha) if reached else (None, None)
     seen = found[:reached]
     worse = [q.item for q, one in zip(pool.order, seen, strict=False) if one == "before"]
     open_ = found[: plan[-1]].count(None) if plan and outcome == "inconclusive" else 0
@@ -193,27 +199,31 @@ def judge(pool: Pool, answers: Mapping[str, Answer], *, baseline: str) -> Judged
         outcome, baseline, pool.share.figure, pool.delta, plan, reached, answered, open_,
         old=seen.count("before"), new=seen.count("after"), equal=seen.count("equal"), neither=seen.count("neither"),
         loss=loss_of(pool.sample, losses[:reached]) if reached else None, low=low, high=high,
-        lost=tuple(worse[:LOST_SHOWN]),
+        lost=tuple(worse[:LOST_SHOWN]), least=pool.least, queries=len(pool.queries), changed=len(pool.order),
+        better=found.count("after"), worse=found.count("before"), tied=found.count("equal") + found.count("neither"),
     )  # fmt: skip
 
 
-def decide(sample: Sample, plan: Sequence[int], losses: Floats, *, delta: float) -> tuple[Outcome, int]:
+def decide(
+    sample: Sample, plan: Sequence[int], losses: Floats, *, delta: float, least: float, alpha: float = ALPHA
+) -> tuple[Outcome, int]:
     """The outcome, and the look at which it fell, or the last one reached; `losses` are +1, -1 or 0, in order."""
     reached = 0
-    for n, bound in zip(plan, _bounds(tuple(plan)), strict=True):
+    for n, bound in zip(plan, _bounds(tuple(plan), alpha), strict=True):
         if n > len(losses):
             break
         reached = n
         any_loss, too_much = statistic(sample, losses[:n], np.array([0.0, delta]))
-        if any_loss >= bound and loss_of(sample, losses[:n]) >= delta:
+        loss = loss_of(sample, losses[:n])
+        if any_loss >= bound and loss >= least:
             return "block", n
-        if too_much <= -bound:
+        if too_much <= -bound and loss < least:
             return "pass", n
     return "inconclusive", reached
 
 
-def _bounds(plan: tuple[int, ...]) -> tuple[float, ...]:
-    return bounds(tuple(n / plan[-1] for n in plan), alpha=ALPHA) if plan else ()
+def _bounds(plan: tuple[int, ...], alpha: float) -> tuple[float, ...]:
+    return bounds(tuple(n / plan[-1] for n in plan), alpha=alpha) if plan else ()
 
 
 def loss_of(sample: Sample, losses: Floats) -> float:
@@ -273,9 +283,9 @@ def _squares(codes: Codes, part: Floats) -> float:
     return float((sums**2).sum()) * clusters / max(clusters - 1, 1)
 
 
-def _interval(sample: Sample, plan: tuple[int, ...], losses: Floats) -> tuple[float, float]:
+def _interval(sample: Sample, plan: tuple[int, ...], losses: Floats, alpha: float) -> tuple[float, float]:
     """The losses that the tests at this look do not rule out, by bisection."""
-    bound = _bounds(plan)[plan.index(len(losses))]
+    bound = _bounds(plan, alpha)[plan.index(len(losses))]
     grid = np.array([-1.0, -1.0]), np.array([1.0, 1.0])
     low, high = grid
     for _ in range(30):

@@ -264,9 +264,10 @@ class Judged:
 
     `looks` are the numbers of answers after which a decision may fall, fixed beforehand; `asked` is the one reached, 0
     before the first. Of these answers `old` favour `baseline`, `new` the candidate; `equal` and `neither` are ties.
-    `loss` is that of `figure` over all queries, with the ends of its repeated 95% interval; it is None before the first
+    `loss` is that of `figure` over all queries, with the ends of its repeated interval; it is None before the first
     look. `answered` counts what is answered without a gap, `left` what is still to be asked. `lost` names items that
-    the candidate answers worse.
+    the candidate answers worse. A loss of `delta` has to be ruled out, and one of `least` blocks. Of all `queries`
+    `changed` have another first answer; of these people found `better`, `worse` and `tied` so many.
     """
 
     outcome: Outcome
@@ -285,6 +286,23 @@ class Judged:
     low: float | None
     high: float | None
     lost: tuple[str, ...] = ()
+    least: float = 0.0
+    queries: int = 0
+    changed: int = 0
+    better: int = 0
+    worse: int = 0
+    tied: int = 0
+
+    @property
+    def here(self) -> str:
+        """What people said of these very queries, whatever holds of others."""
+        ties = "1 tie" if self.tied == 1 else f"{self.tied:,} ties"
+        open_ = self.changed - self.better - self.worse - self.tied
+        not_judged = f" ({open_:,} not judged)" if open_ else ""
+        return (
+            f"in these {self.queries:,} queries: {self.better:,} better, {self.worse:,} worse, {ties} of "
+            f"{self.changed:,} changed{not_judged}"
+        )
 
     @property
     def favoured(self) -> str:
@@ -305,7 +323,7 @@ class Judged:
     def why(self) -> str:
         """Why that decides, or does not."""
         if self.outcome == "block":
-            return f"the loss is certain, and is at least {100 * self.delta:g} points by this estimate"
+            return f"the loss is certain, and is at least {100 * self.least:g} points by this estimate"
         if self.outcome == "pass":
             return f"a loss of {100 * self.delta:g} points is ruled out, so search passes"
         if self.left:
@@ -322,7 +340,8 @@ class Moved:
 
     `queries` are different ones, `asked` counts how often they were asked. Search passes where the first share's upper
     end is below `delta`. `same` says that all answers and their scores are the same, as of the same checkpoint.
-    Where it does not pass so, `judged` is what people said of the queries whose first answer changed.
+    Where it does not pass so, `judged` is what people said of the queries whose first answer changed: a loss of `least`
+    blocks. `alpha` is the error of the intervals, and of both decisions together.
     """
 
     name: str
@@ -333,6 +352,8 @@ class Moved:
     shares: tuple[Share, ...]
     same: bool = False
     judged: Judged | None = None
+    least: float = 0.0
+    alpha: float = 0.05
 
     @property
     def passes(self) -> bool:
@@ -356,6 +377,8 @@ class Moved:
         most = f"{100 * one.high:.1f}"
         if float(most) >= 100 * self.delta > 100 * one.high:
             most = f"{100 * one.high:.2f}"  # rounded, it would look like as much as matters
+        if not one.queries and not self.same:
+            return f"nothing changes in these {self.queries:,} first answers; at most {most}% of others"
         ends = f"[{100 * one.low:.1f}, {most}]"
         return f"{one.what} for {100 * one.value:.1f}% of queries {ends}: {one.figure} moves by {most} points at most"
 
@@ -370,11 +393,9 @@ class Moved:
         if self.judged and self.judged.asked:
             return f"{self.judged.said}; {self.judged.why}"
         if not self.shares[0].queries:
-            needed = units_needed(0, self.delta, alpha=0.025)
-            return (
-                f"no answer changed, but {self.queries:,} different queries are worth {self.shares[0].worth:,.0f} of "
-                f"the same weight, and to rule out a loss of {matters} takes {needed}"
-            )
+            needed, worth = units_needed(0, self.delta, alpha=self.alpha / 2), self.shares[0].worth
+            alike = "" if worth > self.queries - 0.5 else f", and these are worth {worth:,.0f} of the same weight"
+            return f"to rule out a loss of {matters} takes {needed} queries{alike}"
         return f"a loss of {matters} cannot be ruled out; {self.shares[0].queries:,} queries have another first answer"
 
 

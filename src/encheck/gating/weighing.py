@@ -12,7 +12,7 @@ import numpy as np
 from encheck.claims import CONTRACT
 from encheck.errors import BaselineError
 from encheck.gating import reindex
-from encheck.gating.answers import DELTA, is_unjudged, moved
+from encheck.gating.answers import ALPHA, is_unjudged, moved
 from encheck.gating.balance import balanced, families_of, shares
 from encheck.gating.baseline import STORED, Baseline, tables_of
 from encheck.gating.capabilities import by_property, parts, pooled
@@ -70,7 +70,7 @@ class Searched:
     after: Table
 
 
-People = Callable[[Searched, str], Judged | None]  # what they said of two models' answers; the baseline's name
+People = Callable[[Searched, str, Moved], Judged | None]  # what they said of two models' answers; the baseline's name
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def weigh(
     broken = _broken(results, model)
     english = 1.0 if wanted.name == "change" else english_share(results, items)
     if wanted.name == "change":
-        moved_ = [_moved(one, baseline.name, people, DELTA) for one in pair.searched]
+        moved_ = [_moved(one, baseline.name, people, wanted) for one in pair.searched]
         decision = decide(found.paired, rule=rule, seed_noise=noise, contracts=broken, missing=missing, moved=moved_)
     else:
         found = found.with_behaviours(built_in=english >= ENGLISH)
@@ -171,7 +171,7 @@ def weigh(
             guarded = (name for name in GUARDED if (one := weighable.behaviours.get(name)) and has_enough(one))
             wanted = replace(wanted, protect=wanted.protect or tuple(guarded))
         logs = pair.searched if wanted.name == "search" else ()
-        moved_ = [_moved(one, baseline.name, people, wanted.margin) for one in logs]
+        moved_ = [_moved(one, baseline.name, people, wanted) for one in logs]
         decision = decide_for(
             wanted, weighable, rule=rule, contracts=broken, missing=missing, moved=moved_, english=english
         )
@@ -402,12 +402,14 @@ def _missing(pair: _Facing, results: Results) -> list[str]:
     return [*(f"{name} (the baseline)" for name in missed), *(f"{name} (the candidate)" for name in new)]
 
 
-def _moved(one: Searched, baseline: str, people: People | None, delta: float) -> Moved:
+def _moved(one: Searched, baseline: str, people: People | None, purpose: Purpose) -> Moved:
     """How many answers changed, and what people said of these where their number alone does not decide."""
-    found = moved(one.before, one.after, delta=delta)
+    margin = purpose.margin
+    bars = {} if purpose.name == "change" else {"delta": margin, "least": margin / 2, "alpha": ALPHA / purpose.tried}
+    found = moved(one.before, one.after, **bars)
     if people is None or found.is_bounded or not found.shares[0].queries:
         return found
-    return replace(found, judged=people(one, baseline))
+    return replace(found, judged=people(one, baseline, found))
 
 
 def _new(before: Baseline, after: Side) -> Iterator[Table]:

@@ -1,7 +1,9 @@
 """Blind judging of which of two models answers a query better, until a gate's search is decided.
 
 The plan (the looks, the seed, and what is asked) is written to judging.json in the folder before the first answer.
-Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.judgements`.
+Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.judgements`. A few pairs are shown
+again later, with sides drawn anew: what is said then goes into repeats.json and decides nothing, but tells how far
+people agree with themselves.
 """
 
 from __future__ import annotations
@@ -10,15 +12,17 @@ import json
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
-from encheck.gating.judged import ALPHA, Answer, Asked, Pool, judge
+from encheck.gating.answers import asks
+from encheck.gating.judged import LOSS, REPEATS, Answer, Asked, Pool, judge
 from encheck.gating.judgements import Judgements, keep, read
 from encheck.gating.partial import reason
 from encheck.gating.types import Judged, Moved
-from encheck.reporting.answers import PLAN, Disagreement, asked_in, disagreements
+from encheck.reporting.answers import AGAIN, PLAN, Disagreement, asked_in, disagreements
 from encheck.reporting.gate import record
 from encheck.reporting.results import into, read_results
 from encheck.system.documents import json_of
@@ -27,24 +31,27 @@ from encheck.system.terminal import visible
 
 KEYS = "[1] [2] is better  [=] equally good  [0] neither  [u]ndo  [q]uit"
 SIDES = {"1": "1", "2": "2", "=": "equal", "e": "equal", "0": "neither", "n": "neither"}
-VERSION = 1
+VERSION = 2
+AGREED = 0.8  # of the pairs that are shown again: with less, judgements say little
 MAKE = "Make one with: encheck gate NEW OLD --data FOLDER --queries FILE"
 
 
 @dataclass(frozen=True)
 class Question:
-    """A query of the pool with the answers as they are shown, `first` above `second`."""
+    """A query of the pool with the answers as they are shown, `first` above `second`; `again` the second time."""
 
     asked: Asked
     query: str
     first: str
     second: str
+    is_swapped: bool
+    again: bool = False
 
-    def answer(self, said: str, *, seed: int) -> Answer:
+    def answer(self, said: str) -> Answer:
         """What "1", "2", "equal" or "neither" says of the baseline and the candidate."""
         if said in ("equal", "neither"):
             return said  # type: ignore[return-value]
-        return "after" if (said == "2") != self.asked.is_swapped(seed) else "before"
+        return "after" if (said == "2") != self.is_swapped else "before"
 
 
 @dataclass(frozen=True)
@@ -69,20 +76,62 @@ class Judging:
         """The name of the model that is to be replaced."""
         return str(self.gate["against"][0]["baseline"])
 
-    def question(self, asked: Asked) -> Question:
-        """The query as it is shown: the sides are shuffled, the same way whenever it is asked."""
+    def question(self, asked: Asked, *, again: bool = False) -> Question:
+        """The query as it is shown: the sides are shuffled, and once more where it is shown again."""
         one = self.disagreements[asked.item]
-        texts = [one.before.text, one.after.text]
-        return Question(asked, one.query, *(texts[::-1] if asked.is_swapped(self.pool.seed) else texts))
+        texts, is_swapped = [one.before.text, one.after.text], asked.is_swapped(self.pool.seed, again=again)
+        first, second = texts[::-1] if is_swapped else texts
+        return Question(asked, one.query, first, second, is_swapped, again)
 
     def judged(self, known: Judgements) -> Judged:
         """What the judgements decide."""
         return judge(self.pool, known.answers(self.pool.order), baseline=self.baseline)
 
-    def following(self, known: Judgements) -> Asked | None:
-        """The next query to ask; None where all that was planned is judged."""
-        planned = self.pool.order[: self.pool.looks[-1]]
-        return next((q for q in planned if known.answer(q) is None), None)
+    @property
+    def planned(self) -> tuple[Asked, ...]:
+        """The queries that are asked at most, in their order."""
+        return self.pool.order[: self.pool.looks[-1]]
+
+    def following(self, known: Judgements, again: Mapping[str, Answer]) -> Question | None:
+        """The next pair to show; None where all that was planned is judged. `again` has what was said of repeats."""
+        answered = self.judged(known).answered
+        due = next((q for q, after in self.pool.repeats if after <= answered and q.query not in again), None)
+        if due:
+            return self.question(due, again=True)
+        return next((self.question(q) for q in self.planned if known.answer(q) is None), None)
+
+    def repeats(self) -> dict[str, Answer]:
+        """What people said of pairs that were shown again, by the query; UsageError if that cannot be read."""
+        path = self.folder / AGAIN
+        if not path.exists():
+            return {}
+        try:
+            found = json_of(path)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path} cannot be read: {error}. Remove it: it decides nothing") from error
+        if not isinstance(found, dict) or not all(isinstance(one, str) and one in LOSS for one in found.values()):
+            raise UsageError(f"{path} should have an answer a query: {', '.join(LOSS)}. Remove it: it decides nothing")
+        return found
+
+    def keep_repeats(self, again: Mapping[str, Answer]) -> None:
+        """Write what people said of them."""
+        with into(self.folder):
+            write_text(self.folder / AGAIN, json.dumps(again, indent=1) + "\n")
+
+    def agreement(self, known: Judgements) -> str:
+        """How far people agree with themselves, and a warning if that is too little; empty without repeats."""
+        again = self.repeats()
+        pairs = [(known.answer(q), again[q.query]) for q, _ in self.pool.repeats if q.query in again]
+        agreed = sum(first == second for first, second in pairs)
+        if not pairs:
+            return ""
+        told = f"{len(pairs)} pairs were shown twice, and {agreed} were judged the same both times"
+        if agreed >= AGREED * len(pairs):
+            return told
+        return (
+            f"WARNING: {told}. With fewer than {ceil(AGREED * REPEATS)} of {REPEATS} these judgements say little. "
+            "Agree on what a better answer is, or let somebody else judge into another file (--qrels FILE)"
+        )
 
 
 def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
@@ -109,7 +158,9 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
             f"the directory {place.parent}, which holds the judgements, does not exist. Run this where the gate was "
             f"run, or name a file with --qrels FILE"
         )
-    judging = Judging(folder, gate, search, Pool(asked, results["run"]["settings"].get("seed", 0)), found, place)
+    was, seed = record.moved_of(search), results["run"]["settings"].get("seed", 0)
+    pool = Pool(asked, seed, was.delta, was.least, was.alpha)
+    judging = Judging(folder, gate, search, pool, found, place)
     _fix(judging)
     return judging
 
@@ -131,7 +182,10 @@ def _search_of(folder: Path, gate: Mapping[str, Any]) -> Mapping[str, Any]:
 def _fix(judging: Judging) -> None:
     """Write the plan before the first answer; UsageError where the folder has another one."""
     pool, path = judging.pool, judging.folder / PLAN
-    plan = {"version": VERSION, "pool": pool.fingerprint, "seed": pool.seed, "alpha": ALPHA, "looks": [*pool.looks]}
+    plan = {
+        "version": VERSION, "pool": pool.fingerprint, "seed": pool.seed, "alpha": pool.alpha, "looks": [*pool.looks],
+        "repeats": [[q.query, after] for q, after in pool.repeats],
+    }  # fmt: skip
     if not path.exists():
         with into(judging.folder):
             write_text(path, json.dumps(plan, indent=1) + "\n")
@@ -154,35 +208,37 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
 
     Every answer is kept at once. Undo takes the last one back.
     """
-    known = read(judging.qrels)
-    before = _known_before(judging, known)
-    if before:
+    known, again = read(judging.qrels), judging.repeats()
+    if before := len(known.answers(judging.planned)):
         show(f"{before:,} of these queries were judged before")
-    while (judged := judging.judged(known)).left and (asked := judging.following(known)):
-        show(_shown(judging, asked, judged))
+    most, last_repeat, has_asked = len(judging.planned) + len(judging.pool.repeats), "", False
+    while one := judging.following(known, again):
+        if not (judging.judged(known).left or (has_asked and one.again)):
+            break
+        number = len(known.answers(judging.planned)) + len(again) + 1
+        lines = (
+            f"\n{number:,} of at most {most:,}",
+            _line(one.query),
+            f"1  {_line(one.first)}",
+            f"2  {_line(one.second)}",
+        )
+        show("\n  ".join(lines))
         said = ask(KEYS).strip().lower()[:1]
         if said == "q":
             break
-        if said in SIDES:
-            answer = judging.question(asked).answer(SIDES[said], seed=judging.pool.seed)
-            known = keep(judging.qrels, [(asked, answer)])
+        if said in SIDES and one.again:
+            again, last_repeat, has_asked = {**again, one.asked.query: one.answer(SIDES[said])}, one.asked.query, True
+            judging.keep_repeats(again)
+        elif said in SIDES:
+            known, last_repeat, has_asked = keep(judging.qrels, [(one.asked, one.answer(SIDES[said]))]), "", True
+        elif said == "u" and last_repeat:
+            again, last_repeat = {query: answer for query, answer in again.items() if query != last_repeat}, ""
+            judging.keep_repeats(again)
         elif said == "u" and (last := _last(judging, known)):
             known = keep(judging.qrels, [(last, None)])
         else:
             show("there is nothing to undo" if said == "u" else f"{said!r} is not an answer")
-    return judged
-
-
-def _known_before(judging: Judging, known: Judgements) -> int:
-    return len(known.answers(judging.pool.order[: judging.pool.looks[-1]]))
-
-
-def _shown(judging: Judging, asked: Asked, judged: Judged) -> str:
-    one = judging.question(asked)
-    most = judged.looks[-1]
-    lines = (f"{most - judged.left + 1:,} of at most {most:,}", f"  {_line(one.query)}", f"  1  {_line(one.first)}",
-             f"  2  {_line(one.second)}")  # fmt: skip
-    return "\n" + "\n".join(lines)
+    return judging.judged(known)
 
 
 def _line(text: str) -> str:
@@ -214,7 +270,8 @@ def verdict(judging: Judging, judged: Judged) -> dict[str, Any]:
     command = judging.command if judged.left and not partial else None
     search = {
         **judging.search, "passes": now.passes, "says": f"{now.said}; {now.why}", "judged": asdict(judged),
-        "left": judged.left, "judge": command, "lost_queries": worse,
+        "left": judged.left, "judge": command, "asks": "" if partial else asks(now, command or ""),
+        "lost_queries": worse,
     }  # fmt: skip
     code = _inconclusive(judging) if outcome == "inconclusive" else {"pass": 0, "block": 1}[outcome]
     remedies = against.get("remedies", []) if outcome == "inconclusive" else []

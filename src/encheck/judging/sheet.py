@@ -1,14 +1,13 @@
 """The page for judging answers in a browser, and the answer file that it saves.
 
 judging.html is one file that needs no network. Its answers are JSON: `judging`, which says of which plan they are, and
-`answers`, from the hash of a query to "1", "2", "equal" or "neither".
+`answers`, from the hash of a query to "1", "2", "equal" or "neither"; after `again/`, of a pair that is shown again.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from encheck.errors import UsageError
 from encheck.gating.judged import Answer, Asked
 from encheck.gating.judgements import Judgements, keep, read
-from encheck.judging.judging import Judging
+from encheck.judging.judging import Judging, Question
 from encheck.reporting.answers import SHEET
 from encheck.reporting.results import into
 from encheck.system.documents import json_of
@@ -24,20 +23,32 @@ from encheck.system.files import write_text
 from encheck.system.terminal import LINES, visible
 
 SAID = ("1", "2", "equal", "neither")
+AGAIN = "again/"
 
 
 def write_sheet(judging: Judging) -> tuple[Path, int]:
-    """Write judging.html with what is still to be asked; where it is, and how many queries it asks."""
-    known = read(judging.qrels)
-    planned = judging.pool.order[: judging.pool.looks[-1]]
-    asked = [q for q in planned if known.answer(q) is None]
+    """Write judging.html with what is still to be asked; where it is, and how many pairs it shows."""
+    known, again = read(judging.qrels), judging.repeats()
+    due = {after: q for q, after in judging.pool.repeats if q.query not in again}
+    asked: list[Question] = []
+    looks: list[int] = []
+    done = 0
+    for count, q in enumerate(judging.planned, start=1):
+        if known.answer(q) is None:
+            asked.append(judging.question(q))
+        else:
+            done += 1
+        if asked and count in due:
+            asked.append(judging.question(due[count], again=True))
+        if asked and count in judging.pool.looks:
+            looks.append(len(asked))
     path = judging.folder / SHEET
     with into(judging.folder):
-        write_text(path, _page(judging, asked, done=len(planned) - len(asked)))
+        write_text(path, _page(judging, asked, looks, done=done))
     return path, len(asked)
 
 
-def _page(judging: Judging, asked: list[Asked], *, done: int) -> str:
+def _page(judging: Judging, asked: list[Question], looks: list[int], *, done: int) -> str:
     """The page; every text in it is escaped, and nothing but its own script may run."""
     import jinja2
 
@@ -51,8 +62,8 @@ def _page(judging: Judging, asked: list[Asked], *, done: int) -> str:
         policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'",
         script=script,
         plan=judging.pool.fingerprint,
-        questions=[(q.query, judging.question(q)) for q in asked],
-        looks=" ".join(str(n - done) for n in judging.pool.looks if n > done),
+        questions=[(f"{AGAIN * one.again}{one.asked.query}", one) for one in asked],
+        looks=" ".join(map(str, looks)),
         done=done,
     )
 
@@ -75,14 +86,21 @@ def take(judging: Judging, path: Path) -> Judgements:
         raise UsageError(f"{path} is not a file of answers: the page saves one with the keys `judging` and `answers`")
     if found["judging"] != judging.pool.fingerprint:
         raise UsageError(f"{path} answers the questions of another report than {judging.folder}")
-    return keep(judging.qrels, list(_said(judging, path, found["answers"])))
-
-
-def _said(judging: Judging, path: Path, answers: dict[str, Any]) -> Iterator[tuple[Asked, Answer]]:
     known = {q.query: q for q in judging.pool.order}
-    for query, said in answers.items():
-        if query not in known:
-            raise UsageError(f"{path} answers query {query!r}, which {judging.folder} does not ask")
+    repeated = {q.query for q, _ in judging.pool.repeats}
+    again, kept = judging.repeats(), list[tuple[Asked, Answer]]()
+    for name, said in found["answers"].items():
+        query = name.removeprefix(AGAIN)
+        if query not in (known if query == name else repeated):
+            raise UsageError(f"{path} answers query {name!r}, which {judging.folder} does not ask")
         if said not in SAID:
-            raise UsageError(f"{path}: the answer to query {query!r} is {said!r}, but should be {', '.join(SAID)}")
-        yield known[query], judging.question(known[query]).answer(said, seed=judging.pool.seed)
+            raise UsageError(f"{path}: the answer to query {name!r} is {said!r}, but should be {', '.join(SAID)}")
+        answer = judging.question(known[query], again=query != name).answer(said)
+        if query == name:
+            kept.append((known[query], answer))
+        else:
+            again[query] = answer
+    judgements = keep(judging.qrels, kept)
+    if again:
+        judging.keep_repeats(again)
+    return judgements

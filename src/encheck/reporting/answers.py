@@ -22,7 +22,7 @@ from encheck.system.parquet import table_of
 from encheck.types import content_hash
 
 ANSWERS, DOCUMENTS = "answers.parquet", "documents.parquet"
-PLAN, SHEET = "judging.json", "judging.html"  # what `encheck judge` writes beside them
+PLAN, SHEET, AGAIN = "judging.json", "judging.html", "repeats.json"  # what `encheck judge` writes beside them
 COLUMNS = ("case", "data", "item", "query", "weight", "cluster", "before", "after")
 OF_DOCUMENTS = ("data", "id", "text")
 Documents = Mapping[int, tuple[str, str]]  # row -> (id, text)

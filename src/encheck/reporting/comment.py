@@ -15,7 +15,7 @@ from encheck.reporting import lost
 from encheck.reporting.gate.overview import Line, overview
 from encheck.reporting.gate.rows import CHANGE
 from encheck.reporting.gate.story import NEW, Loss, Story, story
-from encheck.reporting.gate.words import at_most, headline
+from encheck.reporting.gate.words import asked_for, headline
 from encheck.reporting.markdown import ENDED
 from encheck.reporting.text import code, escape, longest_ticks, one_line, shortest
 from encheck.system.terminal import visible
@@ -165,7 +165,7 @@ def _ways(gate: Mapping[str, Any]) -> Iterator[str]:
         return
     for against in gate["against"]:
         yield from (_bullet(f"to decide: {text}", most=2 * MOST) for text in against.get("remedies", ()))
-        yield from (_bullet(at_most(one), most=2 * MOST) for one in against.get("searches", ()) if one["judge"])
+        yield from (_bullet(asked_for(one), most=2 * MOST) for one in against.get("searches", ()) if one["asks"])
     counts = "a part of the checks never passes" if gate.get("partial") else "`--inconclusive` says what it counts as"
     yield f"- It counts as exit code {gate['exit_code']}: {counts}."
 

@@ -329,8 +329,10 @@ def _patterns(linked: Any) -> tuple[Things, Things]:
     return patterns.reshape(-1).astype(np.intp), firsts.astype(np.intp)
 
 
-def korn_graubard(share: ArrayLike, effective: ArrayLike, free: ArrayLike) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's 95% interval of shares at (z / t)^2 times the effective numbers of items.
+def korn_graubard(
+    share: ArrayLike, effective: ArrayLike, free: ArrayLike, *, level: float = LEVEL
+) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's interval, of 95% by default, of shares at (z / t)^2 times the effective numbers of items.
 
     >>> low, high = korn_graubard(0.5, 100, np.inf)
     >>> round(float(low), 3), round(float(high), 3)
@@ -338,7 +340,7 @@ def korn_graubard(share: ArrayLike, effective: ArrayLike, free: ArrayLike) -> tu
     """
     from scipy.special import betaincinv
 
-    tail = (1 - LEVEL) / 2
+    tail = (1 - level) / 2
     count = np.asarray(effective, float) * (t_quantile(tail, np.inf) / t_quantile(tail, free)) ** 2
     hits = np.asarray(share, float) * count
     with np.errstate(invalid="ignore"):

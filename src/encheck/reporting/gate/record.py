@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from encheck.gating.answers import asks
 from encheck.gating.lost import LOST_SHOWN, LostQuery
 from encheck.gating.partial import reason
 from encheck.gating.types import EXIT_CODES, GateRow, Moved, Outcome, PartialGate, Share
@@ -61,7 +62,7 @@ def in_part(gate: Mapping[str, Any], partial: PartialGate) -> dict[str, Any]:
     said = asdict(partial)
 
     def of(one: Mapping[str, Any]) -> dict[str, Any]:
-        searches = [{**search, "judge": None} for search in one["searches"]]
+        searches = [{**search, "judge": None, "asks": ""} for search in one["searches"]]
         found = {**one, "partial": one["partial"] or said, "searches": searches}
         return (
             {**found, "outcome": "inconclusive", "reasons": [reason(partial.why)]}
@@ -127,9 +128,10 @@ def _search(w: Weighed, one: Moved, shown: Shown) -> dict[str, Any]:
     left = one.judged.left if one.judged else one.shares[0].queries
     needs = not one.passes and not one.blocks and left > 0 and not w.decision.partial
     found = asdict(one)
+    command = f"encheck judge {shlex.quote(shown.folder)}" if needs and shown.folder else None
     return {
         "row": found.pop("name"), **found, "passes": one.passes, "says": f"{one.said}; {one.why}",
-        "judge": f"encheck judge {shlex.quote(shown.folder)}" if needs and shown.folder else None,
+        "judge": command, "asks": "" if w.decision.partial else asks(one, command or ""),
         "left": left, "qrels": shown.qrels or None, "lost_queries": _judged_worse(w, one, shown),
         "changed_queries": _changed(w, one, shown),
     }  # fmt: skip
@@ -137,7 +139,7 @@ def _search(w: Weighed, one: Moved, shown: Shown) -> dict[str, Any]:
 
 def moved_of(search: Mapping[str, Any]) -> Moved:
     """What `_search` made a dictionary of, without what people said."""
-    names = ("queries", "asked", "clusters", "delta", "same")
+    names = ("queries", "asked", "clusters", "delta", "same", "least", "alpha")
     shares = tuple(Share(**one) for one in search["shares"])
     return Moved(search["row"], shares=shares, **{name: search[name] for name in names})
 

@@ -57,8 +57,11 @@ def weighed_in(partial: Mapping[str, Any]) -> str:
 
 
 def title(against: Mapping[str, Any]) -> str:
-    """The outcome as it is shown, what seed noise widened, and which further queries would decide an open search."""
-    return ". ".join(text for text in (word(against), widened(against), endpoint.remedy(against)) if text)
+    """The outcome as it is shown, what seed noise widened, and which judgements or queries would decide a search."""
+    told = [word(against), widened(against), endpoint.remedy(against)]
+    if against["outcome"] == "inconclusive":
+        told += map(asked_for, against.get("searches", ()))
+    return ". ".join(filter(None, told))
 
 
 def widened(against: Mapping[str, Any]) -> str:
@@ -83,9 +86,10 @@ def headline(gate: Mapping[str, Any]) -> Iterator[str]:
     said = []
     for search in against.get("searches", ()):
         if word(against) == NOT_YET and search["judge"]:
-            said.append(f"{start}: {NOT_YET}. {at_most(search)}{_also_open(against, search)}")
+            said.append(f"{start}: {NOT_YET}. {asked_for(search)}{_also_open(against, search)}")
         elif search.get("judged") and search["judged"]["asked"]:
-            said.append(f"{start}: {WORDS[gate['outcome']]}. {_decisive(search, gate['outcome'], against['reasons'])}")
+            said.append(f"{start}: {WORDS[gate['outcome']]}. {_decisive(search, gate['outcome'], against['reasons'])}"
+                        f"; {Judged(**search['judged']).here}")  # fmt: skip
     yield from said or [". ".join([f"{start}: {word(against)}", *_weightiest(gate, against)])]
 
 
@@ -125,11 +129,9 @@ def _also_open(against: Mapping[str, Any], search: Mapping[str, Any]) -> str:
     return f" ({len(others)} other doubts stay)" if len(others) > 1 else " (another doubt stays)" if others else ""
 
 
-def at_most(search: Mapping[str, Any]) -> str:
-    """How many answers decide a search without labels, and what to type."""
-    more = "more " if (search.get("judged") or {}).get("answered") else ""
-    left = search.get("left", search["shares"][0]["queries"])
-    return f"At most {left:,} {more}answers decide: {search['judge']}"
+def asked_for(search: Mapping[str, Any]) -> str:
+    """What decides a search without labels, as a sentence begins; empty where it is decided."""
+    return str(search["asks"][:1].upper() + search["asks"][1:])
 
 
 def _decisive(search: Mapping[str, Any], outcome: Outcome, reasons: Sequence[str]) -> str:
@@ -223,8 +225,10 @@ def _of_search(search: Mapping[str, Any], against: Mapping[str, Any], *, command
     said = f"{search['row']}: {search['says']}"
     if said not in against["reasons"]:
         yield said
-    if commands and search["judge"] and against["outcome"] == "inconclusive":
-        yield at_most(search)
+    if (search.get("judged") or {}).get("answered"):
+        yield Judged(**search["judged"]).here
+    if commands and search["asks"] and against["outcome"] == "inconclusive":
+        yield asked_for(search)
     yield from (_beside(search["row"], share) for share in search["shares"][1:])
 
 
