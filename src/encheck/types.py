@@ -396,8 +396,9 @@ class RankedQuery:
 
     `negatives` are rows of documents that were named as hard and wrong. `slices` are what the data say of the query
     besides. `own` is the row of the document that is the query itself: its search leaves that out. `shares` are hashes
-    of its right documents and of the cluster that the data name. The query is encoded as a query, the documents as
-    documents.
+    of its right documents and of the cluster that the data name. `wrong` are rows of all that were judged wrong; None
+    where the judgements name right documents alone, so that all others count as wrong. The query is encoded as a query,
+    the documents as documents.
     """
 
     kind: ClassVar[Kind] = "ranked"
@@ -411,6 +412,7 @@ class RankedQuery:
     slices: tuple[tuple[str, str], ...] = ()
     own: int | None = None
     shares: tuple[str, ...] = ()
+    wrong: tuple[int, ...] | None = None
 
     @property
     def near(self) -> str:

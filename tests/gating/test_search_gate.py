@@ -17,11 +17,17 @@ CASE = f"{CHECK}/m-d-1"
 CLAIM = {"family": "retrieval", "metric": "ndcg_at_10", "gates": "ndcg_at_10", "primary": True}
 
 
-def searched(ranks, *, each=6, slices=True):
-    """The items of a run whose queries have their right document at these ranks; `each` ask for the same one."""
+def searched(ranks, *, each=6, slices=True, unjudged=0):
+    """The items of a run whose queries have their right document at these ranks; `each` ask for the same one.
+
+    Nobody judged the first answers of the first queries, if these are others.
+    """
     n = len(ranks)
     found = columns([0.5] * n, [0.4] * n, clusters=[i // each for i in range(n)])
-    answers = [str(Answers(((rank, 1),), first=(i // each if rank == 1 else 99,))) for i, rank in enumerate(ranks)]
+    answers = [
+        str(Answers(((rank, 1),), first=(i // each if rank == 1 else 99,), is_unjudged=rank > 1 and i < unjudged))
+        for i, rank in enumerate(ranks)
+    ]
     more = {"kind": ["ranked"] * n, "answers": answers, "case": [CASE] * n}
     return found | more | ({"slice": [json.dumps({"half": str(i % 2)}) for i in range(n)]} if slices else {})
 
@@ -34,9 +40,12 @@ def said():
 def weighed(tmp_path):
     """Weigh a search that loses its first queries against one that finds all."""
 
-    def weighed(lost, *, n=150, slices=True, **how):
-        both = [1] * n, [3] * lost + [1] * (n - lost)
-        before, after = ({CASE: searched(ranks, slices=slices)} for ranks in both)
+    def weighed(lost, *, n=150, slices=True, each=6, wrong=0, unjudged=(0, 0), **how):
+        both = [3] * wrong + [1] * (n - wrong), [3] * lost + [1] * (n - lost)
+        before, after = (
+            {CASE: searched(ranks, slices=slices, each=each, unjudged=count)}
+            for ranks, count in zip(both, unjudged, strict=True)
+        )
         save(tmp_path / "base", said(), tables_of(said(), before, "m"), model="m")
         return weigh(read(tmp_path / "base"), said(), after, model="m", **how), after
 
@@ -49,6 +58,30 @@ def shown(found, items):
     against = json.loads(json.dumps(entry))["against"][0]
     jsonschema.validate(against, schema()["$defs"]["against"] | {"$defs": schema()["$defs"]})
     return entry, against
+
+
+def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighed):
+    entry, against = shown(*weighed(40, each=1, unjudged=(0, 40)))
+    row = against["rows"][0]
+    assert (row["outcome"], row["unjudged"]) == ("inconclusive", 40)
+    assert row["why"] == (
+        "40 queries have a first answer that nobody judged: no if all of these are wrong (-26.7 points), yes if all "
+        "are right (+0.0 points)"
+    )
+    first = next(iter(terminal.lines(entry)))
+    assert first.endswith("INCONCLUSIVE. 40 queries have a first answer that nobody judged: add judgements of these")
+
+
+def test_a_search_that_only_holds_if_unjudged_first_answers_are_wrong_asks_for_judgements(weighed):
+    _, against = shown(*weighed(40, each=1, wrong=40, unjudged=(40, 0)))
+    assert (against["rows"][0]["outcome"], against["rows"][0]["unjudged"]) == ("inconclusive", 40)
+    assert "yes if all of these are wrong (+0.0 points), no if all are right (-26.7 points)" in against["reasons"][0]
+
+
+@pytest.mark.parametrize(("lost", "outcome"), [(0, "pass"), (40, "block")])
+def test_what_holds_whether_unjudged_first_answers_are_right_or_wrong_is_decided(weighed, lost, outcome):
+    _, against = shown(*weighed(lost, each=1, wrong=1, unjudged=(1, 1)))
+    assert (against["rows"][0]["outcome"], against["rows"][0]["unjudged"]) == (outcome, 0)
 
 
 def test_a_loss_blocks_by_the_primary_endpoint_and_shows_what_came_first(weighed):

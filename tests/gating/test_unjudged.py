@@ -213,7 +213,7 @@ def test_lost_queries_say_what_came_first_before_and_now():
     assert list(lost.lines({"row": "r", "lost_queries": [found]}))[1] == "  first before: Here."
 
 
-@pytest.mark.parametrize("text", ["[[[1, 2]], 3, 4]", "[[], 0, 0, [7, 2]]"])
+@pytest.mark.parametrize("text", ["[[[1, 2]], 3, 4]", "[[], 0, 0, [7, 2]]", "[[[2, 1]], 0, 0, [7, 2], 1]"])
 def test_answers_are_read_as_older_and_newer_files_have_them(text):
     assert str(Answers.of(text)) == text
 

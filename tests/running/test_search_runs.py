@@ -97,6 +97,17 @@ def test_data_without_a_collection_and_a_corpus_of_one_are_not_measured():
         ranked_queries(dataset_of(alone), 1, Maker())
 
 
+def test_a_first_answer_is_unjudged_where_the_judgements_name_wrong_documents_and_not_this_one(store):
+    asked = CollectionQuery("3", "when snow cools", {"c": 1, "b": 0})
+    with_wrong = Collection(DOCUMENTS, clustered([QUERIES[1], asked]))
+    _, items, scores = measured(store, BagOfWords(), with_wrong)
+    assert [item.wrong for item in items.kept] == [(), (2,)]
+    assert [answers.first[0] for answers in scores.answers] == [2, 0]  # the right one, and one that nobody judged
+    assert [answers.is_unjudged for answers in scores.answers] == [False, True]
+    right_alone = Collection(DOCUMENTS, clustered([QUERIES[1], replace(asked, relevance={"c": 1})]))
+    assert not any(answers.is_unjudged for answers in measured(store, BagOfWords(), right_alone)[2].answers)
+
+
 def test_an_encoder_finds_documents_and_bm25_stands_beside(store):
     _, _, scores = measured(store, BagOfWords())
     judged = tuple(one.judged for one in scores.answers[:2])

@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import numpy as np
+
 from encheck.errors import UsageError, unknown
 from encheck.gating.decision import assess, bounds, measure
 from encheck.gating.pairs_endpoint import PairsEndpoint
@@ -94,7 +96,8 @@ class Purpose:
 class Weighable:
     """What a gate for another model weighs.
 
-    `endpoints` and the pairs decide, `pairs` by their data; `slices` of queries are watched. `behaviours` are whole
+    `endpoints` and the pairs decide, `pairs` by their data; `slices` of queries are watched. `if_right` has by name the
+    endpoints of which some first answers are unjudged, as they are if all of these are right. `behaviours` are whole
     properties by name, of which some are protected, some watched. `rows` are all others, which stand beside.
     """
 
@@ -103,6 +106,7 @@ class Weighable:
     behaviours: Mapping[str, Paired]
     rows: Sequence[Paired]
     pairs: Mapping[str, PairsEndpoint] = field(default_factory=dict)
+    if_right: Mapping[str, Paired] = field(default_factory=dict)
 
 
 def decide_for(
@@ -130,7 +134,11 @@ def decide_for(
     count = len(components) + len(moved) + len(found.pairs)
     strict = _strict(rule, purpose, count)
     decided = [_of_pairs(name, one, purpose, count) for name, one in found.pairs.items()]
-    decided += [row for one in components for row in assess([one], measure([one], rule=strict), rule=strict)]
+    for one in components:
+        (row,) = assess([one], measure([one], rule=strict), rule=strict)
+        decided.append(
+            _with_unjudged(row, one, found.if_right[one.name], strict) if one.name in found.if_right else row
+        )
     fallen = _fallen(purpose, found, rule)
     yours = tuple(name for name in fallen if name not in purpose.accept)
     beside = [*found.slices, *found.rows]
@@ -146,6 +154,21 @@ def decide_for(
         outcome, reasons, rows, (), QUIET, tuple(missing), tuple(contracts), tuple(moved),
         purpose=purpose.name, margin=purpose.margin, yours=yours,
     )  # fmt: skip
+
+
+def _with_unjudged(row: GateRow, one: Paired, if_right: Paired, rule: Rule) -> GateRow:
+    """The row, in which unjudged first answers are wrong; open where the answer is another one if they are right."""
+    other = replace(if_right, delta=one.delta)
+    (best,) = assess([other], measure([other], rule=rule), rule=rule)
+    if best.outcome == row.outcome:
+        return row
+    said = {"pass": "yes", "block": "no", "inconclusive": "cannot tell"}
+    count = int(np.sum((one.baseline != if_right.baseline) | (one.candidate != if_right.candidate)))
+    why = (
+        f"{count:,} queries have a first answer that nobody judged: {said[row.outcome]} if all of these are wrong "
+        f"({100 * row.change:+.1f} points), {said[best.outcome]} if all are right ({100 * best.change:+.1f} points)"
+    )
+    return replace(row, outcome="inconclusive", why=why, unjudged=count, needed=None, remedy=None)
 
 
 def few_english(share: float) -> str:

@@ -224,6 +224,7 @@ class GateRow:
     doubtful: bool = False
     widened: float = 1.0
     part_of: str = ""
+    unjudged: int = 0
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Ju
 from encheck.ids import CaseId
 from encheck.language.identify import is_english
 from encheck.metrics.health import OF_THE_SPACE
+from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
 from encheck.statistics.sharing import numbered
 from encheck.types import content_hash
@@ -328,7 +329,19 @@ class _Rows:
         """What a gate for another model weighs."""
         slices = [one for one in self.paired if one.budget == "slices"]
         rows = [one for one in self.paired if one.budget == "behaviour"]
-        return Weighable(self.endpoints, slices, self.behaviours, rows)
+        return Weighable(self.endpoints, slices, self.behaviours, rows, if_right=dict(self._if_right()))
+
+    def _if_right(self) -> Iterator[tuple[str, Paired]]:
+        """The endpoints of which some first answers are unjudged, as they are if all of these are right."""
+        for one in self.endpoints:
+            (case,) = self.rows[one.name]
+            found = [[Answers.of(text) for text in table.answers] for table in (case.before, case.after)]
+            if case.metric.values and any(answers.is_unjudged for side in found for answers in side):
+                old, new = (
+                    case.metric.values(replace(table, answers=tuple(str(answers.if_right) for answers in side)), scale)
+                    for table, side, scale in zip((case.before, case.after), found, case.scales, strict=True)
+                )
+                yield one.name, replace(one, baseline=old, candidate=new, same=one.same and np.array_equal(old, new))
 
     @property
     def beside(self) -> dict[str, tuple[Beside, ...]]:

@@ -70,7 +70,8 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     documents = found.searched
     rows = {name: row for row, name in enumerate(documents.ids)}
     asked = [q for q in found.queries if 0 < len(q.right) < len(documents.ids) - bool(q.own)]
-    kept = tuple(_numbered(_ranked(dataset.name, q, documents, rows) for q in asked))
+    has_wrong = any(grade <= 0 for q in found.queries for grade in q.relevance.values())
+    kept = tuple(_numbered(_ranked(dataset.name, q, documents, rows, has_wrong=has_wrong) for q in asked))
     none = sum(not q.right for q in found.queries)
     excluded = {"no document is right": none, "every document is right": len(found.queries) - len(asked) - none}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
@@ -116,16 +117,20 @@ def _refuse_few(name: str, found: Collection) -> None:
         raise NothingToMeasure(f"{name} has {len(found.documents)} document: a search needs two or more")
 
 
-def _ranked(name: str, query: CollectionQuery, documents: Documents, rows: Mapping[str, int]) -> RankedQuery:
+def _ranked(
+    name: str, query: CollectionQuery, documents: Documents, rows: Mapping[str, int], *, has_wrong: bool
+) -> RankedQuery:
     right = sorted(((rows[one], grade) for one, grade in query.right.items()), key=lambda one: (-one[1], one[0]))
     key = content_hash(query.text, *(documents.texts[row] for row, _ in right))
     negatives = tuple(sorted(rows[one] for one in query.negatives))
     item = ItemId.of(name, key, "query", 1, "ranked")
     slices = tuple(query.slices.items())
     own = rows[query.own] if query.own else None
+    wrong = (*(rows[one] for one, grade in query.relevance.items() if grade <= 0), *negatives)
     return RankedQuery(
-        item, query.text, documents, tuple(right), negatives, query.cluster, slices=slices, own=own, shares=query.shares
-    )
+        item, query.text, documents, tuple(right), negatives, query.cluster, slices=slices, own=own,
+        shares=query.shares, wrong=wrong if has_wrong else None,
+    )  # fmt: skip
 
 
 def _numbered(queries: Iterable[RankedQuery]) -> Iterator[RankedQuery]:

@@ -21,42 +21,56 @@ class Answers:
     `right` has (rank, grade) of each right document, rank `NOT_FOUND` for one that is not among those listed. Of the
     `duels` of a right document with a hard negative `won` were won; a tie is not won. `first` are the rows of the first
     ten answers among the sorted documents, the best first; it is empty if an older encheck did not keep them.
+    `is_unjudged` says that nobody judged the first of them, right or wrong.
     """
 
     right: tuple[tuple[int, int], ...]
     won: int = 0
     duels: int = 0
     first: tuple[int, ...] = ()
+    is_unjudged: bool = False
 
     def __str__(self) -> str:
         """As the column of an item file holds it.
 
         >>> str(Answers(((1, 2), (0, 1)), 3, 4)), str(Answers((), first=(7, 2)))
         ('[[[1, 2], [0, 1]], 3, 4]', '[[], 0, 0, [7, 2]]')
+        >>> str(Answers(((2, 1),), first=(7, 2), is_unjudged=True))
+        '[[[2, 1]], 0, 0, [7, 2], 1]'
         """
-        return json.dumps([self.right, self.won, self.duels, *([self.first] if self.first else [])])
+        more = [self.first, *([1] if self.is_unjudged else [])] if self.first else []
+        return json.dumps([self.right, self.won, self.duels, *more])
 
     @classmethod
     def of(cls, text: str) -> Self:
         """What `str` gave; ValueError for anything else.
 
         >>> Answers.of("[[[1, 2], [0, 1]], 3, 4]")
-        Answers(right=((1, 2), (0, 1)), won=3, duels=4, first=())
+        Answers(right=((1, 2), (0, 1)), won=3, duels=4, first=(), is_unjudged=False)
         """
         try:
-            right, won, duels, *first = json.loads(text)
-            (rows,) = first or ((),)
+            right, won, duels, *more = json.loads(text)
+            rows: list[int] = more[0] if more else []
+            (is_unjudged,) = more[1:] or [0]
             judged = tuple((int(rank), int(grade)) for rank, grade in right)
-            return cls(judged, int(won), int(duels), tuple(map(int, rows)))
+            return cls(judged, int(won), int(duels), tuple(map(int, rows)), bool(is_unjudged))
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"the answers of a query are {text!r:.60}, but should be [[[rank, grade]], won, duels, [row]]"
+                f"the answers of a query are {text!r:.60}, but should be [[[rank, grade]], won, duels, [row], unjudged]"
             ) from error
 
     @property
     def judged(self) -> Self:
         """What judgements say of them: the same without the rows of the first answers."""
-        return replace(self, first=())
+        return replace(self, first=(), is_unjudged=False)
+
+    @property
+    def if_right(self) -> Self:
+        """The same, with an unjudged first answer as right as the best document; where one is right, in its place."""
+        if not self.is_unjudged:
+            return self
+        best = (1, max((grade for _, grade in self.right), default=1))
+        return replace(self, right=(best,) if len(self.right) == 1 else (best, *self.right))
 
 
 @dataclass(frozen=True)

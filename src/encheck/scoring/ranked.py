@@ -48,7 +48,10 @@ class RankedScores(SearchScores):
             rank = {row: place for place, row in enumerate(rows.tolist(), 1)}
             duels = right[:, None] - wrong[None, :]
             ranks = tuple((rank.get(row, NOT_FOUND), grade) for row, grade in q.right)
-            answers.append(Answers(ranks, int((duels > scale.tie).sum()), duels.size, first_rows(rows)))
+            known = {row for row, _ in q.right}.union(q.wrong or ())
+            is_unjudged = q.wrong is not None and int(rows[0]) not in known
+            won = int((duels > scale.tie).sum())
+            answers.append(Answers(ranks, won, duels.size, first_rows(rows), is_unjudged))
             other = _first_other(q, rows)
             near.append(float(right[0]))
             far.append(float(values[other]))
