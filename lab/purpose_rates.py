@@ -2,9 +2,16 @@
 
     python lab/purpose_rates.py --runs 1000
     python lab/purpose_rates.py --runs 1000 --file sharing.csv   # two columns: query,document
+    python lab/purpose_rates.py --runs 1000 --pooled
+    python lab/purpose_rates.py --runs 1000 --judged
 
 Queries are lost and won at random, so that the discordance and the true change are what a cell says. With `--file` the
 queries share documents as in the file, and queries of one document move together with probability .2.
+
+With `--pooled` the labels name what OLD found: its first answer is judged, and of NEW's other first answers only those
+that OLD lists, as a cell says. Beside the rule stands what it would say if all others were taken for wrong. With
+`--judged` nothing is labelled, and people judge the first answers that differ until that decides; half of them are
+ties.
 """
 
 from __future__ import annotations
@@ -12,13 +19,17 @@ from __future__ import annotations
 import argparse
 import csv
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.purpose import Purpose, Weighable, decide_for
-from encheck.gating.types import Paired
+from encheck.gating.answers import share
+from encheck.gating.judged import Answer, Asked, Pool, judge
+from encheck.gating.purpose import MARGIN, Purpose, Weighable, decide_for
+from encheck.gating.types import Moved, Paired
 
 Floats = NDArray[np.float64]
 Things = NDArray[np.intp]
@@ -26,6 +37,8 @@ SIZES = (25, 60, 225, 500, 1_000)
 DISCORDANCES = (0.1, 0.2)
 CHANGES = (0.0, -0.03, -0.04, -0.08, 0.08)
 TOGETHER = 0.2
+POOLED = (1.0, 0.5, 0.0)  # shares of NEW's other first answers that are judged
+OUTCOMES = ("pass", "inconclusive", "block")
 
 
 def things_of(path: Path) -> Things:
@@ -71,11 +84,88 @@ def rates(things: Things, discordance: float, change: float, runs: int, *, best_
     return found
 
 
+def pooled(count: int, discordance: float, change: float, share_judged: float, runs: int) -> Counter[tuple[str, str]]:
+    """How often each pair of outcomes fell: where what is not judged is wrong, and by the rule.
+
+    A query whose answer is won or lost has another first answer, and as many others have one that is wrong too.
+    """
+    rng = np.random.default_rng([count, round(1e3 * discordance), round(1e3 * change) % 997, round(100 * share_judged)])
+    things, found = np.arange(count)[:, None], Counter[tuple[str, str]]()
+    for _ in range(runs):
+        true = endpoint(moved(things, discordance, change, rng), things)
+        both_wrong = (true.baseline + true.candidate == 0) & (rng.random(count) < discordance)
+        differs = (true.baseline != true.candidate) | both_wrong
+        unjudged = differs & (true.baseline + true.candidate < 2) & (rng.random(count) >= share_judged)
+        seen = replace(true, candidate=np.where(unjudged, 0.0, true.candidate))
+        if_right = replace(seen, candidate=np.where(unjudged, 1.0, true.candidate))
+        taken = decide_for(Purpose("search"), Weighable([seen], [], {}, []))
+        ruled = decide_for(Purpose("search"), Weighable([seen], [], {}, [], if_right={seen.name: if_right}))
+        found[taken.outcome, ruled.outcome] += 1
+    return found
+
+
+def judged(count: int, discordance: float, change: float, runs: int) -> tuple[Counter[str], float]:
+    """How often each outcome fell, and how many judgements that took on average; of 2 x `discordance` other answers."""
+    rng = np.random.default_rng([count, round(1e3 * discordance), round(1e3 * change) % 997])
+    things, found, asked = np.arange(count)[:, None], Counter[str](), 0
+    says: dict[float, Answer] = {-1.0: "before", 0.0: "equal", 1.0: "after"}
+    for run in range(runs):
+        moves = moved(things, discordance, change, rng)
+        ties = (moves == 0) & (rng.random(count) < discordance / (1 - discordance))
+        differs = (moves != 0) | ties
+        queries = tuple(
+            Asked(f"i{i}", 1, f"c{i}", f"q{i}", f"d{i}", f"e{i}" if differs[i] else f"d{i}") for i in range(count)
+        )
+        pool = Pool(queries, run, MARGIN, MARGIN / 2)
+        said = judge(pool, {f"i{i}": says[float(moves[i])] for i in np.flatnonzero(differs)}, baseline="old")
+        changed = share("recall@1", "", differs, np.ones(count), [q.cluster for q in queries])
+        log = Moved("retrieval/d/1", count, count, count, MARGIN, (changed,), judged=said, least=MARGIN / 2)
+        found[decide_for(Purpose("search"), Weighable([], [], {}, []), moved=[log]).outcome] += 1
+        asked += said.asked
+    return found, asked / runs
+
+
+def table_of_pooled(runs: int) -> Iterator[str]:
+    """Wrong yes is one at a true loss of the margin or more, wrong no one where nothing was lost."""
+    yield "| queries | true change | judged | others taken for wrong: yes / open / no | the rule: yes / open / no |"
+    yield "| --- " * 5 + "|"
+    for count in (225, 1_000):
+        for change in (0.0, -0.04, -0.08, 0.08):
+            for share_judged in POOLED:
+                found = pooled(count, 0.1, change, share_judged, runs)
+                cells = [
+                    " / ".join(
+                        f"{100 * sum(n for key, n in found.items() if key[at] == one) / runs:.1f}" for one in OUTCOMES
+                    )
+                    for at in (0, 1)
+                ]
+                yield f"| {count} | {100 * change:+.0f} | {share_judged:.0%} | {cells[0]} | {cells[1]} |"
+
+
+def table_of_judged(runs: int) -> Iterator[str]:
+    """How people's judgements decide."""
+    yield "| queries | other first answers | true change | yes | cannot tell | no | judgements |"
+    yield "| --- " * 7 + "|"
+    for count in (60, 225, 500, 1_000):
+        for discordance in (0.05, 0.1):
+            for change in CHANGES:
+                if abs(change) <= discordance:
+                    found, asked = judged(count, discordance, change, runs)
+                    shown = " | ".join(f"{100 * found[one] / runs:.1f}%" for one in OUTCOMES)
+                    yield f"| {count} | {2 * discordance:.0%} | {100 * change:+.0f} | {shown} | {asked:.0f} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--file", type=Path, help="what queries share: query,document")
+    parser.add_argument("--pooled", action="store_true", help="labels that were pooled from OLD's answers")
+    parser.add_argument("--judged", action="store_true", help="a log of which people judge first answers")
     args = parser.parse_args()
+    if args.pooled or args.judged:
+        for line in table_of_pooled(args.runs) if args.pooled else table_of_judged(args.runs):
+            print(line, flush=True)
+        return
     shapes = [things_of(args.file)] if args.file else [np.arange(n)[:, None] for n in SIZES]
     print("| queries | discordance | true change | best of | yes | cannot tell | no |")
     print("| --- " * 7 + "|")

@@ -8,6 +8,7 @@ from gate_fakes import columns, results
 
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.weighing import weigh
+from encheck.reporting.answers import write_unjudged
 from encheck.reporting.gate import record, summary, terminal
 from encheck.reporting.results import schema
 from encheck.scoring.answers import Answers
@@ -17,7 +18,7 @@ CASE = f"{CHECK}/m-d-1"
 CLAIM = {"family": "retrieval", "metric": "ndcg_at_10", "gates": "ndcg_at_10", "primary": True}
 
 
-def searched(ranks, *, each=6, slices=True, unjudged=0):
+def searched(ranks, *, each=6, slices=True, unjudged=0, other=99):
     """The items of a run whose queries have their right document at these ranks; `each` ask for the same one.
 
     Nobody judged the first answers of the first queries, if these are others.
@@ -25,7 +26,7 @@ def searched(ranks, *, each=6, slices=True, unjudged=0):
     n = len(ranks)
     found = columns([0.5] * n, [0.4] * n, clusters=[i // each for i in range(n)])
     answers = [
-        str(Answers(((rank, 1),), first=(i // each if rank == 1 else 99,), is_unjudged=rank > 1 and i < unjudged))
+        str(Answers(((rank, 1),), first=(i // each if rank == 1 else other,), is_unjudged=rank > 1 and i < unjudged))
         for i, rank in enumerate(ranks)
     ]
     more = {"kind": ["ranked"] * n, "answers": answers, "case": [CASE] * n}
@@ -43,8 +44,8 @@ def weighed(tmp_path):
     def weighed(lost, *, n=150, slices=True, each=6, wrong=0, unjudged=(0, 0), **how):
         both = [3] * wrong + [1] * (n - wrong), [3] * lost + [1] * (n - lost)
         before, after = (
-            {CASE: searched(ranks, slices=slices, each=each, unjudged=count)}
-            for ranks, count in zip(both, unjudged, strict=True)
+            {CASE: searched(ranks, slices=slices, each=each, unjudged=count, other=other)}
+            for ranks, count, other in zip(both, unjudged, (98, 99), strict=True)
         )
         save(tmp_path / "base", said(), tables_of(said(), before, "m"), model="m")
         return weigh(read(tmp_path / "base"), said(), after, model="m", **how), after
@@ -60,7 +61,7 @@ def shown(found, items):
     return entry, against
 
 
-def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighed):
+def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighed, tmp_path):
     entry, against = shown(*weighed(40, each=1, unjudged=(0, 40)))
     row = against["rows"][0]
     assert (row["outcome"], row["unjudged"]) == ("inconclusive", 40)
@@ -69,7 +70,13 @@ def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighe
         "are right (+0.0 points)"
     )
     first = next(iter(terminal.lines(entry)))
-    assert first.endswith("INCONCLUSIVE. 40 queries have a first answer that nobody judged: add judgements of these")
+    asks = "40 queries have a first answer that nobody judged: add judgements of these (unjudged.tsv)"
+    assert first.endswith(f"INCONCLUSIVE. {asks}")
+    assert len(row["unjudged_answers"]) == 40
+    write_unjudged(tmp_path, entry)
+    lines = (tmp_path / "unjudged.tsv").read_text("utf-8").splitlines()
+    assert (len(lines), lines[0]) == (41, "query\tcorpus-id\tdocument")
+    assert lines[1].endswith("\t99\tdocument 99")
 
 
 def test_a_search_that_only_holds_if_unjudged_first_answers_are_wrong_asks_for_judgements(weighed):

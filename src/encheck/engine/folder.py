@@ -14,7 +14,7 @@ from encheck.gating.baseline import SUMMARY
 from encheck.gating.weighing import Searched
 from encheck.options import Settings
 from encheck.reporting import markdown
-from encheck.reporting.answers import ANSWERS, DOCUMENTS, PLAN, SHEET, write_answers
+from encheck.reporting.answers import AGAIN, ANSWERS, DOCUMENTS, PLAN, SHEET, UNJUDGED, write_answers, write_unjudged
 from encheck.reporting.html import gate_page
 from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
@@ -25,7 +25,7 @@ from encheck.system.files import write_text
 
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
 GATE = "gate.html"
-CLEARED = (*WRITTEN, GATE, ANSWERS, DOCUMENTS, PLAN, SHEET)  # which only some gates have
+CLEARED = (*WRITTEN, GATE, ANSWERS, DOCUMENTS, PLAN, SHEET, AGAIN, UNJUDGED)  # which only some gates have
 
 
 def clear(folder: Path) -> None:
@@ -88,6 +88,7 @@ def write(
         write_text(place / "summary.md", markdown.render(results, items))
         write_text(place / "report.html", html.render(results, items, folder=place))
         if "gate" in results:
+            write_unjudged(place, results["gate"])
             write_text(place / GATE, gate_page.render(results))
     except OSError as error:
         raise EncheckError(

@@ -85,6 +85,18 @@ def lost_queries(
     return {name: tuple(_worst(some, changed)[:LOST_SHOWN]) for name, some in rows.items()}
 
 
+def unjudged_queries(some: Sequence[Compared]) -> tuple[LostQuery, ...]:
+    """The queries with another first answer of which nobody judged one or both; None stands for one that is judged."""
+    found = []
+    for one in some:
+        for i, item in enumerate(one.after.items):
+            before, now = (Answers.of(table.answers[i]) for table in (one.before, one.after))
+            if before.first[:1] != now.first[:1] and (before.is_unjudged or now.is_unjudged):
+                rows = (answers.first[0] if answers.is_unjudged else None for answers in (before, now))
+                found.append(LostQuery(item, one.after.case, *rows))
+    return tuple(found)
+
+
 def _worst(every: Sequence[Compared], changed: Collection[str]) -> list[LostQuery]:
     some = [one for one in every if one.before.answers and one.after.answers]
     drops = [(float(one.new[i] - one.old[i]), n, i) for n, one in enumerate(some) for i in range(len(one.old))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +21,7 @@ from encheck.gating.decision import decide
 from encheck.gating.declared import declarations, declared_of, gating
 from encheck.gating.endpoints import RANKS, Beside, beside
 from encheck.gating.kept import Kept, Part
-from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
+from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries, unjudged_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
 from encheck.gating.pairs_endpoint import PairsEndpoint, pairs_endpoint
 from encheck.gating.partial import in_part, partial_gate, unselected
@@ -83,7 +83,8 @@ class Weighed:
     what nobody judged, `beside` the other rank metrics of each primary endpoint. `lost_items` has the items of each
     other row that lost most, `means` what its loss means to users of the model, `remedies` what can be done where the
     gate is inconclusive. `reindex` says whether stored vectors stay, None of models that score pairs; `thresholds` what
-    becomes of a threshold in use. `answered` counts the queries of each search that are answered worse and better.
+    becomes of a threshold in use. `answered` counts the queries of each search that are answered worse and better. `unjudged`
+    has the queries whose first answers nobody judged, of each search that is open for them.
     """
 
     baseline: str
@@ -102,6 +103,7 @@ class Weighed:
     thresholds: tuple[ThresholdShift, ...] = ()
     answered: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     scales: tuple[ScaleShift, ...] = ()
+    unjudged: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -201,6 +203,7 @@ def weigh(
         threshold_shifts(baseline.cases, pair.whole[1].tables, results, items, model=model, threshold=threshold),
         {name: _answered(some) for name, some in found.rows.items() if some[0].after.answers},
         scale_shifts(pair.old.scales, pair.new.scales, threshold=threshold),
+        {row.name: unjudged_queries(found.rows[row.name]) for row in decision.rows if row.unjudged},
     )
 
 
@@ -335,19 +338,28 @@ class _Rows:
         """The endpoints of which some first answers are unjudged, as they are if all of these are right."""
         for one in self.endpoints:
             (case,) = self.rows[one.name]
-            found = [[Answers.of(text) for text in table.answers] for table in (case.before, case.after)]
-            if case.metric.values and any(answers.is_unjudged for side in found for answers in side):
-                old, new = (
-                    case.metric.values(replace(table, answers=tuple(str(answers.if_right) for answers in side)), scale)
-                    for table, side, scale in zip((case.before, case.after), found, case.scales, strict=True)
-                )
-                yield one.name, replace(one, baseline=old, candidate=new, same=one.same and np.array_equal(old, new))
+            tables = (case.before, case.after)
+            if not case.metric.values or not (places := {query.item for query in unjudged_queries([case])}):
+                continue
+            old, new = (
+                case.metric.values(replace(table, answers=_if_right(table, places)), scale)
+                for table, scale in zip(tables, case.scales, strict=True)
+            )
+            yield one.name, replace(one, baseline=old, candidate=new, same=False)
 
     @property
     def beside(self) -> dict[str, tuple[Beside, ...]]:
         """The other rank metrics of each primary endpoint."""
         found = {name: one for name, (one, *_) in self.rows.items() if one.budget == "primary"}
         return {name: beside(one.before, one.after, one.metric) for name, one in found.items()}
+
+
+def _if_right(table: Table, items: Collection[str]) -> tuple[str, ...]:
+    """The answers, with unjudged first ones of these items as right."""
+    return tuple(
+        str(Answers.of(text).if_right) if item in items else text
+        for item, text in zip(table.items, table.answers, strict=True)
+    )
 
 
 def _of_another_family(one: Paired) -> str:

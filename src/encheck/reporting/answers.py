@@ -22,6 +22,7 @@ from encheck.system.parquet import table_of
 from encheck.types import content_hash
 
 ANSWERS, DOCUMENTS = "answers.parquet", "documents.parquet"
+UNJUDGED = "unjudged.tsv"
 PLAN, SHEET, AGAIN = "judging.json", "judging.html", "repeats.json"  # what `encheck judge` writes beside them
 COLUMNS = ("case", "data", "item", "query", "weight", "cluster", "before", "after")
 OF_DOCUMENTS = ("data", "id", "text")
@@ -76,6 +77,14 @@ def write_answers(
     _write(folder / ANSWERS, rows, COLUMNS)
     _write(folder / DOCUMENTS, [dict(zip(OF_DOCUMENTS, (*key, named[key]), strict=True)) for key in sorted(named)],
            OF_DOCUMENTS)  # fmt: skip
+
+
+def write_unjudged(folder: Path, gate: Mapping[str, Any]) -> None:
+    """Write the first answers that nobody judged, of each search that is open for them; nothing if there is none."""
+    rows = [pair for against in gate["against"] for row in against["rows"] for pair in row.get("unjudged_answers", ())]
+    if rows:
+        lines = dict.fromkeys("\t".join(pair.values()) for pair in rows)
+        files.write_text(folder / UNJUDGED, "\n".join(["query\tcorpus-id\tdocument", *lines]) + "\n")
 
 
 def asked_of(one: Searched, texts: Mapping[str, str], documents: Documents) -> tuple[Asked, ...]:

@@ -20,7 +20,7 @@ def remedy(against: Mapping[str, Any]) -> str:
 
 def _judge(row: Mapping[str, Any]) -> str:
     queries = "1 query has" if row["unjudged"] == 1 else f"{row['unjudged']:,} queries have"
-    return f"{queries} a first answer that nobody judged: add judgements of these"
+    return f"{queries} a first answer that nobody judged: add judgements of these (unjudged.tsv)"
 
 
 def lines(against: Mapping[str, Any]) -> Iterator[str]:

@@ -34,6 +34,23 @@ def as_dicts(
     ]
 
 
+def unjudged(
+    found: Sequence[LostQuery],
+    items: Mapping[str, Mapping[str, Sequence[Any]]],
+    documents: Mapping[str, Mapping[int, tuple[str, str]]],
+) -> list[dict[str, str]]:
+    """Query, id and text of each first answer that nobody judged, by `documents` as in `as_dicts`."""
+    texts = {
+        name: text for columns in items.values() for name, text in zip(columns["item"], columns["source"], strict=True)
+    }
+    pairs = ((one, documents.get(one.case, {}).get(row)) for one in found for row in (one.before, one.now)
+             if row is not None and one.item in texts)  # fmt: skip
+    return [
+        {"query": " ".join(texts[one.item].split()), "corpus-id": named[0], "document": " ".join(named[1].split())}
+        for one, named in pairs if named
+    ]  # fmt: skip
+
+
 def _text(documents: Mapping[int, tuple[str, str]], row: int | None) -> str:
     return UNKNOWN if row is None or row not in documents else in_a_line(documents[row][1])
 

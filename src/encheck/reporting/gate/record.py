@@ -120,6 +120,8 @@ def _row(w: Weighed, row: GateRow, shown: Shown) -> dict[str, Any]:
         said |= {"worse_queries": worse, "better_queries": better}
     if row.remedy:
         said["remedy"] |= {"says": row.remedy.says}
+    if row.name in w.unjudged:
+        more["unjudged_answers"] = lost.unjudged(w.unjudged[row.name], shown.items, shown.documents)
     return {"row": said.pop("name"), **said, **_flips(w, row), **more}
 
 
