@@ -30,7 +30,7 @@ def export(
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help=f"{', '.join(FORMATS)}.")] = "page",
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write. Default: one in RUN, except that a comment is printed; see below."),
+        typer.Option(help="File to write, or directory of tables. Default: in RUN; a comment is printed."),
     ] = None,
     where: Annotated[
         bool, typer.Option("--where", help="page: also say which kinds of items are wrong more often.")

@@ -129,13 +129,11 @@ def more_queries(found: Moved, *, judged: bool) -> int:
     `MOST_QUERIES` where no number makes it so.
     """
     one = found.shares[0]
-
-    def decides(count: int) -> bool:
-        if judged:
-            return judgements_needed(one.value, count, found.delta) <= one.value * count
-        return float(korn_graubard(one.value, count, inf, level=1 - found.alpha)[1]) < found.delta
-
-    total = bisect_left(range(MOST_QUERIES), True, lo=1, key=decides)
+    total = bisect_left(
+        range(MOST_QUERIES), True, lo=1,
+        key=lambda count: judgements_needed(one.value, count, found.delta) <= one.value * count if judged
+        else float(korn_graubard(one.value, count, inf, level=1 - found.alpha)[1]) < found.delta,
+    )  # fmt: skip
     return max(1, ceil((total - one.worth) * found.queries / one.worth))
 
 

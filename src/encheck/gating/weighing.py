@@ -83,8 +83,8 @@ class Weighed:
     what nobody judged, `beside` the other rank metrics of each primary endpoint. `lost_items` has the items of each
     other row that lost most, `means` what its loss means to users of the model, `remedies` what can be done where the
     gate is inconclusive. `reindex` says whether stored vectors stay, None of models that score pairs; `thresholds` what
-    becomes of a threshold in use. `answered` counts the queries of each search that are answered worse and better. `unjudged`
-    has the queries whose first answers nobody judged, of each search that is open for them.
+    becomes of a threshold in use. `answered` counts the queries of each search that are answered worse and better.
+    `unjudged` has the queries whose first answers nobody judged, of each search that is open for them.
     """
 
     baseline: str

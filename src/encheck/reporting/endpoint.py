@@ -13,14 +13,13 @@ def primary_rows(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def remedy(against: Mapping[str, Any]) -> str:
     """Which judgements or further queries would decide; empty if nothing is open, or no number of them would."""
-    found = [_judge(row) for row in primary_rows(against) if row.get("unjudged")]
+    found = [
+        f"{row['unjudged']:,} queries have a first answer that nobody judged: add judgements of these (unjudged.tsv)"
+        for row in primary_rows(against)
+        if row.get("unjudged")
+    ]
     found += [row["remedy"]["says"] for row in primary_rows(against) if row.get("remedy")]
     return found[0] if found and against["outcome"] == "inconclusive" else ""
-
-
-def _judge(row: Mapping[str, Any]) -> str:
-    queries = "1 query has" if row["unjudged"] == 1 else f"{row['unjudged']:,} queries have"
-    return f"{queries} a first answer that nobody judged: add judgements of these (unjudged.tsv)"
 
 
 def lines(against: Mapping[str, Any]) -> Iterator[str]:
