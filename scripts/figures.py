@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from encheck.reporting.rebuild import pictures
+from encheck.reporting.rebuild import write_picture
 
 RECORD = Path(__file__).resolve().parents[1] / "docs/figures.json"
 NUMBERS = ("value", "low", "high", "n")
@@ -62,7 +62,7 @@ def main() -> None:
         raise SystemExit("\n".join(problems) or 0)
     lines = (f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in sorted(figures(asked.run).items()))
     RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
-    list(pictures(asked.run, card=RECORD.with_name("card.svg"), badge=None, model=None, data=None))
+    write_picture(asked.run, "card", RECORD.with_name("card.svg"), model=None, data=None)
 
 
 if __name__ == "__main__":
