@@ -60,7 +60,7 @@ def test_the_examples_name_options_that_there_are():
     from encheck.options import OPTIONS
 
     known = {f"--{option.name}" for option in OPTIONS.values()}
-    known |= {"--junitxml", "--to", "--pull", "--made-baseline", "--name"}
+    known |= {"--junitxml", "--to", "--post", "--pull", "--made-baseline", "--name"}
     lines = [line for text in scripts().values() for line in text.replace("\\\n", " ").splitlines()]
     assert {option for line in lines if "encheck" in line for option in re.findall(r"(--[a-z-]+)=", line)} <= known
 
