@@ -9,7 +9,7 @@ DECLARED = {
         "nonobvious", "meaning kept", metric="auc_n", reported="an AUC rises with damage", part="test"
     ),
     "sts": Declaration(
-        "sts", "meaning kept", metric="spearman", reported="a correlation has no value per item", part="test"
+        "sts", "meaning kept", metric="spearman", reported="it decides with --for similarity", part="test"
     ),
     "contract": Declaration("contract", "contract", metric="contract_kept", reported="it holds, or it blocks"),
     "retrieval": Declaration("retrieval", "retrieval", metric="recall_at_1", gates="recall_at_1"),

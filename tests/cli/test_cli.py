@@ -435,7 +435,7 @@ def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, some_p
     assert found.exit_code == 4  # the oracle takes no dtype: its argument reached it
     found = encheck("gate", "random", "oracle", *asked, "--report-dir=r", "--save-baseline=kept")
     assert found.exit_code == 1
-    assert "gate against oracle (partial: number): BLOCKED" in found.output
+    assert "gate against oracle (partial: number), for the same model, changed (no behaviour may be lost): BLOCKED" in found.output
     results = json.loads((tmp_path / "r" / "results.json").read_text("utf-8"))
     assert [model["label"] for model in results["models"]] == ["random"]
     assert not Path("kept").exists()

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from declared import claims
+from scipy.stats import spearmanr
 from test_reporting import results as results_of
 from test_reporting import row
 from typer.testing import CliRunner
@@ -20,8 +21,9 @@ CLAIM = "antonym_is_farther_than_paraphrase"
 
 
 def write_run(
-    folder, near, *, model="m", prefix="d", far=0.5, items=None, splits=None, texts=None, kind="triplet", **said
-):
+    folder, near, *, model="m", prefix="d", far=0.5, items=None, splits=None, texts=None, kind="triplet",
+    gold=None, **said
+):  # fmt: skip
     folder.mkdir()
     count = len(near)
     texts = texts or [(f"source {i}", f"near {i}", f"<b>far</b> {i}") for i in range(count)]
@@ -37,7 +39,7 @@ def write_run(
         "source": [text[0] for text in texts], "near": [text[1] for text in texts],
         "far": [text[2] for text in texts], "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
         "near_score": list(near), "far_score": [far] * count, "near_overlap": [0.1] * count,
-        "far_overlap": [0.1] * count, "kind": [kind] * count,
+        "far_overlap": [0.1] * count, "kind": [kind] * count, **({"gold": gold} if gold else {}),
     }})  # fmt: skip
     return folder
 
@@ -114,13 +116,18 @@ def test_an_item_is_won_by_more_than_the_epsilon_of_the_runs(tmp_path):
     assert "--epsilon 0.2 and 0.0" in refused(runs[0], other)
 
 
-def test_a_figure_of_a_whole_set_is_shown_and_not_paired(tmp_path):
+def test_correlations_with_peoples_scores_are_paired(tmp_path):
+    """Their difference has the interval by which a gate decides."""
     said = {"property": "sts", "metric": "spearman", "value": 0.891, "low": 0.85, "high": 0.92, "verdict": "pass"}
-    runs = [write_run(tmp_path / n, [0.9] * 20, **said) for n in "cd"]
-    found = compare(runs)
-    assert found.differences == {"m (d)": []}
-    assert "0.89 [0.85, 0.92]" in "\n".join(lines(found, everything=True))
-    assert "0.89 [0.85, 0.92]" in render(found)
+    rng, gold = np.random.default_rng(0), np.arange(40) / 8
+    near = [gold / 5 + rng.normal(size=40) / scale for scale in (5, 3)]
+    runs = [write_run(tmp_path / n, some, kind="pair", gold=list(gold), **said) for n, some in zip("cd", near)]
+    ((found,),) = compare(runs).differences.values()
+    wanted = [spearmanr(some, gold).statistic for some in near]
+    assert (found.before, found.after) == pytest.approx(wanted)
+    assert found.low < found.difference < found.high
+    other = write_run(tmp_path / "e", near[1], kind="pair", gold=[*gold[:30], *[9.0] * 10], model="n", **said)
+    assert compare([runs[0], other]).differences["n"][0].n == 30  # people gave the others another score
 
 
 def test_only_shared_items_are_compared(tmp_path):

@@ -1,13 +1,16 @@
-"""Searches with labels in a gate: the primary endpoint, what is reported beside it, slices, and lost queries."""
+"""What decides in a gate: of searches with labels the primary endpoint, with slices and lost queries, and of graded
+pairs the correlation.
+"""
 
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from encheck.gating.capabilities import pooled, rows
-from encheck.gating.endpoints import ENDPOINTS, beside, endpoint_of
+from encheck.gating.endpoints import ENDPOINTS, beside, endpoint_of, graded_endpoint
 from encheck.gating.lost import lost_queries
 from encheck.gating.pairing import compare
 from encheck.gating.slices import sliced
@@ -15,6 +18,7 @@ from encheck.gating.types import DEFAULT
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
+from encheck.statistics.sharing import interval_of_mean, sharing_of
 from encheck.types import Declaration
 
 DECLARED = Declaration("retrieval", "retrieval", "ndcg_at_10", "ndcg_at_10", primary=True)
@@ -144,3 +148,59 @@ def test_lost_queries_are_of_several_clusters_and_those_whose_first_answer_chang
 def test_what_an_older_run_says_of_slices_makes_none(text):
     before = replace(table([1] * 40), slices=(text,) * 40)
     assert sliced(rows([compared(before, before)]), DEFAULT) == ({}, {})
+
+
+GRADED = Declaration("sts", "meaning kept", "spearman", reported="it decides with --for similarity")
+
+
+def graded(scores, gold, clusters=None):
+    """Graded pairs with these scores."""
+    n = len(scores)
+    names = tuple(f"p{i}" for i in range(n))
+    return Table(
+        "ranks/own/1", "ranks", "sts", "own", "1", "pair", names, names,
+        tuple(f"c{i}" for i in (range(n) if clusters is None else clusters)), ("",) * n, (None,) * n,
+        np.asarray(scores), np.full(n, np.nan), GRADED, gold=tuple(gold),
+    )  # fmt: skip
+
+
+def judged(n, *, per_cluster=1, ties=True, seed=0):
+    """Gold scores, the scores of two models, and clusters: pairs of one cluster are alike, and so are the models."""
+    rng = np.random.default_rng(seed)
+    clusters = np.arange(n) // per_cluster
+    gold, own, old, new = rng.normal(size=(4, clusters[-1] + 1))[:, clusters] * 0.6 + rng.normal(size=(4, n)) * 0.8
+    gold_ = np.clip(np.round(gold + 2.5), 0, 5) if ties else gold
+    return gold_, gold + (own + old) / 2, gold + (own + new) / 2, clusters
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_figures_of_graded_pairs_are_scipys(ties):
+    gold, old, new, clusters = judged(120, per_cluster=3, ties=ties)
+    found = graded_endpoint(graded(old, gold, clusters), graded(new, gold, clusters))
+    wanted = [spearmanr(some, gold).statistic for some in (old, new)]
+    assert [found.baseline.mean(), found.candidate.mean()] == pytest.approx(wanted)
+    assert (found.kind, found.budget, found.endpoint, found.same) == ("mean", "primary", "Spearman", False)
+
+
+@pytest.mark.parametrize("per_cluster", [1, 4])
+def test_the_error_of_a_change_of_correlations_is_that_of_a_bootstrap_of_clusters(per_cluster):
+    gold, old, new, clusters = judged(400, per_cluster=per_cluster)
+    found = graded_endpoint(graded(old, gold, clusters), graded(new, gold, clusters))
+    errors = sharing_of(found.things).errors(found.candidate - found.baseline)
+    rng, drawn = np.random.default_rng(1), []
+    for _ in range(500):
+        rows = np.concatenate([np.flatnonzero(clusters == c) for c in rng.choice(clusters[-1] + 1, clusters[-1] + 1)])
+        drawn.append(spearmanr(new[rows], gold[rows]).statistic - spearmanr(old[rows], gold[rows]).statistic)
+    assert errors.error[0] == pytest.approx(np.std(drawn), rel=0.12)
+    low, high = interval_of_mean(errors)
+    assert [low[0], high[0]] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.25 * (high[0] - low[0]) / 2)
+
+
+def test_a_model_that_ranks_nothing_has_no_correlation_and_rounding_moves_none():
+    gold, old, _, _ = judged(60)
+    flat = graded_endpoint(graded(old, gold), graded(np.full(60, 0.5), gold))
+    assert flat.candidate.tolist() == [0.0] * 60
+    noise = np.where(np.arange(60) % 2, 4e-6, -4e-6)
+    same = graded_endpoint(graded(old, gold), graded(old + noise, gold))
+    assert same.same
+    assert (same.candidate == same.baseline).all()

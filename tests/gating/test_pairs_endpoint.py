@@ -1,5 +1,7 @@
 """The endpoint of a gate for pairs: thresholds from the negatives alone, and which positives each model accepts."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -123,3 +125,28 @@ def test_a_loss_of_a_third_of_the_hits_is_seen():
 def test_positives_that_share_one_thing_have_no_interval():
     found = endpoint(scored(3, 0), scored(4, 0), things=np.where(LABELS == 1, 0, ALONE))
     assert found.interval() == (-1, 1)
+
+
+def test_an_open_endpoint_says_how_many_labels_would_decide():
+    """Of twenty samples of so many labels, most decide."""
+    old, new = scored(3, 0), scored(3, 0, seed=1)
+    said = endpoint(old, new).labels_needed(0.04, alpha=0.05, fewest=20)
+    positives, negatives = (int(text.replace(",", "")) for text in re.findall(r"[\d,]+", said))
+    assert said == f"about {positives:,} positives and {negatives:,} negatives would decide"
+    assert negatives == pytest.approx(5 * positives, rel=0.01)
+    labels, rng, decisions = np.repeat([1, 0], [positives, negatives]), np.random.default_rng(5), 0
+    lost = endpoint(old, new).differences.mean()
+    for _ in range(20):
+        before, after = (rng.normal(np.where(labels == 1, 3, 0), 1.0) for _ in range(2))
+        found = endpoint(before, after, labels=labels, things=np.arange(len(labels)))
+        low, high = found.interval()
+        decisions += bool(low > -0.04 or high < 0)
+    assert decisions >= 10, (said, lost)
+
+
+def test_without_a_threshold_it_takes_negatives():
+    few = endpoint(scored(4, 0)[:300], scored(4, 0)[:300], labels=LABELS[:300], things=ALONE[:300])
+    said = few.labels_needed(0.04, alpha=0.05, fewest=20)
+    assert said == "about 149 independent negatives would decide whether it has a threshold"
+    one = endpoint(scored(3, 0), scored(4, 0), things=np.where(LABELS == 1, 0, ALONE))
+    assert one.labels_needed(0.04, alpha=0.05, fewest=20) == "positives that share less would decide"

@@ -98,6 +98,57 @@ def test_a_broken_contract_blocks():
     assert decided(contracts=["the model cannot encode"]).outcome == "block"
 
 
+SIMILARITY = Purpose("similarity")
+
+
+def graded(change, *, n=400, error=0.005, clusters=None):
+    """Pseudo-values of graded pairs whose correlation changed by so much, with about this standard error."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=n)
+    moves = error * n**0.5 * (noise - noise.mean()) / noise.std()
+    things = np.arange(n) if clusters is None else np.arange(n) % clusters
+    before = np.full(n, 0.82)
+    return Paired("sts/mine/1", "meaning kept", "mean", before, before + change + moves, things, budget="primary",
+                  endpoint="Spearman")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "outcome"),
+    [
+        (graded(0.02), "pass"),
+        (graded(0.0), "pass"),
+        (graded(-0.009, error=0.004), "pass"),  # certain, and less than half the margin
+        (graded(-0.02), "block"),
+        (graded(-0.02, error=0.02), "inconclusive"),
+        (graded(0.0, error=0.02), "inconclusive"),
+        (graded(-0.3, n=19), "inconclusive"),  # fewer than 20 pairs
+        (graded(-0.3, clusters=12), "inconclusive"),  # fewer than 15 degrees of freedom
+    ],
+)
+def test_graded_pairs_decide_with_a_margin_of_two_points(endpoint, outcome):
+    assert decided(SIMILARITY, endpoint=endpoint).outcome == outcome
+
+
+def test_an_open_gate_of_graded_pairs_says_how_many_would_decide():
+    found = decided(SIMILARITY, endpoint=graded(0.0, error=0.02))
+    assert "about 3,144 graded pairs like these would decide" in found.reasons[0]  # 400 times 2.8 squared, nearly
+    assert found.rows[0].remedy is None
+
+
+def test_each_purpose_has_its_margin_unless_another_is_given():
+    assert [Purpose(name).margin for name in ("search", "pairs", "similarity")] == [0.04, 0.04, 0.02]
+    assert Purpose("similarity", margin=0.05).margin == 0.05
+
+
+def test_a_watched_behaviour_is_watched_beside_graded_pairs():
+    assert decided(SIMILARITY, endpoint=graded(0.02), behaviours=[paired("negation", lost=60)]).yours == ("negation",)
+
+
+def test_few_english_texts_leave_nothing_to_protect():
+    with pytest.raises(UsageError, match="--protect negation cannot be measured: of 240 texts, 180 Finnish, 60 Engl"):
+        decided(Purpose("search", protect=("negation",)), languages={"Finnish": 180, "English": 60})
+
+
 def moved(changed, n):
     share = Share("recall@1", "the first answer changes", changed / n, 0.0, (changed + 3) / n, changed, float(n))
     return Moved("retrieval/log/1", n, n, n, 0.04, (share,))

@@ -1,4 +1,6 @@
-"""What a gate is for, from the command line to its reports: a search, pairs, and what is refused beforehand."""
+"""What a gate is for, from the command line to its reports: a search, pairs, graded pairs, and what is refused
+beforehand.
+"""
 
 import json
 import re
@@ -10,6 +12,7 @@ import pytest
 from gated import gate as gate_at_the_terminal
 
 import encheck
+from encheck.comparing.comparison import compare
 from encheck.encoders.fake import BagOfWords
 from encheck.engine.gate import _shipped, _with_built_in
 from encheck.errors import UsageError
@@ -63,6 +66,13 @@ def place(tmp_path_factory):
         for i, (one, two) in enumerate(PAIRS[:90])
     ]
     (place / "pairs.csv").write_text("\n".join(["first,second,label", *same, *other]), "utf-8")
+    graded = [
+        f"the {one} box {i} {verbs[i % 12]},the {one} box {i} {' '.join(THINGS[: i % 9])},{9 - i % 9}"
+        for i, (one, _) in enumerate(PAIRS)
+    ]
+    (place / "graded.csv").write_text("\n".join(["first,second,score", *graded]), "utf-8")
+    shared = [f"ticket {line.replace(',', ',ticket ', 1)}" for line in (*same, *other)]
+    (place / "shared.csv").write_text("\n".join(["first,second,label", *shared]), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENCHECK_STORE", str(place / "store.sqlite"))
         for model, name, data, checks in (
@@ -71,6 +81,9 @@ def place(tmp_path_factory):
             ("bag-of-words", "german", "retrieval:german.jsonl", None),
             ("bag-of-words", "pairs-counts", "pairs:pairs.csv", None),
             ("random", "pairs-random", "pairs:pairs.csv", "paraphrase"),
+            ("bag-of-words", "graded-counts", "pairs:graded.csv", "sts or symmetry"),
+            ("random", "graded-random", "pairs:graded.csv", "sts or symmetry"),
+            ("bag-of-words", "shared-counts", "pairs:shared.csv", "paraphrase"),
         ):
             kind, _, file = data.partition(":")
             encheck.run(model, data=f"{kind}:{place / file}", checks=checks, report_dir=place / name)
@@ -93,7 +106,9 @@ def test_a_search_is_gated_for_a_search_unless_something_else_is_asked_for(gate)
     assert ", for another model of this search (a loss of 4 points has to be ruled out): PASSED" in first(done)
     changed = gate("counts", "counts", "--for", "change")
     assert changed.ret == 10  # its rule takes 100 queries
-    assert first(changed).startswith("gate against bag-of-words: INCONCLUSIVE")
+    assert first(changed).startswith(
+        "gate against bag-of-words, for the same model, changed (no behaviour may be lost): INCONCLUSIVE"
+    )
 
 
 def test_the_sentences_that_come_with_encheck_are_added_unless_the_data_have_some(place):
@@ -157,6 +172,38 @@ def test_a_model_without_a_threshold_is_a_no(gate):
     assert any("Accepted pairs got worse: 110 of 110 pairs lost" in line for line in done.outlines)
 
 
+def test_graded_pairs_are_decided_by_the_correlation_with_their_scores(gate, place):
+    done = gate("graded-random", "graded-counts", "--report-dir", place / "graded-gate", "-v")
+    assert done.ret == 1
+    assert ", for another model of these graded pairs (a loss of 2 points has to be ruled out): BLOCKED" in first(done)
+    assert re.search(r"GATE.*: BLOCKED. sts/pairs/1: 0\.\d+ to -?0\.\d+ .*: a loss is certain", done.outlines[-1])
+    results = json.loads((place / "graded-gate" / "results.json").read_text("utf-8"))
+    jsonschema.validate(results, schema(), cls=jsonschema.Draft202012Validator)
+    (against,) = results["gate"]["against"]
+    (row,) = [row for row in against["rows"] if row["row"] == "sts/pairs/1"]
+    figures = {one["model"]: one for one in results["checks"] if one["metric"] == "spearman"}
+    assert row["candidate"] == pytest.approx(figures["random"]["value"], abs=1e-5)
+    assert (against["purpose"], against["margin"], row["endpoint"]) == ("similarity", 0.02, "Spearman")
+    assert not any("ranks_pairs" in case for case in against["reported_only"])
+    compared = compare([place / "graded-counts", place / "graded-random"])
+    (found,) = [d for d in compared.differences["random"] if d.property == "sts"]
+    assert (found.difference, found.low, found.high) == pytest.approx([row[k] for k in ("change", "low", "high")])
+    same = gate("graded-counts", "graded-counts", "--for", "similarity", "--margin", 3)
+    assert "(a loss of 3 points has to be ruled out)" in first(same)
+
+
+def test_pairs_that_nothing_calibrates_have_a_threshold_all_the_same(place):
+    decision = encheck.gate(place / "shared-counts", place / "shared-counts").decision
+    assert decision.purpose == "pairs"
+    assert decision.rows[0].endpoint.startswith("share of positives accepted (at 0.")
+    results = json.loads((place / "shared-counts" / "results.json").read_text("utf-8"))
+    (row,) = [one for one in results["checks"] if one["verdict"] and "non_paraphrase" in one["check"]]
+    assert row["reason"] == "pairs has no two sentences without a shared content word to calibrate with"
+    changed = encheck.gate(place / "shared-counts", place / "shared-counts", purpose="change")
+    (against,) = changed.results.raw["gate"]["against"]
+    assert [why for case, why in against["reported_only"].items() if "non_paraphrase" in case] == [row["reason"]]
+
+
 def test_a_search_decides_no_gate_for_pairs(gate):
     done = gate("counts", "counts", "--for", "pairs")
     assert done.ret == 4
@@ -166,7 +213,8 @@ def test_a_search_decides_no_gate_for_pairs(gate):
 def test_texts_in_another_language_leave_out_the_sentences_that_come_with_encheck(gate):
     done = gate("german", "german")
     assert done.ret == 0
-    done.stdout.fnmatch_lines(["  - *% of your texts are English: the sentences that come with encheck decide nothing"])
+    assert done.outlines[done.outlines.index(first(done)) + 1] == "  of 20 texts, 20 German"
+    done.stdout.fnmatch_lines(["  - the sentences that come with encheck are English, so they neither decide nor *"])
 
 
 @pytest.mark.parametrize(
@@ -193,8 +241,16 @@ def test_a_purpose_that_cannot_be_is_one_error(gate, how, said):
     ("data", "how", "said"),
     [
         ("retrieval:english.jsonl", {"purpose": "pairs"}, "pairs labelled 0 and 1 .* these data hold: --for search"),
-        ("pairs:pairs.csv", {"protect": ["number"]}, "--for search needs data .* these data hold: --for pairs"),
+        ("pairs:pairs.csv", {"purpose": "search"}, "--for search needs data .* these data hold: --for pairs"),
         ("retrieval:english.jsonl", {"protect": ["ngation"]}, "unknown --protect 'ngation'; did you mean 'negation'"),
+        ("retrieval:english.jsonl", {"purpose": "similarity"}, "graded pairs .* these data hold: --for search"),
+        ("pairs:graded.csv", {"purpose": "pairs"}, "labelled 0 and 1 .* these data hold: --for similarity"),
+        ("pairs:graded.csv", {"protect": ["ngation"]}, "unknown --protect 'ngation'"),
+        (
+            "retrieval:german.jsonl",
+            {"protect": ["negation"]},
+            "--protect negation cannot be measured: of 20 texts, 20 German, and the sentences that come with encheck",
+        ),
         (
             "retrieval:english.jsonl",
             {"purpose": "search", "checks": "number"},

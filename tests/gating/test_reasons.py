@@ -121,7 +121,10 @@ def test_a_partial_gate_is_called_one_everywhere(weighed):
     verdict = next(cases_of(part))
     assert (verdict.name, verdict.result) == ("gate (partial: antonym)", "error")
     told = [*terminal.lines(part), *summary.markdown(part, {}, most=9)]
-    assert told[0] == "gate against base (partial: antonym): INCONCLUSIVE"
+    assert (
+        told[0]
+        == "gate against base (partial: antonym), for the same model, changed (no behaviour may be lost): INCONCLUSIVE"
+    )
     assert "## Gate against base (partial: antonym): INCONCLUSIVE" in told
     assert not [line for line in told if "Yes" in line or "may replace" in line]
 

@@ -186,7 +186,8 @@ def test_what_cannot_be_told_names_the_command_that_decides():
     assert told[1].endswith(": encheck judge 'reports/a run'")
     assert sum("the first answer changes" in text for text in told) == 1
     lines = list(terminal.lines(shown))
-    assert lines[0] == f"gate against base: CANNOT TELL YET. {told[1]}"
+    purpose = "for the same model, changed (no behaviour may be lost)"
+    assert lines[0] == f"gate against base, {purpose}: CANNOT TELL YET. {told[1]}"
     last = f"GATE: CANNOT TELL YET. {told[1]}"
     assert list(words.headline(shown)) == [last]
     assert sum("judge these 60" in line for line in lines) == 1

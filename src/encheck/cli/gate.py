@@ -46,15 +46,18 @@ Twins = Annotated[list[str] | None, as_option("seed_replicates", rich_help_panel
 For = Annotated[
     str | None,
     typer.Option(
-        "--for", metavar="change|search|pairs", rich_help_panel=_GATE,
-        help="What NEW is: the same model, changed (no behaviour may be lost), or another one for your search or "
-        "pairs. (default: search where the data hold one, else change)",
+        "--for", metavar="change|search|pairs|similarity", rich_help_panel=_GATE,
+        help="What NEW is: the same model, changed (no behaviour may be lost), or another one for your search, pairs "
+        "or graded pairs. (default: what the data hold: search, similarity, pairs, else change)",
     ),
 ]  # fmt: skip
 Margin = Annotated[
-    float,
-    typer.Option(metavar="POINTS", rich_help_panel=_GATE, help="Loss that has to be ruled out of another model."),
-]
+    float | None,
+    typer.Option(
+        metavar="POINTS", rich_help_panel=_GATE,
+        help="Loss that has to be ruled out of another model. (default: 4; 2 of graded pairs)",
+    ),
+]  # fmt: skip
 Protect = Annotated[
     list[str] | None,
     typer.Option(
@@ -114,7 +117,7 @@ def gate(
     anchor: Anchor = None,
     twin: Twins = None,
     purpose: For = None,
-    margin: Margin = 4,
+    margin: Margin = None,
     protect: Protect = None,
     accept: Accept = None,
     tried: Tried = 1,
@@ -130,7 +133,8 @@ def gate(
     vectors:FILE, stored vectors of the old model: checks whose texts are in the file are compared.
 
     If NEW is OLD changed, no behaviour may be lost. If it is another model, what it is for decides (--for): your search
-    has to find as much, or as many of your pairs have to be accepted at the threshold.
+    has to find as much, as many of your pairs have to be accepted at the threshold, or your graded pairs have to be
+    ranked as well.
 
     The gate weighs every check that the data allow. With a part of them (-m, -k) it is partial: it can block, and never
     passes.
@@ -147,6 +151,8 @@ def gate(
         encheck gate ./other-model sbert --data retrieval:./my-search
 
         encheck gate ./other-model sbert --for pairs --data pairs:mine.csv --max-false-accepts 0.02
+
+        encheck gate ./other-model sbert --for similarity --data pairs:graded.csv
 
         encheck gate ./candidate vectors:old.parquet --data ./help-center --queries log.txt
 

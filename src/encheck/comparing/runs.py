@@ -92,7 +92,8 @@ def compare_sides(
     found = []
     for case, table in first.tables.items():
         metric = shown(table)
-        if case in other.tables and metric:
+        has_scale = metric is None or not metric.references or table.data in first.scales.keys() & other.scales.keys()
+        if case in other.tables and metric and has_scale:
             before, after = map(measured, shared(table, other.tables[case]))
             if len(before.items) > 1:
                 scales = (first.scales.get(table.data, RANKS), other.scales.get(table.data, RANKS))
@@ -160,7 +161,7 @@ def beats_chance(heads: Table, metric: Metric[...], before: Floats, after: Float
 
 
 def unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Items that have not changed; all or none where what one says of a metric depends on the others of its label."""
+    """Items that have not changed; all or none where what one says of a metric depends on other items."""
     if metric.unit == "chain":
         return equal
     same = alike(before, after)

@@ -175,6 +175,13 @@ def holds_search(spec: str, *, has_log: bool) -> bool:
     return hasattr(names().get(kind), "collection") or (has_log and kind == PASSAGES)
 
 
+def may_hold_pairs(spec: str) -> bool:
+    """Whether a specification is of data that are read as pairs; their labels and scores only show when loaded."""
+    name = taken_for(Path(spec).expanduser(), has_log=False) if is_path(spec) else stem(spec).partition("@")[0]
+    module = names().get(name)
+    return not hasattr(module, "groups") and (hasattr(module, "read") or hasattr(module, "hold"))
+
+
 def is_unlabelled(spec: str, *, has_log: bool) -> bool:
     """Whether a specification is of documents without labels; so is a path that is not there, which `load` refuses."""
     if is_path(spec):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from encheck.engine.checks import Check, checks_in, packaged_checks, refuse_twice, select_checks
 from encheck.engine.results import Results, read
 from encheck.engine.run import measure, named_models, scratch_store
-from encheck.errors import BaselineError, NothingToCompare, UsageError, unknown
+from encheck.errors import BaselineError, EncheckError, NothingToCompare, UsageError, unknown
 from encheck.options.keywords import Given
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def gate(
     checks: str | Iterable[str] | None = None,
     own_checks: Sequence[str | Path] = (),
     purpose: str | None = None,
-    margin: float = 4,
+    margin: float | None = None,
     protect: Sequence[str] = (),
     accept: Sequence[str] = (),
     tried: int = 1,
@@ -101,10 +102,11 @@ def gate(
         data: the data to run models on.
         checks: which checks to run, as in `run`. A gate of a part of them is partial: it can block, and never passes.
         own_checks: Python files with checks of yours, which are weighed beside those that ship.
-        purpose: what the new model is for: "change" (the same model, changed: no behaviour may be lost), "search"
-            or "pairs" (another model). Default: "search" where the data hold one with labels or queries,
-            else "change".
-        margin: the loss, in points, that has to be ruled out for another model.
+        purpose: what the new model is for: "change" (the same model, changed: no behaviour may be lost), "search",
+            "pairs" or "similarity" (another model). Default: "search" where the data hold one with labels or queries,
+            "similarity" where they hold graded pairs, "pairs" where they hold pairs of both labels, else "change".
+        margin: the loss, in points, that has to be ruled out for another model (default: 4; of graded pairs 2,
+            hundredths of the correlation).
         protect: properties that another model may not lose, such as "negation".
         accept: watched properties or slices whose loss you accept.
         tried: of how many candidates this one is the best.
@@ -177,7 +179,7 @@ def decide(
     names: str | None = None,
     own_checks: Sequence[str | Path] = (),
     purpose: str | None = None,
-    margin: float = 4,
+    margin: float | None = None,
     protect: Sequence[str] = (),
     accept: Sequence[str] = (),
     tried: int = 1,
@@ -198,9 +200,9 @@ def decide(
     """
     from encheck.engine.conclusion import GateOptions, refuse_beforehand
     from encheck.gating.baseline import read as read_baseline
+    from encheck.gating.purpose import DECIDED_BY
 
     _refuse_wrong(options, primary, inconclusive)
-    aim = _purpose(purpose, margin / 100, tuple(protect), tuple(accept), tried, max_false_accepts)
     _refuse_twins(new, old, twins)
     every = (*packaged_checks(), *(check for file in own_checks for check in checks_in(file)))
     refuse_twice(every)
@@ -211,9 +213,14 @@ def decide(
     _refuse_report_in(report_dir, [*folders, *([place] if (place := _folder(new)) else [])])
     queries = options.get("queries")
     refuse_beforehand(Path(str(queries)) if queries else None, len(twins), save, folders)
-    how = GateOptions(baselines=anchors, save=save, primary=primary, purpose=aim, inconclusive=inconclusive)
 
     first, known = _saved(old), _run_in(new)
+    asked = [data] if isinstance(data, str) else list(data)
+    held = [] if purpose else _held_by_run(known[0]) if known else _held_by(asked, has_log=bool(queries))
+    narrowed = {"name": purpose, "margin": None if margin is None else margin / 100, "protect": tuple(protect),
+                "accept": tuple(accept), "tried": tried, "budget": max_false_accepts}  # fmt: skip
+    aim = _purpose({name: value for name, value in narrowed.items() if value not in (None, ())}, held)
+    how = GateOptions(baselines=anchors, save=save, primary=primary, purpose=aim, inconclusive=inconclusive)
     if known and first:
         given = {"save_baseline": save, "twins": list(twins), "checks": checks, "names": names,
                  "own_checks": list(own_checks), "data": None if data in ("probes", ["probes"]) else data}  # fmt: skip
@@ -221,9 +228,10 @@ def decide(
             raise UsageError(f"{extra[0]} is for models that are measured now, but both runs are over: leave it out")
         place = _as_path(report_dir) if report_dir else None
         return _of_run(*known, replace(how, baselines=(first, *anchors)), place, command=command or "")
-    asked = [data] if isinstance(data, str) else list(data)
     is_stored = any(str(one).startswith("vectors:") for one in (new, old))  # which have no vectors of other texts
-    if not is_stored and _is_for_another(aim, asked, every if chosen is None else chosen, has_log=bool(queries)):
+    selected = {check.property for check in (every if chosen is None else chosen)}
+    is_for_another = aim.name != "change" if aim else any(DECIDED_BY[name] in selected for name in held)
+    if is_for_another and not is_stored:
         asked = _with_built_in(asked, first)
     first = first or _shipped(old, asked, options)
     if known:
@@ -246,31 +254,55 @@ def _refuse_wrong(options: Mapping[str, Given], primary: str | None, inconclusiv
             raise UsageError(unknown(name, value, known))
 
 
-def _purpose(
-    name: str | None,
-    margin: float,
-    protect: tuple[str, ...],
-    accept: tuple[str, ...],
-    tried: int,
-    budget: float | None,
-) -> Purpose | None:
-    """What was asked for; None where that is left to the data. UsageError for what cannot be."""
-    from encheck.gating.purpose import MARGIN, Purpose
+def _purpose(asked: Mapping[str, Any], held: Sequence[str]) -> Purpose | None:
+    """What was asked for, of the first purpose that the data decide where none is named; None where nothing was.
 
-    if name is None and (protect or accept or tried > 1 or margin != MARGIN or budget is not None):
-        name = "search" if budget is None else "pairs"
-    return None if name is None else Purpose(name, margin, protect, accept, tried, budget)  # type: ignore[arg-type]
+    UsageError for what cannot be.
+    """
+    from encheck.gating.purpose import Purpose
+
+    if not asked or asked == {"tried": 1}:
+        return None
+    guess = "pairs" if "budget" in asked else next(iter(held), "search")
+    return Purpose(**{"name": guess, **asked})
 
 
-def _is_for_another(purpose: Purpose | None, data: Sequence[str], checks: Sequence[Check], *, has_log: bool) -> bool:
-    """Whether the gate decides for another model: as asked, else where a search decides."""
-    from encheck.datasets.load import holds_search
+def _held_by(data: Sequence[str], *, has_log: bool) -> list[str]:
+    """The purposes that data decide which are not loaded yet, in the order in which they are taken."""
+    from encheck.datasets.load import holds_search, load, may_hold_pairs
+
+    if any(holds_search(one, has_log=has_log) for one in data):
+        return ["search"]
+    log = logging.getLogger("encheck")
+    log.disabled = True  # what is wrong with the data is said when they are loaded to be measured
+    try:
+        loaded = [load(one, skip_bad_rows=True) for one in data if may_hold_pairs(one)]
+    except EncheckError:
+        return []
+    finally:
+        log.disabled = False
+    return [name for name, is_held in _decided_by(loaded).items() if is_held]
+
+
+def _decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
+    """Whether data decide each purpose, in the order in which they are taken."""
+    from encheck.gating.weighing import is_own
+
+    own = [one for one in data if is_own(one.name)]
+    return {
+        "search": any(one.collection and one.collection.queries for one in own),
+        "similarity": any(len({pair.score for pair in one.pairs} - {None}) > 1 for one in own),
+        "pairs": any({"0", "1"} <= {*one.labels} for one in own),
+    }
+
+
+def _held_by_run(results: Results) -> list[str]:
+    """The purposes that a run decides, in the order in which they are taken."""
     from encheck.gating.purpose import DECIDED_BY
+    from encheck.gating.weighing import is_own
 
-    if purpose:
-        return purpose.name != "change"
-    searches = any(check.property == DECIDED_BY["search"] for check in checks)
-    return searches and any(holds_search(one, has_log=has_log) for one in data)
+    measured = {row.property for row in results.rows if is_own(row.data) and row.value is not None}
+    return [name for name, property_ in DECIDED_BY.items() if property_ in measured]
 
 
 def _with_built_in(data: list[str], old: Baseline | None) -> list[str]:
@@ -390,14 +422,12 @@ def _weighed(every: Sequence[Check], chosen: Sequence[Check] | None, settings: S
 def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Sequence[Check]) -> None:
     """UsageError before anything is encoded, where nothing will decide, and for --protect of what is not measured."""
     from encheck.gating.declared import may_be_protected
-    from encheck.gating.purpose import DECIDED_BY, NEEDS
-    from encheck.gating.weighing import BUILT_IN
+    from encheck.gating.purpose import DECIDED_BY, NEEDS, refuse_protected
+    from encheck.gating.weighing import is_own
+    from encheck.language.identify import languages_of
 
-    data = [one for one in data if one.name != BUILT_IN]
-    held = {
-        "search": any(one.collection and one.collection.queries for one in data),
-        "pairs": any({"0", "1"} <= {*one.labels} for one in data),
-    }
+    data = list(data)
+    held = _decided_by(data)
     if not held[purpose.name]:
         others = [f". For what these data hold: --for {name}" for name, is_held in held.items() if is_held]
         raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}{''.join(others)}")
@@ -410,6 +440,15 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
     known = {check.property for check in measured if may_be_protected(check.claim.declared)}
     if strange := [name for name in purpose.protect if name not in known]:
         raise UsageError(unknown("--protect", strange[0], known))
+    own = [one for one in data if is_own(one.name)]
+    if purpose.protect and not any(one.contrasts or any(group.variants for group in one.groups) for one in own):
+        refuse_protected(purpose, languages_of([text for one in own for text in _asked_with(one)]))
+
+
+def _asked_with(data: Dataset) -> list[str]:
+    """The texts that data ask with: the first of each pair, queries."""
+    queries = data.collection.queries if data.collection else ()
+    return [pair.first for pair in data.pairs] + [query.text for query in queries]
 
 
 def _refuse_models(saved: Sequence[Baseline], subjects: Mapping[str, Subject], mine: Sequence[str], old: str) -> None:

@@ -165,7 +165,7 @@ def scored_table(row: Mapping[str, Any], columns: Columns, declared: Declaration
         case_of(row), row["check"], row["property"], row["data"], row["level"], KINDS[frame.kind],
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
         rounded(frame.near.scores), rounded(frame.far.scores if frame.far else nothing), declared, frame.answers,
-        frame.weights, frame.slices if frame.kind == "ranked" else (), frame.shares,
+        frame.weights, frame.slices if frame.kind == "ranked" else (), frame.shares, frame.gold,
     )  # fmt: skip
 
 

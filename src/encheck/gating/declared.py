@@ -19,6 +19,7 @@ BY_KIND: dict[str, Metric[...]] = {
     "pair": mean_similarity,
 }
 SEARCH = "retrieval"  # the family whose answers are weighed where no figure is
+GRADED = "sts"  # the property whose pairs are weighed together
 _FIELDS = tuple(field.name for field in fields(Declaration))
 
 
@@ -40,8 +41,8 @@ def declared_of(table: Table) -> Declaration:
 
 
 def is_weighed(declared: Declaration) -> bool:
-    """Whether a gate goes by what the check finds: by its figure, by a contract, or by the answers of a search."""
-    return not declared.reported or declared.family in (CONTRACT, SEARCH)
+    """Whether a gate goes by what the check finds: its figure, a contract, the answers of a search, graded pairs."""
+    return not declared.reported or declared.family in (CONTRACT, SEARCH) or declared.property == GRADED
 
 
 def may_be_protected(declared: Declaration) -> bool:

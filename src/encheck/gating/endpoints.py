@@ -1,7 +1,8 @@
-"""The primary endpoint of a search with labels: the one rank metric that a gate tests, and what is reported beside it.
+"""The figure that a gate tests of a search with labels and of graded pairs, and what is reported beside it.
 
-recall@1 where one document is right for each query, so that it says how often the right one comes first; else nDCG@10;
-or what `--primary` names. It is chosen by the labels and by the user, never by scores.
+Of graded pairs it is Spearman's correlation with people's scores. Of a search it is one rank metric: recall@1 where one
+document is right for each query, so that it says how often the right one comes first; else nDCG@10; or what `--primary`
+names. It is chosen by the labels and by the user, never by scores.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from encheck.gating.declared import declared_of
+from encheck.gating.types import TOLERANCE, Paired
 from encheck.metrics import Metric
+from encheck.metrics.correlation import spearman
 from encheck.metrics.search import (
     DELTA,
     document_recall_at_1,
@@ -65,6 +68,18 @@ def endpoint_of(table: Table, wanted: str | None = None) -> Metric[...] | None:
     has_one = all(len(Answers.of(text).right) == 1 for text in table.answers)
     found = ENDPOINTS[wanted or (FIRST if has_one else NDCG)]
     return replace(found, kind="rate" if has_one and found in HITS else "mean", delta=DELTA, reported="")
+
+
+def graded_endpoint(before: Table, after: Table) -> Paired:
+    """Spearman's correlation with people's scores, before and after: the same pairs, in the same order.
+
+    A pair whose scores agree within the noise of batch sizes has the same one under both models.
+    """
+    near = np.where(np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE), before.near, after.near)
+    old, new = (spearman.per_item(table, RANKS) for table in (before, replace(after, near=near)))
+    same = bool((near == before.near).all())
+    return Paired(str(before.gate_row), declared_of(before).family, "mean", old, new, numbered(before.things),
+                  same=same, budget="primary", endpoint=spearman.label)  # fmt: skip
 
 
 def beside(before: Table, after: Table, endpoint: Metric[...]) -> tuple[Beside, ...]:

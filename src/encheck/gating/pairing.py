@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from encheck.gating.declared import chance_of, gating
 from encheck.gating.endpoints import endpoint_of
-from encheck.gating.types import Budget
+from encheck.gating.types import TOLERANCE, Budget
 from encheck.metrics import Metric
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
@@ -23,7 +23,6 @@ __all__ = [
     "DEV_SPLIT", "GATE_SPLIT", "TOLERANCE", "VALIDATION", "Compared", "Table", "alike", "compare", "shared",
 ]  # fmt: skip
 Floats = NDArray[np.float64]
-TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
 
 
 @dataclass(frozen=True)
@@ -140,11 +139,14 @@ def _entries(metric: Metric[...], table: Table, rows: NDArray[np.bool_]) -> NDAr
 
 
 def shared(first: Table, other: Table) -> tuple[Table, Table]:
-    """Both tables on the items (id and texts) that they have in common, in the order of the first."""
-    at = {pair: i for i, pair in enumerate(zip(other.items, other.texts, strict=True))}
-    pairs = [(i, at[p]) for i, p in enumerate(zip(first.items, first.texts, strict=True)) if p in at]
-    mine, theirs = np.array(pairs, np.intp).reshape(-1, 2).T
-    return first.of(mine), other.of(theirs)
+    """Both tables on the items (id, texts, people's score) that they have in common, in the order of the first."""
+    mine, theirs = (
+        list(zip(one.items, one.texts, one.gold or [None] * len(one.items), strict=True)) for one in (first, other)
+    )
+    at = {item: i for i, item in enumerate(theirs)}
+    pairs = [(i, at[item]) for i, item in enumerate(mine) if item in at]
+    ours, others = np.array(pairs, np.intp).reshape(-1, 2).T
+    return first.of(ours), other.of(others)
 
 
 def alike(before: Table, after: Table) -> NDArray[np.bool_]:

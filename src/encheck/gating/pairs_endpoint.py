@@ -34,6 +34,7 @@ from encheck.statistics.sharing import LEVEL, Sharing
 
 Floats = NDArray[np.float64]
 Answer = Literal["compare", "no", "cannot tell"]
+BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,28 @@ class PairsEndpoint:
         )
         low, high = (float(end[0]) for end in self.sharing.change_interval(self.differences, level=level))
         return max(mean - math.hypot(mean - low, reach), -1.0), min(mean + math.hypot(high - mean, reach), 1.0)
+
+    def labels_needed(self, margin: float, *, alpha: float, fewest: int) -> str:
+        """How many labels would decide in 80% of cases, were the change what it seems; `fewest` positives always.
+
+        A threshold takes negatives first. Then the error falls with the root of the labels of both kinds.
+        """
+        promised, positives = self.new.promise, len(self.positives)
+        if self.answer != "compare":
+            more = f"about {promised.needed:,}" if promised.needed else f"{units_needed(0, promised.budget):,} or more"
+            return f"{more} independent negatives would decide whether it has a threshold"
+        if self.sharing.withheld:
+            return "positives that share less would decide"
+        change = float(self.differences.mean())
+        low, high = self.interval()
+        error = (high - low) / (2 * BOUND)
+        to_block = -change / (NormalDist().inv_cdf(1 - alpha / 2) + LIKELY)
+        to_pass = min((margin + change) / (BOUND + LIKELY), (margin / 2 + change) / LIKELY)
+        times = max((error / max(to_block, to_pass)) ** 2, fewest / positives, 1.0)
+        return (
+            f"about {math.ceil(times * positives):,} positives and {math.ceil(times * promised.negatives):,} negatives "
+            f"would decide"
+        )
 
 
 def pairs_endpoint(

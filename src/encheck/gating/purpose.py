@@ -1,4 +1,4 @@
-"""What a new model is to be: the same one, changed, or another one for a search or for pairs.
+"""What a new model is to be: the same one, changed, or another one for a search, for pairs or for graded pairs.
 
 *change* is decided row by row (`decision.decide`): no behaviour may be lost. For the other purposes a few components
 decide, each by one rule on d = NEW - OLD, its two-sided 95% interval [l, u], and a margin m:
@@ -14,33 +14,41 @@ for certain leave the answer to the user. docs/gate.md has the error rates.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 
 from encheck.errors import UsageError, unknown
 from encheck.gating.decision import assess, bounds, measure
+from encheck.gating.declared import GRADED
 from encheck.gating.pairs_endpoint import PairsEndpoint
 from encheck.gating.types import DEFAULT, QUIET, Budget, Decision, GateRow, Moved, Outcome, Paired, Rule
+from encheck.language.identify import english_share, said_of_languages
 from encheck.statistics.sharing import sharing_of
 
-Name = Literal["change", "search", "pairs"]
-NAMES: tuple[Name, ...] = ("change", "search", "pairs")
-MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.04, 0.02, 0.10
+Name = Literal["change", "search", "pairs", "similarity"]
+NAMES: tuple[Name, ...] = ("change", "search", "pairs", "similarity")
+MARGINS: Mapping[Name, float] = {"change": 0.04, "search": 0.04, "pairs": 0.04, "similarity": 0.02}
+LEAST_MARGIN, MOST_MARGIN = 0.02, 0.10
 PROTECTED = 0.08  # the margin of a protected behaviour
 WATCHED = ("negation", "number", "entity")
 WATCHED_LOSS = 0.10  # of a watched behaviour, at least and for certain, that is the user's to accept
 BUDGET, LEVEL = 0.05, 0.95
 ACCEPTED = "share of positives accepted"  # the endpoint of pairs, whose row has the name of their data
 GUARDED = ("number", "entity", "antonym")  # protected where pairs decide, and nothing else is named
-ENGLISH = 0.8  # of the user's texts: with fewer, the sentences that come with encheck decide nothing
+ENGLISH = 0.8  # of the user's texts: with fewer, built-in sentences neither decide nor are watched
+NO_BUILT_IN = "the sentences that come with encheck are English, so they neither decide nor are watched"
 NEEDS: Mapping[str, str] = {
     "search": "documents with queries (--data retrieval:DIR, or --data DIR --queries FILE)",
+    "similarity": "graded pairs (--data pairs:FILE with a column score, or --data stsb:DIR)",
     "pairs": "pairs labelled 0 and 1 (--data pairs:FILE)",
 }
-DECIDED_BY: Mapping[str, str] = {"search": "retrieval", "pairs": "paraphrase"}  # the property of the checks that decide
+DECIDED_BY: Mapping[Name, str] = {"search": "retrieval", "similarity": GRADED, "pairs": "paraphrase"}
+"""The property of the checks that decide; without --for, the first purpose whose data there are."""
 WATCHED_QUERIES = 50  # of a slice that is watched
 WHOLE: Mapping[Budget, float] = {"primary": 1.0, "behaviour": 1.0, "slices": 1.0}  # each component is tested by itself
 FEWEST_ITEMS, FEWEST_CLUSTERS = 20, 16  # the second for 15 degrees of freedom
@@ -48,7 +56,8 @@ FEWEST_ITEMS, FEWEST_CLUSTERS = 20, 16  # the second for 15 degrees of freedom
 
 @dataclass(frozen=True)
 class Purpose:
-    """What the gate decides for. `margin` is m, as a share; `protect` names the behaviours that may not be lost.
+    """What the gate decides for. `margin` is m, as a share, by default that of `MARGINS`; `protect` names the
+    behaviours that may not be lost.
 
     `accept` names watched behaviours and slices whose loss the user accepts; `tried` counts the candidates of which
     this is the best: it divides the levels. Of pairs, `budget` is the share of false accepts that is allowed; None is
@@ -56,7 +65,7 @@ class Purpose:
     """
 
     name: Name = "change"
-    margin: float = MARGIN
+    margin: float = math.nan
     protect: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
     tried: int = 1
@@ -66,15 +75,18 @@ class Purpose:
         """UsageError for a value out of range, and for what *change* does not take."""
         if self.name not in NAMES:
             raise UsageError(unknown("--for", self.name, NAMES))
+        if math.isnan(self.margin):
+            object.__setattr__(self, "margin", MARGINS[self.name])
         if not LEAST_MARGIN <= self.margin <= MOST_MARGIN:
             raise UsageError(f"--margin is {100 * self.margin:g} points, but has to lie between 2 and 10")
         if self.tried < 1:
             raise UsageError(f"--tried={self.tried}: give the number of candidates that were tried, 1 or more")
         if self.budget is not None and (self.name != "pairs" or not 0 < self.budget < 1):
             raise UsageError("--max-false-accepts is a share between 0 and 1, and for --for pairs")
-        if self.name == "change" and (self.protect or self.accept or self.tried > 1 or self.margin != MARGIN):
+        has_margin = self.margin != MARGINS[self.name]
+        if self.name == "change" and (self.protect or self.accept or self.tried > 1 or has_margin):
             raise UsageError(
-                "--margin, --protect, --accept and --tried are for another model (--for search or pairs): "
+                "--margin, --protect, --accept and --tried are for another model (--for search, pairs or similarity): "
                 "where one model was changed, no behaviour may be lost"
             )
         self._refuse_accepted()
@@ -117,15 +129,15 @@ def decide_for(
     contracts: Sequence[str] = (),
     missing: Sequence[str] = (),
     moved: Sequence[Moved] = (),
-    english: float = 1.0,
+    languages: Mapping[str, int] = MappingProxyType({}),
 ) -> Decision:
-    """The decision for this purpose; `english` is the share of the user's texts that are English.
+    """The decision for this purpose; `languages` counts the user's texts by language.
 
     UsageError for a protected behaviour that nobody measured, a slice to accept that there is not, and where nothing
     decides.
     """
     if not contracts:
-        _refuse_unmeasured(purpose, found, moved, english)
+        _refuse_unmeasured(purpose, found, moved, languages)
     components = [
         *(replace(one, delta=purpose.margin / 2) for one in found.endpoints),
         *(replace(found.behaviours[name], delta=PROTECTED / 2)
@@ -139,6 +151,8 @@ def decide_for(
         decided.append(
             _with_unjudged(row, one, found.if_right[one.name], strict) if one.name in found.if_right else row
         )
+    if purpose.name == "similarity":
+        decided = [_with_pairs_needed(row) if row.endpoint else row for row in decided]
     fallen = _fallen(purpose, found, rule)
     yours = tuple(name for name in fallen if name not in purpose.accept)
     beside = [*found.slices, *found.rows]
@@ -171,19 +185,25 @@ def _with_unjudged(row: GateRow, one: Paired, if_right: Paired, rule: Rule) -> G
     return replace(row, outcome="inconclusive", why=why, unjudged=count, needed=None, remedy=None)
 
 
-def few_english(share: float) -> str:
-    """That the sentences that come with encheck decide nothing, as so few of the user's texts are English."""
-    return f"{share:.0%} of your texts are English: the sentences that come with encheck decide nothing"
+def refuse_protected(purpose: Purpose, languages: Mapping[str, int]) -> None:
+    """UsageError for a behaviour that is protected by built-in sentences, where few of the user's texts are English."""
+    if purpose.protect and english_share(languages) < ENGLISH:
+        raise UsageError(
+            f"--protect {purpose.protect[0]} cannot be measured: {said_of_languages(languages)}, and {NO_BUILT_IN}. "
+            f"Remedy: leave it out, or give sentences of your own with written edits (--data probes:FILE)"
+        )
 
 
-def _refuse_unmeasured(purpose: Purpose, found: Weighable, moved: Sequence[Moved], english: float) -> None:
+def _refuse_unmeasured(
+    purpose: Purpose, found: Weighable, moved: Sequence[Moved], languages: Mapping[str, int]
+) -> None:
     if not found.endpoints and not found.pairs and not moved:
         raise UsageError(
             f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. Nothing of the kind was measured"
         )
     if unmeasured := [name for name in purpose.protect if name not in found.behaviours]:
-        why = "" if english >= ENGLISH else f". {few_english(english)}"
-        raise UsageError(f"{unknown('--protect', unmeasured[0], found.behaviours or ['none'])}{why}")
+        refuse_protected(replace(purpose, protect=(unmeasured[0],)), languages)
+        raise UsageError(unknown("--protect", unmeasured[0], found.behaviours or ["none"]))
     slices = [one.name for one in found.slices]
     if strange := [name for name in purpose.accept if name not in (*WATCHED, *slices)]:
         raise UsageError(unknown("--accept", strange[0], (*WATCHED, *slices)))
@@ -198,7 +218,8 @@ def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> 
     """The share of positives that each model accepts at its own threshold, as a component of so many."""
     before, now = (float(side.hits.mean()) for side in (found.old, found.new))
     low, high = found.interval(1 - (1 - LEVEL) / purpose.tried)
-    highest = found.interval(1 - (1 - LEVEL) / count / purpose.tried)[1]
+    alpha = (1 - LEVEL) / count / purpose.tried
+    highest = found.interval(1 - alpha)[1]
     change, half = now - before, purpose.margin / 2
     withheld = found.sharing.withheld or ("fewer than 20 positives" if len(found.positives) < FEWEST_ITEMS else "")
     outcome: Outcome = "inconclusive"
@@ -217,14 +238,22 @@ def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> 
             else f"a loss of {100 * purpose.margin:g} points cannot be ruled out"
         )
         why = f"{shown}: {said}"
+    if outcome == "inconclusive":
+        why += f"; {found.labels_needed(purpose.margin, alpha=alpha, fewest=FEWEST_ITEMS)}"
     lost, gained = (int((found.differences == sign).sum()) for sign in (-1, 1))
     nan = float("nan")
     return GateRow(
         name, "pairs", "rate", len(found.positives), found.sharing.independent, before, now, change, low, high, nan,
         half, nan, nan, outcome, gates=True, evidence=True, gained=gained, lost=lost, mcnemar=None, detectable=nan,
-        needed=None, why=why, budget="primary", alpha=(1 - LEVEL) / count / purpose.tried,
+        needed=None, why=why, budget="primary", alpha=alpha,
         endpoint=f"{ACCEPTED} ({_at(found)})",
     )  # fmt: skip
+
+
+def _with_pairs_needed(row: GateRow) -> GateRow:
+    """The row of graded pairs with how many of them would decide it, if it is open."""
+    asks = f"; about {row.needed:,} graded pairs like these would decide" if row.needed else ""
+    return replace(row, why=row.why + asks, remedy=None)
 
 
 def _at(found: PairsEndpoint) -> str:

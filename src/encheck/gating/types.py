@@ -20,6 +20,7 @@ Budget = Literal["primary", "behaviour", "slices"]
 BUDGETS: tuple[Budget, ...] = ("primary", "behaviour", "slices")
 SPLIT: Mapping[Budget, float] = MappingProxyType({"primary": 0.6, "behaviour": 0.2, "slices": 0.2})
 Z = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
+TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
 PRIOR = 4  # seed replicates that the noise of all rows is worth, where that of one row is estimated
 FEWEST_REPLICATES = 3
 EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "block": 1, "inconclusive": 10}

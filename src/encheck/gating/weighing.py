@@ -18,14 +18,24 @@ from encheck.gating.baseline import STORED, Baseline, tables_of
 from encheck.gating.capabilities import by_property, parts, pooled
 from encheck.gating.capabilities import rows as gate_rows
 from encheck.gating.decision import decide
-from encheck.gating.declared import declarations, declared_of, gating
-from encheck.gating.endpoints import RANKS, Beside, beside
+from encheck.gating.declared import GRADED, declarations, declared_of, gating
+from encheck.gating.endpoints import RANKS, Beside, beside, graded_endpoint
 from encheck.gating.kept import Kept, Part
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries, unjudged_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
-from encheck.gating.pairs_endpoint import PairsEndpoint, pairs_endpoint
+from encheck.gating.pairs_endpoint import pairs_endpoint
 from encheck.gating.partial import in_part, partial_gate, unselected
-from encheck.gating.purpose import BUDGET, ENGLISH, GUARDED, Purpose, Weighable, decide_for, few_english, has_enough
+from encheck.gating.purpose import (
+    BUDGET,
+    DECIDED_BY,
+    ENGLISH,
+    GUARDED,
+    NO_BUILT_IN,
+    Purpose,
+    Weighable,
+    decide_for,
+    has_enough,
+)
 from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample
 from encheck.gating.remedies import remedies
 from encheck.gating.scale_shift import LABELLED, ScaleShift, ThresholdShift, scale_shifts, threshold_shifts
@@ -33,12 +43,12 @@ from encheck.gating.sight import itself, look
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
 from encheck.ids import CaseId
-from encheck.language.identify import is_english
+from encheck.language.identify import english_share, languages_of, said_of_languages
 from encheck.metrics.health import OF_THE_SPACE
 from encheck.scoring.answers import Answers
+from encheck.scoring.pairs import NO_RANDOM_PAIRS
 from encheck.scoring.scores import Scale
 from encheck.statistics.sharing import numbered
-from encheck.types import content_hash
 
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 NOT_THREE = (
@@ -85,6 +95,7 @@ class Weighed:
     gate is inconclusive. `reindex` says whether stored vectors stay, None of models that score pairs; `thresholds` what
     becomes of a threshold in use. `answered` counts the queries of each search that are answered worse and better.
     `unjudged` has the queries whose first answers nobody judged, of each search that is open for them.
+    `languages` counts the user's texts by language, where few are English.
     """
 
     baseline: str
@@ -104,6 +115,7 @@ class Weighed:
     answered: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     scales: tuple[ScaleShift, ...] = ()
     unjudged: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
+    languages: str = ""
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -149,7 +161,7 @@ def weigh(
 
     Where the run left out checks that its data allow, the gate is partial and does not pass. `primary` names the
     primary endpoint of searches with labels, None for the one that their labels ask for. `purpose` is what the
-    candidate is for, None for what the data ask for: a search where there is one, else the same model, changed.
+    candidate is for, None for what the data ask for: the first of `DECIDED_BY`, else the same model, changed.
     `people` know what was judged of answers that differ. `vectors` are the candidate's of some texts, `documents` the
     lengths of the user's; `threshold` is the one in use.
     """
@@ -160,23 +172,32 @@ def weigh(
     found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
     new, missing = tuple(_uncompared(pair)), _missing(pair, results)
     noise = seed_noise or baseline.seed_noise or QUIET
-    wanted = purpose or Purpose("search" if found.endpoints or pair.searched else "change")
+    graded, pairs = _graded(pair), _labelled(pair)
+    held = {"search": found.endpoints or pair.searched, "similarity": graded, "pairs": pairs}
+    wanted = purpose or Purpose(next((name for name in DECIDED_BY if held[name]), "change"))
     broken = _broken(results, model)
-    english = 1.0 if wanted.name == "change" else english_share(results, items)
+    languages = languages_of(_own_texts(results, items))
+    decisive: set[str] = set()
+    has_english = english_share(languages) >= ENGLISH
     if wanted.name == "change":
         moved_ = [_moved(one, baseline.name, people, wanted) for one in pair.searched]
         decision = decide(found.paired, rule=rule, seed_noise=noise, contracts=broken, missing=missing, moved=moved_)
     else:
-        found = found.with_behaviours(built_in=english >= ENGLISH)
+        found = found.with_behaviours(built_in=has_english)
         weighable = found.weighable
         if wanted.name == "pairs":
-            weighable = _of_pairs(found, pair, wanted)
+            weighable = _of_pairs(found, pairs, wanted)
             guarded = (name for name in GUARDED if (one := weighable.behaviours.get(name)) and has_enough(one))
             wanted = replace(wanted, protect=wanted.protect or tuple(guarded))
+        if wanted.name == "similarity":
+            endpoints = [graded_endpoint(*both) for both in graded]
+            beside_ = [replace(one, budget="behaviour") for one in weighable.endpoints]  # type: ignore[arg-type]
+            weighable = replace(weighable, endpoints=endpoints, slices=(), rows=[*beside_, *weighable.rows])
+            decisive = {old.case for old, _ in graded}
         logs = pair.searched if wanted.name == "search" else ()
         moved_ = [_moved(one, baseline.name, people, wanted) for one in logs]
         decision = decide_for(
-            wanted, weighable, rule=rule, contracts=broken, missing=missing, moved=moved_, english=english
+            wanted, weighable, rule=rule, contracts=broken, missing=missing, moved=moved_, languages=languages
         )
     partial = partial_gate(baseline, results, model=model, weighed=pair.properties, missing=missing,
                            uncompared=sorted({table.property for table in new}))  # fmt: skip
@@ -185,13 +206,16 @@ def weigh(
         baseline.name,
         decision,
         _flips(found.rows),
-        {**found.reported, **{table.case: NEW for table in new}},
+        {
+            **{case: why for case, why in found.reported.items() if case not in decisive},
+            **{table.case: NEW for table in new},
+        },
         _scores(pair, decision),
         (
             *_not_compared(new),
             *_same_weights(baseline, results, model),
             *(_notes(baseline, results, model) if wanted.name == "change" else ()),
-            *([few_english(english)] if english < ENGLISH else []),
+            *([NO_BUILT_IN] if not has_english and wanted.name != "change" else []),
         ),
         lost_queries(found.rows, changed=_changed_data(baseline, results)),
         pair.searched,
@@ -204,37 +228,53 @@ def weigh(
         {name: _answered(some) for name, some in found.rows.items() if some[0].after.answers},
         scale_shifts(pair.old.scales, pair.new.scales, threshold=threshold),
         {row.name: unjudged_queries(found.rows[row.name]) for row in decision.rows if row.unjudged},
+        "" if has_english else said_of_languages(languages),
     )
 
 
-def english_share(results: Results, items: Columns) -> float:
-    """The share of the user's texts that are English, of up to 1,000 by their hash; 1 where there are none."""
-    own = {str(CaseId.of(row)) for row in results["checks"] if row["data"].partition(":")[0] != BUILT_IN}
-    texts = {str(text) for case, columns in items.items() if case in own for text in columns.get("source", ())}
-    chosen = sorted(texts, key=content_hash)[:1_000]
-    return sum(map(is_english, chosen)) / len(chosen) if chosen else 1.0
+def _own_texts(results: Results, items: Columns) -> set[str]:
+    """The texts that the user's data ask with."""
+    own = {str(CaseId.of(row)) for row in results["checks"] if is_own(row["data"])}
+    return {str(text) for case, columns in items.items() if case in own for text in columns.get("source", ())}
 
 
-def _of_pairs(found: _Rows, pair: _Facing, purpose: Purpose) -> Weighable:
+def is_own(data: str) -> bool:
+    """Whether data of this name are the user's, and not the sentences that come with encheck."""
+    return data.partition(":")[0] != BUILT_IN
+
+
+def _graded(pair: _Facing) -> list[tuple[Table, Table]]:
+    """The user's graded pairs under both models."""
+    return [
+        (old, pair.new.tables[name])
+        for name, old in pair.old.tables.items()
+        if old.property == GRADED and is_own(old.data) and len({*old.gold}) > 1
+    ]
+
+
+def _labelled(pair: _Facing) -> dict[str, tuple[Table, Table]]:
+    """The user's pairs of both labels under both models, each pair once, by their data."""
+    labelled: dict[str, tuple[Table, Table]] = {}
+    for name, old in pair.old.tables.items():
+        if old.kind == LABELLED and is_own(old.data) and old.data not in labelled:
+            once = np.unique(old.texts, return_index=True)[1]
+            both = old.of(once), pair.new.tables[name].of(once)
+            labelled |= {old.data: both} if {0, 1} <= {*both[0].labels} else {}
+    return labelled
+
+
+def _of_pairs(found: _Rows, pairs: Mapping[str, tuple[Table, Table]], purpose: Purpose) -> Weighable:
     """What a gate for pairs weighs: the user's labelled pairs, and which edits stay below each model's threshold.
 
     A search is beside.
     """
-    endpoints: dict[str, PairsEndpoint] = {}
-    for name, old in pair.old.tables.items():
-        if old.kind != LABELLED or old.data.partition(":")[0] == BUILT_IN or old.data in endpoints:
-            continue
-        once = np.unique(old.texts, return_index=True)[1]
-        old, new = old.of(once), pair.new.tables[name].of(once)
-        if {0, 1} <= {*old.labels}:
-            labels = [label == 1 for label in old.labels]
-            endpoints[old.data] = pairs_endpoint(
-                old.near,
-                new.near,
-                labels=labels,
-                things=numbered(old.things),
-                budget=purpose.budget or BUDGET,
-            )
+    endpoints = {
+        data: pairs_endpoint(
+            old.near, new.near, labels=[label == 1 for label in old.labels], things=numbered(old.things),
+            budget=purpose.budget or BUDGET,
+        )
+        for data, (old, new) in pairs.items()
+    }  # fmt: skip
     first = next(iter(endpoints.values()), None)
     ends = (first.old.threshold, first.new.threshold) if first else (None, None)
     behaviours = {name: _kept_apart(name, found.rows[name], ends) for name in found.behaviours}
@@ -495,7 +535,9 @@ def compare_all(
         if name in after.tables:
             scales = (before.scales.get(table.data, RANKS), after.scales.get(table.data, RANKS))
             found = compare(table, after.tables[name], scales, primary=primary)
-            if found:
+            if found and found.metric.references and not {table.data} <= before.scales.keys() & after.scales.keys():
+                reported[name] = f"{table.data} has {NO_RANDOM_PAIRS}"
+            elif found:
                 own = aside.get(name)
                 compared.append(replace(found, aside=itself(own, before.scales)) if own else found)
             else:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, metric
 from encheck.scoring.pairs import gold_of
-from encheck.scoring.scores import PairScores
+from encheck.scoring.scores import PairScores, Scale
 from encheck.scoring.splits import splits_of
+from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import MANY_ITEMS, Resampler
 from encheck.types import Estimate
 
@@ -25,7 +26,27 @@ WHOLE = "a correlation has no value per item"
 Correlate = Callable[[Floats, Floats, Weights], Floats]
 
 
-@metric(chance=0.0, label="Spearman", whole=WHOLE)
+def _similarities(table: Table, _scale: Scale) -> Floats:
+    return table.near
+
+
+def pseudo_values(table: Table, scores: Floats) -> Floats:
+    """What each graded pair says of Spearman's correlation of `scores` with people's; shape [n].
+
+    Their mean is the correlation. The error of their mean is that of the correlation: each is the correlation plus n
+    times what the pair moves it by (the infinitesimal jackknife). Scores that are all the same rank nothing: 0.
+    """
+    gold = np.array(table.gold, float)
+    value = float(weighted_spearman(scores, gold, np.ones((1, len(scores)), np.float32))[0])
+    if np.isnan(value):
+        return np.zeros(len(scores))
+    return value + len(scores) * _of_ranks(ranks_of(scores), ranks_of(gold))
+
+
+@metric(
+    values=_similarities, contrast=pseudo_values, chance=0.0, label="Spearman",
+    reported="a correlation is of all pairs together: it decides with --for similarity",
+)  # fmt: skip
 def spearman(scores: PairScores) -> Estimate:
     """Correlation of the ranks, ties with their mean rank. NaN if scores or gold do not vary."""
     return _all("spearman", scores, weighted_spearman)

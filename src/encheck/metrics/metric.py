@@ -29,8 +29,8 @@ class Metric(Generic[P]):
 
     Larger is better. `values(table, scale)` gives each item's own value, shape [n], on the calibrated scale where it is
     no rate; None for a metric of a whole set, and `whole` says why. `contrast` turns these into what each item says of
-    a difference between labels. Values of `unit` "chain" have one entry a chain; with `sides` they have one a surface
-    direction of each crossed group. `reported` says
+    a figure of all items: a difference between labels, a correlation. Values of `unit` "chain" have one entry a chain;
+    with `sides` they have one a surface direction of each crossed group. `reported` says
     why the gate never weighs it although every item has a value. `delta` is the loss that matters to the gate where it
     is not the rule's for its kind. `references(table)` says how often the calibration's reference counts in the
     numerator of the mean value; None for a metric on no calibrated scale.

@@ -22,6 +22,7 @@ from encheck.scoring.learned import Learned
 from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import Measure, SurfaceScorer
 from encheck.scoring.nearest import Found, nearest, wider, without_own
+from encheck.scoring.pairs import NO_RANDOM_PAIRS
 from encheck.scoring.ranked import reranked
 from encheck.scoring.scores import (
     BothOrdersScores,
@@ -44,6 +45,7 @@ Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 IDENTITY_PAIRS = 200
 FIRST_STAGE = 100  # documents that BM25 hands to a model that scores pairs
 UNCALIBRATED = Scale(0.0)
+NO_SCALE = Scale(float("nan"), float("nan"))  # of data without two sentences to calibrate with
 FEWEST_TOLD_APART = 0.25  # of the items of a check: where negative words hardly differ, their counter wins half by ties
 
 
@@ -89,7 +91,7 @@ class Scorer:
             by.refuse_to_search()
         if not kind.calibrates:
             return self._in_roles(kind, model, data, items, resampler)
-        scale = self._scale(self._scales, model, data, by) if self.calibrates else UNCALIBRATED
+        scale = self._scale(self._scales, model, data, by, kind) if self.calibrates else UNCALIBRATED
         found = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
         return replace(found, surface=self._surface(kind, data, items, resampler))  # type: ignore[arg-type]
 
@@ -112,7 +114,7 @@ class Scorer:
         kind, by = scores_of(items.kept[0]), _Measured(self.subjects[model])
         if kind.searches or not kind.calibrates:
             raise NothingToMeasure(f"{model} is compared without searches")
-        scale = self._scale(self._scales, model, data, by)
+        scale = self._scale(self._scales, model, data, by, kind)
         return _with_tuning(kind.measured(items.kept, by, self._resampler(data, items.kept), scale), items, by)
 
     def _of_columns(self, model: str, data: str, pairs: ColumnPairs) -> Scores:
@@ -120,9 +122,10 @@ class Scorer:
         refuse_whole(self.subjects[model])
         by, overlap, whole = _Measured(self.subjects[model]), SurfaceScorer(WORD_OVERLAP), pairs.columns
         resampler = self._resampler_of(pairs)
-        scale = self._scale(self._scales, model, data, by)
+        kind = PairScores if pairs.kind == "pair" else BothOrdersScores
+        scale = self._scale(self._scales, model, data, by, kind)
         found = _whole_scores(pairs, self.of_shards[model, data], by, resampler, scale)
-        surface_scale = self._scale(self._surface_scales, WORD_OVERLAP, data, overlap)
+        surface_scale = self._scale(self._surface_scales, WORD_OVERLAP, data, overlap, kind)
         beside = _whole_scores(pairs, ShardScores(whole.overlap), overlap, resampler, surface_scale)
         return replace(found, surface={WORD_OVERLAP: beside})  # type: ignore[arg-type]
 
@@ -220,7 +223,7 @@ class Scorer:
         found: dict[str, Scores] = {}
         for name in kind.surface_scorers:
             by = self._rival(name, data)
-            scale = self._scale(self._surface_scales, name, data, by)
+            scale = self._scale(self._surface_scales, name, data, by, kind)
             one = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
             if name != WORD_OVERLAP and isinstance(one, MarginScores):
                 one = replace(one, has_curve=False)  # a curve costs more than all else
@@ -237,11 +240,16 @@ class Scorer:
             self._frequencies[data] = Frequencies.of(text for some in [*texts, *written] for text in some)
         return self._frequencies[data]
 
-    def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: Measure) -> Scale:
+    def _scale(
+        self, known: dict[tuple[str, str], Scale], label: str, data: str, by: Measure, kind: type[Scores]
+    ) -> Scale:
+        """The calibration of a scorer on a data set. Pairs are measured without one too, as they are ranked."""
         if (label, data) not in known:
             pairs = self.reference(data)
+            if not pairs and kind is PairScores:
+                return NO_SCALE
             if not pairs:
-                raise NothingToMeasure(f"{data} has no two sentences without a shared content word to calibrate with")
+                raise NothingToMeasure(f"{data} has {NO_RANDOM_PAIRS}")
             texts = self.identical(data)
             apart = by.pairs([p.first for p in pairs], [p.second for p in pairs])
             identity = float(by.pairs(texts, texts).mean())

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.columns import ColumnPairs
+from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.example import Line, beside
 from encheck.scoring.frame import Frame, Side, edits_json
@@ -21,6 +22,7 @@ from encheck.statistics.ordered import parts_of
 from encheck.types import SentencePair
 
 LABELS = {1: "same", 0: "other"}
+NO_RANDOM_PAIRS = "no two sentences without a shared content word to calibrate with"
 WORST = 1_000  # items of shards that are listed
 
 
@@ -106,7 +108,12 @@ class PairScores:
 
     @property
     def calibrated(self) -> Self:
-        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        """The same on the scale where 0 is a random pair and 1 is identical text.
+
+        NothingToMeasure where the data have no random pairs.
+        """
+        if np.isnan(self.scale.reference):
+            raise NothingToMeasure(f"{data_of(self.items)} has {NO_RANDOM_PAIRS}")
         surface = {name: beside.calibrated for name, beside in self.surface.items()}
         return replace(self, values=self.scale.similarity(self.values), surface=surface, suffix="_calibrated")
 

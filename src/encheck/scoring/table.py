@@ -26,7 +26,7 @@ class Table:
     `weights` has how often each query was asked, where a log says so: nobody judged what such queries find.
     `slices` has what the data say of each query besides, as a JSON object; a baseline keeps no text, and so none.
     `shares` has hashes of what each item has in common with others, with blanks between them; "" where that is its
-    cluster, and empty where it is for all.
+    cluster, and empty where it is for all. `gold` has people's scores of graded pairs; a baseline keeps none.
     `declared` is what the check declares of itself; None if the run that made the table does not say.
     """
 
@@ -48,6 +48,7 @@ class Table:
     weights: tuple[int, ...] = ()
     slices: tuple[str, ...] = ()
     shares: tuple[str, ...] = ()
+    gold: tuple[float | None, ...] = ()
 
     @builtins.property
     def gate_row(self) -> GateRowId:
@@ -78,7 +79,7 @@ class Table:
         chosen = [int(i) for i in positions]
         names = ("items", "texts", "clusters", "splits", "labels", *["answers"] * bool(self.answers),
                  *["weights"] * bool(self.weights), *["slices"] * bool(self.slices),
-                 *["shares"] * bool(self.shares))  # fmt: skip
+                 *["shares"] * bool(self.shares), *["gold"] * bool(self.gold))  # fmt: skip
         some: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in chosen) for name in names}
         return replace(self, near=self.near[positions], far=self.far[positions], **some)
 

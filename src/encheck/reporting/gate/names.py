@@ -33,6 +33,7 @@ SPOKEN: Mapping[str, str] = MappingProxyType(
         "relation": "Who did what to whom",
         "retrieval": "Search",
         "roles": "Who did it to whom",
+        "sts": "Graded pairs",
         "swapchain": "Swapped words",
         "symmetry": "First or second text",
         "synonym": "Synonyms",

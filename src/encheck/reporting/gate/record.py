@@ -83,6 +83,7 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
         "purpose": w.decision.purpose,
         "margin": w.decision.margin,
         "yours": list(w.decision.yours),
+        "languages": w.languages,
         "outcome": w.decision.outcome,
         "reasons": list(w.decision.reasons),
         "rows": [_row(w, row, shown) for row in w.decision.rows],

@@ -36,7 +36,7 @@ def lines(
         if not verbose:
             yield from _shortened(list(_short_lines(against, candidate, to_type)))
             continue
-        yield f"gate against {against['baseline']}{part(against)}{made_for(against)}: {title(against)}"
+        yield from _head(against)
         yield from _told(against, candidate)
         yield "  what to do:"
         for number, step in enumerate(steps(against, candidate=candidate, to_type=to_type), start=1):
@@ -50,8 +50,14 @@ def lines(
     yield ""
 
 
-def _short_lines(against: Mapping[str, Any], candidate: str, to_type: Commands) -> Iterator[str]:
+def _head(against: Mapping[str, Any]) -> Iterator[str]:
+    """What was decided and for what, and the languages of the texts where few are English."""
     yield f"gate against {against['baseline']}{part(against)}{made_for(against)}: {title(against)}"
+    yield from [f"  {against['languages']}"] * bool(against.get("languages"))
+
+
+def _short_lines(against: Mapping[str, Any], candidate: str, to_type: Commands) -> Iterator[str]:
+    yield from _head(against)
     told = story(against, candidate=candidate)
     yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
     for i, loss in enumerate(told.losses[:TOLD]):

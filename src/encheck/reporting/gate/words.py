@@ -38,13 +38,13 @@ def part(said: Mapping[str, Any]) -> str:
 
 
 def made_for(against: Mapping[str, Any]) -> str:
-    """What the gate decided for, and the margin; empty where one model was changed.
+    """What the gate decided for, and the margin.
 
     >>> made_for({"purpose": "search", "margin": 0.04})
     ', for another model of this search (a loss of 4 points has to be ruled out)'
     """
     if (purpose := against.get("purpose", "change")) == "change":
-        return ""
+        return ", for the same model, changed (no behaviour may be lost)"
     what = {"search": "this search", "pairs": "these pairs", "similarity": "these graded pairs"}[purpose]
     return f", for another model of {what} (a loss of {100 * against['margin']:g} points has to be ruled out)"
 
