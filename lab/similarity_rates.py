@@ -33,7 +33,8 @@ def normals(n: int, rng: np.random.Generator, *, per_cluster: int) -> Floats:
     if per_cluster == 1:
         return own
     common = np.repeat(rng.normal(size=-(-n // per_cluster)), per_cluster)[:n]
-    return (own + common) / np.sqrt(2)
+    clustered: Floats = (own + common) / np.sqrt(2)
+    return clustered
 
 
 def scored(gold: Floats, noise: Floats, spearman: float) -> Floats:

@@ -121,7 +121,9 @@ def test_correlations_with_peoples_scores_are_paired(tmp_path):
     said = {"property": "sts", "metric": "spearman", "value": 0.891, "low": 0.85, "high": 0.92, "verdict": "pass"}
     rng, gold = np.random.default_rng(0), np.arange(40) / 8
     near = [gold / 5 + rng.normal(size=40) / scale for scale in (5, 3)]
-    runs = [write_run(tmp_path / n, some, kind="pair", gold=list(gold), **said) for n, some in zip("cd", near)]
+    runs = [
+        write_run(tmp_path / n, some, kind="pair", gold=list(gold), **said) for n, some in zip("cd", near, strict=True)
+    ]
     ((found,),) = compare(runs).differences.values()
     wanted = [spearmanr(some, gold).statistic for some in near]
     assert (found.before, found.after) == pytest.approx(wanted)

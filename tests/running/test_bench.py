@@ -12,7 +12,7 @@ from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Overlap, Random
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, NothingToMeasure
-from encheck.items.builders import labelled_pairs
+from encheck.items.builders import both_orders, labelled_pairs
 from encheck.items.searches import random_pairs
 from encheck.items.variants import Maker
 from encheck.running.bench import Bench
@@ -39,6 +39,7 @@ ROWS = [
 DATA = from_rows("demo", ROWS)
 OTHER = from_rows("other", [row._replace(first=f"{row.first} once more") for row in ROWS])
 PAIRS = Claim(labelled_pairs, levels=("own",))
+TURNED = Claim(both_orders, levels=("own",))
 
 
 def triplets(dataset, level, maker):
@@ -492,8 +493,14 @@ def test_items_are_made_once_and_nothing_to_measure_is_remembered(store):
 def test_data_without_two_unrelated_sentences_has_nothing_to_calibrate_with(store):
     alike = from_rows("alike", [Row("the otter drifts", f"the otter drifts {n}", n % 2) for n in range(6)])
     bench = prepared(store, Counting(), requests=[("tiny", "alike", PAIRS, "own")], data=(alike,))
+    found = scores_of(bench, data="alike")
+    assert np.isfinite(found.values).all()
+    assert bench.scale("tiny", "alike") is None
     with pytest.raises(NothingToMeasure, match="alike has no two sentences without a shared content word"):
-        scores_of(bench, data="alike")
+        _ = found.calibrated
+    bench = prepared(store, Counting(), requests=[("tiny", "alike", TURNED, "own")], data=(alike,))
+    with pytest.raises(NothingToMeasure, match="alike has no two sentences without a shared content word"):
+        scores_of(bench, TURNED, data="alike")
 
 
 def test_random_pairs_are_resampled_by_the_clusters_of_both_sentences(tmp_path):

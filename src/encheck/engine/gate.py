@@ -230,7 +230,8 @@ def decide(
         return _of_run(*known, replace(how, baselines=(first, *anchors)), place, command=command or "")
     is_stored = any(str(one).startswith("vectors:") for one in (new, old))  # which have no vectors of other texts
     selected = {check.property for check in (every if chosen is None else chosen)}
-    is_for_another = aim.name != "change" if aim else any(DECIDED_BY[name] in selected for name in held)
+    decisive = {name for name, property_ in DECIDED_BY.items() if property_ in selected}
+    is_for_another = aim.name != "change" if aim else bool(decisive.intersection(held))
     if is_for_another and not is_stored:
         asked = _with_built_in(asked, first)
     first = first or _shipped(old, asked, options)
@@ -442,13 +443,9 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
         raise UsageError(unknown("--protect", strange[0], known))
     own = [one for one in data if is_own(one.name)]
     if purpose.protect and not any(one.contrasts or any(group.variants for group in one.groups) for one in own):
-        refuse_protected(purpose, languages_of([text for one in own for text in _asked_with(one)]))
-
-
-def _asked_with(data: Dataset) -> list[str]:
-    """The texts that data ask with: the first of each pair, queries."""
-    queries = data.collection.queries if data.collection else ()
-    return [pair.first for pair in data.pairs] + [query.text for query in queries]
+        texts = [pair.first for one in own for pair in one.pairs]
+        texts += [query.text for one in own if one.collection for query in one.collection.queries]
+        refuse_protected(purpose, languages_of(texts))
 
 
 def _refuse_models(saved: Sequence[Baseline], subjects: Mapping[str, Subject], mine: Sequence[str], old: str) -> None:

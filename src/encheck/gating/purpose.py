@@ -152,7 +152,11 @@ def decide_for(
             _with_unjudged(row, one, found.if_right[one.name], strict) if one.name in found.if_right else row
         )
     if purpose.name == "similarity":
-        decided = [_with_pairs_needed(row) if row.endpoint else row for row in decided]
+        asks = "about {:,} graded pairs like these would decide"
+        decided = [
+            replace(row, why=f"{row.why}; {asks.format(row.needed)}", remedy=None)
+            if row.endpoint and row.needed else row for row in decided
+        ]  # fmt: skip
     fallen = _fallen(purpose, found, rule)
     yours = tuple(name for name in fallen if name not in purpose.accept)
     beside = [*found.slices, *found.rows]
@@ -248,12 +252,6 @@ def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> 
         needed=None, why=why, budget="primary", alpha=alpha,
         endpoint=f"{ACCEPTED} ({_at(found)})",
     )  # fmt: skip
-
-
-def _with_pairs_needed(row: GateRow) -> GateRow:
-    """The row of graded pairs with how many of them would decide it, if it is open."""
-    asks = f"; about {row.needed:,} graded pairs like these would decide" if row.needed else ""
-    return replace(row, why=row.why + asks, remedy=None)
 
 
 def _at(found: PairsEndpoint) -> str:

@@ -176,7 +176,8 @@ def weigh(
     held = {"search": found.endpoints or pair.searched, "similarity": graded, "pairs": pairs}
     wanted = purpose or Purpose(next((name for name in DECIDED_BY if held[name]), "change"))
     broken = _broken(results, model)
-    languages = languages_of(_own_texts(results, items))
+    own = {str(CaseId.of(row)) for row in results["checks"] if is_own(row["data"])}
+    languages = languages_of({str(text) for case in own for text in items.get(case, {}).get("source", ())})
     decisive: set[str] = set()
     has_english = english_share(languages) >= ENGLISH
     if wanted.name == "change":
@@ -191,7 +192,7 @@ def weigh(
             wanted = replace(wanted, protect=wanted.protect or tuple(guarded))
         if wanted.name == "similarity":
             endpoints = [graded_endpoint(*both) for both in graded]
-            beside_ = [replace(one, budget="behaviour") for one in weighable.endpoints]  # type: ignore[arg-type]
+            beside_ = [replace(one, budget="behaviour") for one in weighable.endpoints]
             weighable = replace(weighable, endpoints=endpoints, slices=(), rows=[*beside_, *weighable.rows])
             decisive = {old.case for old, _ in graded}
         logs = pair.searched if wanted.name == "search" else ()
@@ -230,12 +231,6 @@ def weigh(
         {row.name: unjudged_queries(found.rows[row.name]) for row in decision.rows if row.unjudged},
         "" if has_english else said_of_languages(languages),
     )
-
-
-def _own_texts(results: Results, items: Columns) -> set[str]:
-    """The texts that the user's data ask with."""
-    own = {str(CaseId.of(row)) for row in results["checks"] if is_own(row["data"])}
-    return {str(text) for case, columns in items.items() if case in own for text in columns.get("source", ())}
 
 
 def is_own(data: str) -> bool:

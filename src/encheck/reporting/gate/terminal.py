@@ -53,7 +53,7 @@ def lines(
 def _head(against: Mapping[str, Any]) -> Iterator[str]:
     """What was decided and for what, and the languages of the texts where few are English."""
     yield f"gate against {against['baseline']}{part(against)}{made_for(against)}: {title(against)}"
-    yield from [f"  {against['languages']}"] * bool(against.get("languages"))
+    yield from [f"  {said}" for said in (against.get("languages"),) if said]
 
 
 def _short_lines(against: Mapping[str, Any], candidate: str, to_type: Commands) -> Iterator[str]:
