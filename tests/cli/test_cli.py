@@ -435,7 +435,10 @@ def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, some_p
     assert found.exit_code == 4  # the oracle takes no dtype: its argument reached it
     found = encheck("gate", "random", "oracle", *asked, "--report-dir=r", "--save-baseline=kept")
     assert found.exit_code == 1
-    assert "gate against oracle (partial: number), for the same model, changed (no behaviour may be lost): BLOCKED" in found.output
+    assert (
+        "gate against oracle (partial: number), for the same model, changed (no behaviour may be lost): BLOCKED"
+        in found.output
+    )
     results = json.loads((tmp_path / "r" / "results.json").read_text("utf-8"))
     assert [model["label"] for model in results["models"]] == ["random"]
     assert not Path("kept").exists()
@@ -514,7 +517,7 @@ def test_the_gate_weighs_a_model_against_vectors_that_an_old_one_gave(encheck, t
     Path("old.jsonl").write_text(
         "\n".join(json.dumps({"text": t, "vector": v.tolist()}) for t, v in zip(texts, old, strict=True))
     )
-    asked = ("--data=pairs:own.csv", "--report-dir=r", "-m", "paraphrase or jumble", "--threshold=0.7")
+    asked = ("--for=change", "--data=pairs:own.csv", "--report-dir=r", "-m", "paraphrase or jumble", "--threshold=0.7")
     same = encheck("gate", "bag-of-words", "vectors:old.jsonl", *asked)
     against = json.loads(Path("r/results.json").read_text("utf-8"))["gate"]["against"][0]
     assert (against["baseline"], against["reindex"]["needed"], against["reindex"]["texts"]) == ("old", False, 32)
