@@ -262,7 +262,7 @@ def rewritten(folder):
 def test_a_candidate_that_breaks_midway_or_a_contract_is_blocked(run, saved, model, markers, says):
     outcome = run(model, against(saved(markers=markers)), markers=markers)
     assert outcome.ret == 1
-    outcome.stdout.fnmatch_lines(["gate against base (partial*), for the same model, changed (no behaviour may be lost): BLOCKED", says])
+    outcome.stdout.fnmatch_lines(["gate against base (partial*), for the same model, changed *: BLOCKED", says])
 
 
 def test_one_vector_for_all_texts_never_passes(run, saved):
@@ -276,7 +276,7 @@ def test_ten_items_never_decide_and_say_how_many_would(run, saved, pytester):
     data = pairs(pytester.path / "ten.csv", 0, 5)
     outcome = run("bag-of-words", against(saved(args=[data], markers="paraphrase")), data, markers="paraphrase")
     assert outcome.ret == 10
-    outcome.stdout.fnmatch_lines(["*its 5 items share so much *; about 59 independent negatives would decide whether *"])
+    outcome.stdout.fnmatch_lines(["*its 5 items share so much *; about 59 independent negatives would decide *"])
 
 
 def told(pytester):

@@ -209,7 +209,8 @@ def test_the_terminal_tells_the_story_before_the_rows_and_shows_all_figures_on_r
     gate = {"outcome": "block", "exit_code": 1, "against": [against(row(lost_queries=[QUERY]))]}
     said = list(lines(gate, candidate="new"))
     assert said[:4] == [
-        "gate against old, for the same model, changed (no behaviour may be lost): BLOCKED", "  No: do not replace old with new.",
+        "gate against old, for the same model, changed (no behaviour may be lost): BLOCKED",
+        "  No: do not replace old with new.",
         "  Search got worse: 29 of 456 queries lost, 6 won", "    People search longer.",
     ]  # fmt: skip
     assert any("-5.0 points [-7.0, -3.0]" in line for line in said)
