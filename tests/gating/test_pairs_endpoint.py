@@ -47,7 +47,7 @@ def test_ties_are_accepted_together_or_not_at_all():
     scores = np.where(LABELS == 1, 0.9, 0.1)
     scores[200:230] = 0.9  # 3% of the negatives are where all positives are
     assert endpoint(scores, scores, budget=0.05).new.hits.all()
-    assert endpoint(scores, scores, budget=0.02).answer == "no"
+    assert endpoint(scored(4, 0), scores, budget=0.02).answer == "no"
     assert endpoint(scores, scores, budget=0.035).answer == "cannot tell"
 
 
@@ -83,9 +83,10 @@ def test_an_old_model_without_a_threshold_has_no_hits():
     assert found.differences.tolist() == found.new.hits.tolist()
 
 
-def test_no_is_said_where_both_have_none_and_the_budget_is_certainly_broken():
+def test_a_model_that_has_no_threshold_is_no_worse_than_one_that_certainly_has_none_either():
     found = endpoint(scored(0, 0), scored(0, 0, seed=1), budget=0.005)
-    assert (found.answer, found.old.threshold, found.new.threshold) == ("no", None, None)
+    assert (found.answer, found.old.threshold, found.new.threshold) == ("cannot tell", None, None)
+    assert found.reason.endswith("No threshold of the model in use keeps it either")
 
 
 @pytest.mark.parametrize("label", [0, 1])

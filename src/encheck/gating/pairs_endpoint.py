@@ -165,10 +165,13 @@ def _answer(new: Promise, old: Promise) -> tuple[Answer, str]:
     """Whether the two can be compared, and what to say; that none exists is asked before negatives are counted."""
     budget = f"{100 * new.budget:g}%"
     if new.outcome == "broken":
-        return "no", (
+        why = (
             f"no threshold of the candidate keeps {budget}: at {new.strictest:g}, the strictest that {OF_USE}, false "
             f"accepts are {100 * (new.lower or 0):.1f}% or more with 95% confidence"
         )
+        if old.outcome == "broken":
+            return "cannot tell", f"{why}. No threshold of the model in use keeps it either"
+        return "no", why
     if new.outcome == "undecided":
         least = units_needed(0, new.budget)
         return "cannot tell", (
