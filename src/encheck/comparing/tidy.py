@@ -10,7 +10,7 @@ from typing import Any
 from encheck.comparing.comparison import Comparison
 from encheck.comparing.models import Model
 from encheck.metrics import named
-from encheck.reporting.formats import safe_cell
+from encheck.system.cells import safe_cell
 
 PAIRED = ("difference", "difference_low", "difference_high", "compared")
 COLUMNS = (

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from encheck.deciding.index_audit import AuditedRow, IndexAudit
-from encheck.reporting.formats import safe_cell
 from encheck.reporting.results import write_named
 from encheck.reporting.text import one_line, table
+from encheck.system.cells import safe_cell
 
 SCHEMA_VERSION = 1
 FIRST = 5  # rows of a kind that the terminal names

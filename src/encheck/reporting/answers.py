@@ -18,6 +18,7 @@ from encheck.gating.weighing import Searched
 from encheck.reporting.lost import in_a_line
 from encheck.scoring.answers import Answers
 from encheck.system import files
+from encheck.system.cells import safe_cell
 from encheck.system.parquet import table_of
 from encheck.types import content_hash
 
@@ -83,7 +84,7 @@ def write_unjudged(folder: Path, gate: Mapping[str, Any]) -> None:
     """Write the first answers that nobody judged, of each search that is open for them; nothing if there is none."""
     rows = [pair for against in gate["against"] for row in against["rows"] for pair in row.get("unjudged_answers", ())]
     if rows:
-        lines = dict.fromkeys("\t".join(pair.values()) for pair in rows)
+        lines = dict.fromkeys("\t".join(map(safe_cell, pair.values())) for pair in rows)
         files.write_text(folder / UNJUDGED, "\n".join(["query\tcorpus-id\tdocument", *lines]) + "\n")
 
 

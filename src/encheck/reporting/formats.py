@@ -18,6 +18,7 @@ from encheck.ids import CaseId
 from encheck.reporting.results import into
 from encheck.reporting.view import best_surface
 from encheck.scoring.splits import TEST, splits_together
+from encheck.system.cells import safe_cell
 from encheck.system.files import whole, write_text
 from encheck.types import Declaration
 
@@ -175,11 +176,6 @@ def _write_csv(results: Results, folder: Path) -> list[Path]:
     writer.writerows({k: safe_cell(v) for k, v in row.items()} for row in _flat(results))
     write_text(path, out.getvalue())
     return [path]
-
-
-def safe_cell(value: Any) -> Any:
-    """Text that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def _write_parquet(results: Results, folder: Path) -> list[Path]:
