@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ENCHECK = [sys.executable, "-m", "encheck"]
 
 
@@ -27,3 +29,13 @@ def test_a_working_folder_that_is_gone_is_one_message(tmp_path):
 
 def test_an_unknown_option_before_the_command_is_wrong_use():
     assert subprocess.run([*ENCHECK, "--nonsense"], capture_output=True, check=False).returncode == 4
+
+
+@pytest.mark.parametrize("command", ["compare a b", "export a --to page", "export a --to card"])
+def test_no_page_and_no_picture_is_written_over_data(tmp_path, command):
+    data = tmp_path / "data.csv"
+    data.write_text("mine", "utf-8")
+    ran = subprocess.run([*ENCHECK, *command.split(), "--out", str(data)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 4
+    assert "data.csv is there, and its name ends in none of" in ran.stderr
+    assert data.read_text("utf-8") == "mine"

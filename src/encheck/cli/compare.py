@@ -88,10 +88,12 @@ def compare(
         encheck compare sbert ./small ./large --cost --data retrieval:labels.jsonl
     """
     from encheck.errors import UsageError
+    from encheck.reporting.results import refuse_over
 
     folders = [Path(one) for one in runs]
     with told():
         _refuse_contradictions(locals())
+        refuse_over(out, [FORMATS[form]])
         if cost:
             how = {"model_arg": model_arg, "store": store, "device": device, "seed": str(seed)}
             _compare_costs(runs, data, checks, out or Path("compare.html"), json_file, how)

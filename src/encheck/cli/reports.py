@@ -20,6 +20,9 @@ TAKEN_BY = {
     "--where": ("page",), "--model": ("card", "badge"), "--data": ("card", "badge"), "--post": ("comment",),
     "--name": ("comment",), "--pull": ("comment",), "--made-baseline": ("comment",),
 }  # fmt: skip
+WRITTEN_AS = {
+    "page": (".html",), "comment": (".md", ".txt"), "card": (".svg",), "badge": (".svg",), "junit": (".xml",),
+}  # fmt: skip
 
 
 @app.command()
@@ -74,7 +77,7 @@ def export(
         encheck export reports/my-run --to csv
     """
     from encheck.reporting.rebuild import as_written, write_picture
-    from encheck.reporting.results import newest_run, read_results, read_splits
+    from encheck.reporting.results import newest_run, read_results, read_splits, refuse_over
 
     with told():
         if to not in FORMATS:
@@ -85,6 +88,7 @@ def export(
             raise UsageError(f"{wrong} is for --to {' or '.join(TAKEN_BY[wrong])}, not for --to {to}")
         if post and out:
             raise UsageError("--post sends the comment and --out writes it: use only one of them")
+        refuse_over(out, WRITTEN_AS.get(to, ()))
         folder = run_folder or newest_run(Path("reports"))
         if to == "page":
             _page(folder, out or folder / "report.html", store, where=where)

@@ -89,6 +89,12 @@ def schema() -> dict[str, Any]:
     return dict(schema_of("encheck.reporting", "results.schema.json"))
 
 
+def refuse_over(path: Path | None, kinds: Sequence[str]) -> None:
+    """UsageError where a file of another kind is there, by its name: a page replaces pages, and no data."""
+    if path and kinds and path.is_file() and path.suffix.lower() not in kinds:
+        raise UsageError(f"--out={path} is there, and its name ends in none of {', '.join(kinds)}: name another file")
+
+
 def write_named(path: Path, text: str) -> None:
     """Write a file that the user named, as `write_text` does; UsageError if no file can be there."""
     with into(path.parent):
