@@ -212,7 +212,7 @@ def refused(*folders):
     return " ".join(done.output.split())
 
 
-@pytest.mark.parametrize("command", ["compare {0} {1} --out", "compare {0} {1} --json", "report {0} --out"])
+@pytest.mark.parametrize("command", ["compare {0} {1} --out", "compare {0} {1} --json", "export {0} --to page --out"])
 @pytest.mark.parametrize(
     ("place", "problem"), [(".", "it is a folder"), ("afile/x", "which should be a writable folder")]
 )

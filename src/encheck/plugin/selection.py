@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from encheck.options import refuse_place
 from encheck.plugin import collection, unknown_names
 from encheck.plugin.process import Process, settings_of, usage_errors
 from encheck.system.terminal import visible
@@ -112,6 +111,8 @@ def _clear_report(config: pytest.Config, root: Path) -> None:
 
     UsageError where the report cannot be written, or would replace what is no run.
     """
+    from encheck.options import refuse_place
+
     if folder := config.option.encheck_report_dir:
         from encheck.engine.folder import clear
 

@@ -8,8 +8,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 PREFIX, ALIVE = "encheck-", ".alive"
 OLD = 3600  # seconds, after which a folder that nobody holds is nobody's
 
@@ -20,6 +18,8 @@ class Scratch(tempfile.TemporaryDirectory[str]):
     def __init__(self) -> None:
         _sweep()
         super().__init__(prefix=PREFIX, ignore_cleanup_errors=True)
+        from filelock import FileLock
+
         self._lock = FileLock(Path(self.name) / ALIVE)
         self._lock.acquire()
 
@@ -36,6 +36,8 @@ class Scratch(tempfile.TemporaryDirectory[str]):
 
 def _sweep() -> None:
     """Remove the folders of processes that were killed: old ones of ours whose lock is free."""
+    from filelock import FileLock, Timeout
+
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError, Timeout):
             if folder.is_symlink() or time.time() - folder.stat().st_mtime < OLD or not (folder / ALIVE).exists():
