@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from encheck.api.loading import load_data, load_model
     from encheck.api.shifting import text_shift
     from encheck.api.thresholds import threshold
-    from encheck.api.upgrading import upgrade
     from encheck.claims import claim
     from encheck.engine.gate import gate
     from encheck.engine.results import Result, Results
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Result", "Results", "__version__", "audit_index", "claim", "compare_costs",
-    "gate", "load_data", "load_model", "run", "same", "text_shift", "threshold", "upgrade",
+    "gate", "load_data", "load_model", "run", "same", "text_shift", "threshold",
 ]  # fmt: skip
 
 _HOMES = {
@@ -41,7 +40,6 @@ _HOMES = {
     "run": "encheck.engine.run",
     "same": "encheck.api.identity",
     "text_shift": "encheck.api.shifting",
-    "upgrade": "encheck.api.upgrading",
 }
 
 

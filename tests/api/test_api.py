@@ -42,9 +42,7 @@ def test_importing_encheck_imports_nothing_else():
 def test_every_public_name_works_once_every_module_was_imported(numbers, store, tmp_path):
     from encheck import checks, generators  # noqa: F401 - nor do these two hide a name
 
-    labels = tmp_path / "labels.jsonl"
-    labels.write_text("".join(json.dumps({"query": f"a {i}", "document": f"the {i}"}) + "\n" for i in range(30)))
-    search, data = {"data": f"retrieval:{labels}", "store": store}, numbers["data"]
+    data = numbers["data"]
     index = tmp_path / "index.jsonl"
     index.write_text(json.dumps({"text": "a", "vector": encheck.load_model("oracle").encode(["a"])[0].tolist()}))
     called = {
@@ -57,7 +55,6 @@ def test_every_public_name_works_once_every_module_was_imported(numbers, store, 
         "Result": isinstance(found.rows[0], encheck.Result),
         "threshold": encheck.threshold("oracle", data, max_false_accepts=0.5, store=store).exit_code == 0,
         "gate": encheck.gate("oracle", "oracle", **numbers).partial is not None,
-        "upgrade": encheck.upgrade("bag-of-words", "bag-of-words", **search, timing=False).outcome == "ship",
         "text_shift": not any(row.differs for row in encheck.text_shift(data, against=data, texts=40).measures),
         "compare_costs": encheck.compare_costs(
             ["oracle", "constant"], behaviour=data, checks="number", store=store

@@ -640,7 +640,6 @@ NAMING = {
     "run --store": (("run", "--data=pairs:own.csv", "--model=bag-of-words", "--store=own.csv"), ""),
     "run, from the environment": (("run", "--data=pairs:own.csv", "--model=bag-of-words"), "own.csv"),
     "gate --store": (("gate", "bag-of-words", "oracle", "--store=own.csv"), ""),
-    "upgrade --store": (("upgrade", "bag-of-words", "--baseline=oracle", "--data=.", "--store=own.csv"), ""),
     "threshold --store": (("threshold", "bag-of-words", "--data=pairs:own.csv", "--store=own.csv"), ""),
     "store --store": (("store", "--store=own.csv"), ""),
     "store, from the environment": (("store",), "own.csv"),

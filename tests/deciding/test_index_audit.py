@@ -5,12 +5,12 @@ import json
 import subprocess
 import sys
 
+import index_fakes
 import jsonschema
 import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-import upgrade_fakes
 from typer.testing import CliRunner
 
 import encheck
@@ -25,7 +25,7 @@ TEXTS = [" ".join(RANDOM.choice(VOCABULARY, 12, replace=False)) for _ in range(R
 OTHER = np.arange(ROWS) >= 90
 
 
-class Ordered(upgrade_fakes.Words):
+class Ordered(index_fakes.Words):
     """Words by their place, of length 1, in two roles; at most `limit` letters are read."""
 
     limit = 10_000
@@ -119,7 +119,7 @@ def test_edits_in_the_middle_of_scattered_texts_are_earlier_texts_too(tmp_path):
         words = text.split()
         return " ".join([*words[:5], "elsewhere", "meanwhile", *words[7:]])
 
-    model = upgrade_fakes.Words()
+    model = index_fakes.Words()
     old, new = model.encode(list(map(changed, TEXTS))), model.encode(TEXTS)
     audit = audited(tmp_path, where(np.arange(ROWS) % 4 == 0, old, new), model=model)
     assert [(group.cause, len(group.rows)) for group in audit.groups] == [("earlier texts", 30)]

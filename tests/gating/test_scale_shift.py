@@ -72,14 +72,14 @@ def test_too_few_accepted_pairs_name_no_threshold(accepted, says):
 HEALTH = {"family": "health", "property": "health", "gates": "room", "metric": "room"}
 
 
-def weighed(tmp_path, *, old, new, threshold=None):
+def weighed(tmp_path, *, old, new, thresholds=()):
     """A run of pairs whose room shrinks, against a baseline, with these vectors."""
     near = np.random.default_rng(0).uniform(-0.1, 0.1, 400)
     said = results(tested="health") | {"claims": {CASE: HEALTH}}
     cases = [{f"{CASE}/m-d-1": {**columns(some, None, far_text=False), "kind": ["pair"] * 400}} for some in
              (near, near + 0.5)]  # fmt: skip
     save(tmp_path / "base", said, tables_of(said, cases[0], "m"), model="m", vectors=old)
-    return weigh(read(tmp_path / "base"), said, cases[1], model="m", vectors=new, threshold=threshold)
+    return weigh(read(tmp_path / "base"), said, cases[1], model="m", vectors=new, thresholds=thresholds)
 
 
 def test_room_blocks_in_one_family_of_models_and_is_reported_of_another(tmp_path):
@@ -101,9 +101,10 @@ def test_without_vectors_it_cannot_be_told_and_room_blocks(tmp_path):
 
 
 def test_a_threshold_is_mapped_on_the_pairs_that_both_runs_scored(tmp_path):
-    (found,) = weighed(tmp_path, old=None, new=None, threshold=0.05).thresholds
+    found, never = weighed(tmp_path, old=None, new=None, thresholds=(0.05, 2.0)).thresholds
     assert (found.data, found.pairs, found.now) == ("d", 400, 1)
     assert found.same == pytest.approx(0.55, abs=0.01)
+    assert (never.threshold, never.accepted, never.same) == (2.0, 0, None)
 
 
 @pytest.mark.parametrize(("weights", "same"), [("abc", True), ("abd", False), (None, False)])

@@ -9,6 +9,7 @@ from encheck.reporting.gate.overview import overview
 from encheck.reporting.gate.steps import Commands, commands, steps
 from encheck.reporting.gate.story import story
 from encheck.reporting.gate.terminal import lines
+from encheck.reporting.gate.words import headline, what_has_to_change
 from encheck.reporting.html.gate_page import render
 
 QUERY = {"query": "how do i pay", "before": "Pay", "now": "Return"}
@@ -111,11 +112,23 @@ def test_a_search_without_labels_shows_what_changed_and_the_command_that_judges_
     assert "encheck judge r" in [step.command for step in steps(found)]
 
 
-@pytest.mark.parametrize(("needed", "said"), [(True, "Encode all documents again"), (False, "Stored vectors stay")])
-def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, said):
-    found = against(row(outcome="pass"), outcome="pass", reindex={"needed": needed})
+@pytest.mark.parametrize(
+    ("needed", "answer", "said"),
+    [
+        (True, "Yes, after re-encoding: new may replace old", "Make these changes with the switch to new"),
+        (False, "Yes: new may replace old", "Switch to new. Stored vectors stay"),
+    ],
+)
+def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, answer, said):
+    changes = ["Encode all documents again with new."] * needed
+    reindex = {"needed": needed, "says": "re-index: ..."}
+    found = against(row(outcome="pass"), outcome="pass", reindex=reindex, required_changes=changes)
     told = story(found, candidate="new")
-    assert told.answer == "Yes: new may replace old"
+    assert told.answer == answer
+    gate = {"outcome": "pass", "exit_code": 0, "partial": None, "against": [found]}
+    assert ("GATE: PASSED, AFTER RE-ENCODING. " in next(headline(gate))) is needed
+    assert what_has_to_change(found) == changes
+    assert what_has_to_change({**found, "outcome": "block"}) == []
     assert told.lead == (
         "No loss that matters was found in 456 items. This rules out a loss of 4 points in a row, and none is "
         "estimated at 2 points."

@@ -107,19 +107,15 @@ def test_the_texts_of_one_file_are_its_ids(tmp_path):
     assert [len(q.right) for q in found.queries] == [1, 1, 1]
 
 
-def test_an_upgrade_leaves_it_out_as_a_run_does(tmp_path):
-    """Both models, and new queries in the old index."""
-    from encheck.deciding.sides import Asked, answered
+def test_new_queries_on_an_old_index_leave_it_out_as_a_run_does(tmp_path):
+    from encheck.gating.index_space import IndexSearch
 
-    path = duplicates(tmp_path / "data")
-    asked = Asked.of(load(f"retrieval:{path}", sample=None), seed=0)
-    model = encheck.load_model("bag-of-words")
-    found = answered(
-        model.encode(list(asked.texts)), model.encode(list(asked.documents)), similarity="cosine", own=asked.own
-    )
-    assert all(rows[0] in right for rows, right in zip(found.rows, asked.right, strict=True))
-    assert {len(rows) for rows in found.rows} == {10}
-    assert not any(mine in rows for mine, rows in zip(asked.own, found.rows, strict=True))
+    search = IndexSearch.of(load(f"retrieval:{duplicates(tmp_path / 'data')}", sample=None).collection, seed=0)
+    encode = encheck.load_model("bag-of-words").encode
+    found = search.find(encode(list(search.queries)), encode(list(search.documents)), similarity="cosine")
+    assert all(rows[0] in grades for rows, grades in zip(found, search.grades, strict=True))
+    assert {len(rows) for rows in found} == {10}
+    assert not any(mine in rows for mine, rows in zip(search.own, found, strict=True))
 
 
 def test_what_is_left_out_keeps_the_order_and_the_number():

@@ -27,7 +27,6 @@ from encheck.cli import (
     reports,
     store,
     threshold,
-    upgrade,
     variants,
 )  # fmt: skip
 from encheck.cli.shared import STOPPED, app, tell
@@ -35,7 +34,7 @@ from encheck.system.terminal import guard_log, stream
 
 __all__ = [
     "app", "checks", "compare", "data", "explore", "gate", "identity", "index", "judge", "look",
-    "main", "reports", "store", "threshold", "upgrade", "variants",
+    "main", "reports", "store", "threshold", "variants",
 ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from encheck.errors import EncheckError, NothingToCompare, UsageError
 # A gate measures all items of two models, so it stops after no first look; and it has no aims.
 _NOT_OF_A_GATE = (
     "models", "quick", "full", "strict", "looks_first", "engine", "address", "shards_dir", "save_baseline",
-    "seed_replicates", "data", "report_dir",
+    "seed_replicates", "data", "report_dir", "threshold",
 )  # fmt: skip
 _GATE = "Gate"
 UNWRITTEN, NOTHING = 3, 5  # exit codes
@@ -85,6 +85,14 @@ Primary = Annotated[
         "map. (default: recall@1 if each query has one right document, else ndcg@10)",
     ),
 ]  # fmt: skip
+Thresholds = Annotated[
+    list[float] | None,
+    typer.Option(
+        metavar="T",
+        rich_help_panel=_GATE,
+        help="Threshold on similarities in use: what it accepts now, and which one accepts as many. Repeatable.",
+    ),
+]
 Inconclusive = Annotated[
     str | None,
     typer.Option(
@@ -123,6 +131,7 @@ def gate(
     tried: Tried = 1,
     max_false_accepts: MaxFalseAccepts = None,
     primary: Primary = None,
+    threshold: Thresholds = None,
     inconclusive: Inconclusive = None,
     save_baseline: Save = None,
     **options: Any,
@@ -130,7 +139,9 @@ def gate(
     """Decide whether the model NEW may replace the model OLD, on the same items.
 
     OLD is a model, or the directory of a baseline that `encheck run --save-baseline` wrote. It may also be
-    vectors:FILE, stored vectors of the old model: checks whose texts are in the file are compared.
+    vectors:FILE, an index in use: it is audited first, and checks whose texts are in the file are compared.
+
+    The gate also says what has to change with the model: which documents to encode again, prompts, thresholds.
 
     If NEW is OLD changed, no behaviour may be lost. If it is another model, what it is for decides (--for): your search
     has to find as much, as many of your pairs have to be accepted at the threshold, or your graded pairs have to be
@@ -170,7 +181,7 @@ def gate(
             decided = decide(
                 new, old, data=data or ["probes"], checks=m, names=k, own_checks=own_checks or (), purpose=purpose,
                 margin=margin, protect=protect or (), accept=accept or (), tried=tried,
-                max_false_accepts=max_false_accepts, primary=primary,
+                max_false_accepts=max_false_accepts, primary=primary, threshold=threshold or (),
                 anchor=anchor, twins=twin or (), inconclusive=inconclusive, save_baseline=save_baseline,
                 report_dir=report_dir, options=how, command=shlex.join(["encheck", *sys.argv[1:]]), quiet=quiet,
             )  # fmt: skip

@@ -19,7 +19,7 @@ WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it th
 
 
 PANELS = {
-    "Decide": ("run", "gate", "threshold", "upgrade", "index", "same", "compare"),
+    "Decide": ("run", "gate", "threshold", "index", "same", "compare"),
     "Look": ("show", "judge", "data", "models", "export"),
     "More": ("explore", "store"),
 }

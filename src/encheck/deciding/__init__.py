@@ -1,1 +1,1 @@
-"""Thresholds, upgrades and stored indexes."""
+"""Thresholds and stored indexes."""

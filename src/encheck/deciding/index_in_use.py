@@ -1,4 +1,4 @@
-"""The first step of an upgrade from an index: are its stored vectors those of one model, each of its own text?
+"""The first step of a gate against an index in use: are its stored vectors those of one model, each of its own text?
 
 The old model may be gone, so two things are asked. Which vectors are already the new model's: where only some are, the
 index is a mix. And of an index of a model that nobody has: how alike two stored vectors are should go with how alike
@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.deciding.index_audit import IndexAudit, audit, causes_in_words, in_words
-from encheck.deciding.index_report import spans
 from encheck.deciding.index_sources import Fresh
 from encheck.encoders.stored_index import StoredIndex
+from encheck.gating.index_space import IndexFaults
+from encheck.gating.required_changes import spans
 from encheck.scoring.nearest import directions_of
 from encheck.similarity import ROUNDING, cosine
 
@@ -34,22 +34,7 @@ OTHER_LENGTH = 0.1  # relative
 APART = 10  # times as far as vectors that are the same are those that are not, where an index is a mix
 
 
-@dataclass(frozen=True)
-class IndexFaults:
-    """What is wrong with an index in use, in a sentence, and the numbers of the rows."""
-
-    says: str
-    rows: tuple[int, ...]
-
-    @property
-    def step(self) -> str:
-        """What has to be done first."""
-        return f"make the index again, or repair these rows of it: {spans(self.rows)}"
-
-
-def faults_of(
-    index: StoredIndex, fresh: Fresh, documents: Mapping[str, Vectors]
-) -> IndexFaults | None:  # fmt: skip
+def faults_of(index: StoredIndex, fresh: Fresh, documents: Mapping[str, Vectors]) -> IndexFaults | None:
     """What is wrong with the vectors of these documents, None if nothing is.
 
     `documents` are the new model's vectors by text. Where the new model differs from the old one on long texts alone,

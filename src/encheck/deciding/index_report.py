@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from encheck.deciding.index_audit import AuditedRow, IndexAudit
+from encheck.gating.required_changes import spans
 from encheck.reporting.results import write_named
 from encheck.reporting.text import one_line, table
 from encheck.system.cells import safe_cell
@@ -58,22 +59,6 @@ def _row(row: AuditedRow) -> str:
     if row.kind == "not normalised" and row.length is not None:
         return f"{name} ({row.length:.3g} times)"
     return name if row.cosine is None else f"{name} ({row.cosine:.2f})"
-
-
-def spans(rows: Sequence[int], most: int = 6) -> str:
-    """Row numbers, which rise, as spans.
-
-    >>> spans([1, 2, 3, 7])
-    '1-3, 7'
-    """
-    ends: list[list[int]] = []
-    for row in rows:
-        if ends and row == ends[-1][1] + 1:
-            ends[-1][1] = row
-        else:
-            ends.append([row, row])
-    said = [str(first) if first == last else f"{first}-{last}" for first, last in ends[:most]]
-    return ", ".join(said) + (f" and {len(ends) - most:,} more" if len(ends) > most else "")
 
 
 def as_dict(audit: IndexAudit) -> dict[str, Any]:

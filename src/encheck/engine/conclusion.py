@@ -14,6 +14,7 @@ from encheck.engine.references import references_of
 from encheck.errors import BaselineError
 from encheck.gating import judgements
 from encheck.gating.baseline import Baseline, case_of, refuse_place, save
+from encheck.gating.index_space import OldIndex
 from encheck.gating.purpose import Purpose
 from encheck.gating.replicates import (
     WHAT_IT_IS,
@@ -81,7 +82,7 @@ class GateOptions:
 
     `primary` is the rank metric that decides for a search with labels, None for the one that its labels ask for.
     `purpose` is what the new model is for, None for what the data ask for. `inconclusive` is what an inconclusive gate
-    counts as, pass or block. `folder` is where the report is written.
+    counts as, pass or block. `thresholds` on similarities are in use. `folder` is where the report is written.
     """
 
     baselines: tuple[Baseline, ...] = ()
@@ -89,6 +90,7 @@ class GateOptions:
     primary: str | None = None
     purpose: Purpose | None = None
     inconclusive: str | None = None
+    thresholds: tuple[float, ...] = ()
     folder: str = ""
 
 
@@ -181,7 +183,7 @@ def _weigh_all(
                 replicates,
                 by_people=by_people,
                 options=options,
-                threshold=settings.threshold,
+                index=recorder.index if b is options.baselines[0] else None,
             )
             for b in options.baselines
         ]
@@ -224,7 +226,7 @@ def _weigh(
     *,
     by_people: People,
     options: GateOptions,
-    threshold: float | None,
+    index: OldIndex | None,
 ) -> Weighed:
     noise = None
     if replicates:
@@ -232,7 +234,8 @@ def _weigh(
         noise = _noise(side, replicates, dimensions | {"": baseline.model.get("dimension")}, "", options.primary)
     return weigh(baseline, results, recorder.items, model=model, seed_noise=noise, people=by_people,
                  primary=options.primary, purpose=options.purpose, vectors=recorder.vectors(model),
-                 documents=recorder.document_lengths(model), threshold=threshold)  # fmt: skip
+                 documents=recorder.document_lengths(model), index=index,
+                 thresholds=options.thresholds)  # fmt: skip
 
 
 def _noise(

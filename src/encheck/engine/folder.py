@@ -11,6 +11,7 @@ from typing import Any
 
 from encheck.errors import EncheckError, UsageError
 from encheck.gating.baseline import SUMMARY
+from encheck.gating.required_changes import ADAPTER
 from encheck.gating.weighing import Searched
 from encheck.options import Settings
 from encheck.reporting import markdown
@@ -25,7 +26,9 @@ from encheck.system.files import write_text
 
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
 GATE = "gate.html"
-CLEARED = (*WRITTEN, GATE, ANSWERS, DOCUMENTS, PLAN, SHEET, AGAIN, UNJUDGED)  # which only some gates have
+CLEARED = (
+    *WRITTEN, GATE, ADAPTER, ANSWERS, DOCUMENTS, PLAN, SHEET, AGAIN, UNJUDGED,
+)  # of which only some gates have the last
 
 
 def clear(folder: Path) -> None:

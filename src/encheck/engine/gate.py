@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from encheck.engine.conclusion import GateOptions
     from encheck.engine.recorder import Conclusion, Recorder
     from encheck.gating.baseline import Baseline
+    from encheck.gating.index_space import IndexFaults
+    from encheck.gating.linear_map import LinearMap
     from encheck.gating.purpose import Purpose
     from encheck.gating.reindex import Reindex
     from encheck.gating.types import Decision, GateRow, Outcome, PartialGate
@@ -39,14 +41,20 @@ class GateResult:
 
     `outcome` is pass, block or inconclusive, the worst one where there is an anchor. `exit_code` is that of `encheck
     gate`: 0 pass, 1 block (or a check fails a threshold of yours), 10 inconclusive or partial. `decision` has what was
-    decided against the old model, row by row; `reindex` whether stored vectors stay, None of models that score pairs.
-    `results` is the run of the new model; `problems` are what else went wrong.
+    decided against the old model, row by row; `reindex` whether stored vectors stay, of all documents where the data
+    have some, None of models that score pairs. `required_changes` says what has to change with the model, a sentence
+    each. `index_faults` is what is wrong with the old index, where it is given as stored vectors. `adapter` maps new
+    queries into the old index, None where that is not shown to find as much. `results` is the run of the new model;
+    `problems` are what else went wrong.
     """
 
     outcome: Outcome
     exit_code: int
     decision: Decision = field(repr=False)
     reindex: Reindex | None
+    required_changes: tuple[str, ...]
+    index_faults: IndexFaults | None
+    adapter: LinearMap | None = field(repr=False)
     results: Results = field(repr=False)
     problems: tuple[str, ...] = ()
 
@@ -85,6 +93,7 @@ def gate(
     tried: int = 1,
     max_false_accepts: float | None = None,
     primary: str | None = None,
+    threshold: float | Sequence[float] = (),
     anchor: str | Path | None = None,
     twins: Sequence[object] = (),
     inconclusive: str | None = None,
@@ -98,7 +107,7 @@ def gate(
 
     Args:
         new: a model, as in `run`, or the folder of a run.
-        old: a model, the folder of a run, or a folder that `--save-baseline` wrote.
+        old: a model, the folder of a run, a folder that `--save-baseline` wrote, or "vectors:FILE", an index in use.
         data: the data to run models on.
         checks: which checks to run, as in `run`. A gate of a part of them is partial: it can block, and never passes.
         own_checks: Python files with checks of yours, which are weighed beside those that ship.
@@ -113,15 +122,16 @@ def gate(
         max_false_accepts: the share of false accepts that a threshold may have, for pairs (default: 0.05).
         primary: the rank metric that decides for a search with labels: recall@1, ndcg@10, recall@10, recall@100, mrr@10
             or map (default: recall@1 if each query has one right document, else ndcg@10).
+        threshold: the thresholds on similarities that are in use.
         anchor: a second baseline, kept for many releases, so that many small losses cannot add up unnoticed.
         twins: other training seeds of the old model, three or more, which say how much of a change is luck.
         inconclusive: what an inconclusive gate counts as in the exit code, "pass" or "block".
         save_baseline: a folder to save the new model's baseline in, if it passes.
-        report_dir: a folder for the report, as in `run`, and gate.html. Default: no report.
+        report_dir: a folder for the report, as in `run`, gate.html, and adapter.npz if one helps. Default: no report.
         options: as in `run`, but for those of a run alone (quick, strict, ...).
 
     Returns:
-        The outcome, its reasons and rows, what was left out, whether to re-index, and the run of the new model.
+        The outcome, its reasons and rows, what has to change, what was left out, and the run of the new model.
 
     Raises:
         BaselineError: the two cannot be compared: they have different items, or are different kinds of models.
@@ -131,8 +141,9 @@ def gate(
     """
     decided = decide(
         new, old, data=data, checks=checks, own_checks=own_checks, purpose=purpose, margin=margin, protect=protect,
-        accept=accept, tried=tried, max_false_accepts=max_false_accepts, primary=primary, anchor=anchor, twins=twins,
-        inconclusive=inconclusive, save_baseline=save_baseline, report_dir=report_dir, options=options,
+        accept=accept, tried=tried, max_false_accepts=max_false_accepts, primary=primary, threshold=threshold,
+        anchor=anchor, twins=twins, inconclusive=inconclusive, save_baseline=save_baseline, report_dir=report_dir,
+        options=options,
     )  # fmt: skip
     if decided.place:
         decided.write(decided.place)
@@ -153,8 +164,11 @@ class Decided:
     def write(self, place: Path) -> None:
         """Write the report; EncheckError where the disk does not take it."""
         from encheck.engine.folder import write
+        from encheck.gating.required_changes import ADAPTER
 
         write(place, self.raw, self.items, searched=self.end.searched, documents=self.documents)
+        if self.end.weighed and (index := self.end.weighed[0].index) and index.adapter:
+            index.adapter.save(place / ADAPTER, {"new": self.raw["models"][0]["fingerprint"]})
 
     @property
     def result(self) -> GateResult:
@@ -165,7 +179,8 @@ class Decided:
             raise BaselineError("; ".join(self.end.problems) or "nothing was measured: the gate did not decide")
         first = self.end.weighed[0]
         return GateResult(
-            self.end.gate["outcome"], self.end.status, first.decision, first.reindex,
+            self.end.gate["outcome"], self.end.status, first.decision, first.reindex, first.required_changes,
+            first.index.faults if first.index else None, first.index.adapter if first.index else None,
             Results.of(json.loads(json.dumps(self.raw)), self.items), self.end.problems,
         )  # fmt: skip
 
@@ -185,6 +200,7 @@ def decide(
     tried: int = 1,
     max_false_accepts: float | None = None,
     primary: str | None = None,
+    threshold: float | Sequence[float] = (),
     anchor: str | Path | None = None,
     twins: Sequence[object] = (),
     inconclusive: str | None = None,
@@ -201,8 +217,13 @@ def decide(
     from encheck.engine.conclusion import GateOptions, refuse_beforehand
     from encheck.gating.baseline import read as read_baseline
     from encheck.gating.purpose import DECIDED_BY
+    from encheck.options import threshold_of
 
     _refuse_wrong(options, primary, inconclusive)
+    thresholds = [threshold] if isinstance(threshold, int | float) else list(threshold)
+    thresholds = [one for one in map(threshold_of, thresholds) if one is not None]
+    if thresholds:
+        options = {**options, "threshold": thresholds[0]}  # by which checks of labelled pairs count
     _refuse_twins(new, old, twins)
     every = (*packaged_checks(), *(check for file in own_checks for check in checks_in(file)))
     refuse_twice(every)
@@ -220,7 +241,10 @@ def decide(
     narrowed = {"name": purpose, "margin": None if margin is None else margin / 100, "protect": tuple(protect),
                 "accept": tuple(accept), "tried": tried, "budget": max_false_accepts}  # fmt: skip
     aim = _purpose({name: value for name, value in narrowed.items() if value not in (None, ())}, held)
-    how = GateOptions(baselines=anchors, save=save, primary=primary, purpose=aim, inconclusive=inconclusive)
+    how = GateOptions(
+        baselines=anchors, save=save, primary=primary, purpose=aim, inconclusive=inconclusive,
+        thresholds=tuple(thresholds),
+    )  # fmt: skip
     if known and first:
         given = {"save_baseline": save, "twins": list(twins), "checks": checks, "names": names,
                  "own_checks": list(own_checks), "data": None if data in ("probes", ["probes"]) else data}  # fmt: skip
@@ -367,6 +391,7 @@ def _measured(
     from encheck.engine.conclusion import conclude, with_contamination
     from encheck.engine.evaluation import Against
     from encheck.engine.folder import from_here, place_of
+    from encheck.engine.index import refuse_other_texts
     from encheck.engine.recorder import Conclusion
     from encheck.gating.weighing import refuse_other_search
     from encheck.options import described
@@ -383,6 +408,8 @@ def _measured(
 
     def refuse(subjects: Mapping[str, Subject], data: Mapping[str, Dataset]) -> None:
         _refuse_models(saved, subjects, mine, old)
+        if old:
+            refuse_other_texts(subjects[old], data.values())
         if how.purpose and how.purpose.name != "change":
             _refuse_undecided(how.purpose, data.values(), measured)
 
@@ -403,7 +430,9 @@ def _measured(
         refusal, end = error, Conclusion(4, problems=(str(error),))
     raw = recorder.results(
         settings=described(settings), end=end, folder=place.name if place else "", command=command or "",
-        notes=unanswered(settings.threshold, recorder.rows.values()),
+        notes=() if any(one.thresholds for one in end.weighed) else unanswered(
+            settings.threshold, recorder.rows.values()
+        ),
     )  # fmt: skip
     return Decided(raw, recorder.items, recorder.documents, end, place, refusal)
 
@@ -468,10 +497,10 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
 
     raw = recorder.results(settings=described(settings), end=Conclusion(0))
     tables = side_of(raw, recorder.items, label).tables
-    if not tables:
+    if not tables and not recorder.index:
         why = raw["models"][0]["error"] or next((row["reason"] for row in raw["checks"] if row["reason"]), "")
         raise NothingToCompare(f"{label} could not be measured, so there is nothing to compare with: {why}")
-    return Baseline.of(raw, tables, model=label, vectors=recorder.vectors(label))
+    return Baseline.of(raw, tables, model=label, vectors=recorder.vectors(label), may_be_empty=True)
 
 
 def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, *, command: str) -> Decided:

@@ -17,6 +17,7 @@ from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
+    from encheck.gating.index_space import OldIndex
     from encheck.gating.kept import Part
     from encheck.gating.reindex import DocumentLengths, VectorSample
     from encheck.gating.weighing import Searched, Weighed
@@ -113,7 +114,7 @@ def _check_named(test: str) -> str:
 
 
 class Recorder:
-    """The rows, items and descriptions of one run."""
+    """The rows, items and descriptions of one run; `index` is what a gate found of the old model's index."""
 
     def __init__(self) -> None:
         self.started = datetime.now(UTC)
@@ -128,6 +129,7 @@ class Recorder:
         self.measuring: dict[str, float] = {}
         self.selected: set[str] = set()
         self.cut_short: list[str] = []
+        self.index: OldIndex | None = None
 
     def add(self, report: Any) -> None:
         """Take what a test report carries."""

@@ -154,6 +154,10 @@ def measure(
             start = time.perf_counter()
             judgement = measure_case(case, evaluation, function)
             recorder.take(judgement.payload(function), time.perf_counter() - start)
+        if against and against.old:
+            from encheck.engine.index import old_index_of
+
+            recorder.index = old_index_of(evaluation, against.old)
         recorder.described.append(evaluation.describe())
     finally:
         evaluation.close()

@@ -86,9 +86,10 @@ class Baseline:
         model: str,
         seed_noise: Noise | None = None,
         vectors: VectorSample | None = None,
+        may_be_empty: bool = False,
     ) -> Self:
         """One model of a run, as its baseline would be read; BaselineError where nothing was measured for it."""
-        if not tables:
+        if not tables and not may_be_empty:
             raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
         cases = {name: _storable(Kept.of(table)) for name, table in tables.items()}
         packed = {"vectors": vectors.packed()} if vectors else {}

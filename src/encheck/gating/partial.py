@@ -36,12 +36,14 @@ def partial_gate(
     weighed: Sequence[str],
     uncompared: Sequence[str] = (),
     missing: Sequence[str] = (),
+    has_behaviour: bool = True,
 ) -> PartialGate | None:
     """What a gate left out; None where it weighed all that its data allow.
 
     `weighed` and `uncompared` are properties: those that both sides have, and those of the candidate that its baseline
-    was not asked for. `missing` are the cases that only one side has. What
-    no gate weighs, and checks without an item in the data, are not left out.
+    was not asked for. `missing` are the cases that only one side has. `has_behaviour` says whether behaviour or a
+    search with labels was compared: a log that nobody judged says only how many answers change. What no gate weighs,
+    and checks without an item in the data, are not left out.
     """
     about = next(one for one in results["models"] if one["label"] == model)
     selected_out = results.get("selection", {}).get("left_out", ())
@@ -62,6 +64,11 @@ def partial_gate(
         why.append(f"only one side has {_cases(len(missing))}")
     why += [f"{label} is a file of vectors and lacks texts of {_cases(len(some))}"
             for label, some in lacking.items() if some]  # fmt: skip
+    if not has_behaviour and not why:
+        why.append(
+            "neither behaviour nor a search with labels was compared. Remedy: name the old model, not its vectors, or "
+            "give labels (--data retrieval:PATH)"
+        )
     if "first_look" in results:
         why.append("the run stopped after its first look")
     left_out = {*selected_out, *uncompared, *(name for some in lacking.values() for name in some.values())}

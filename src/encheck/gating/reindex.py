@@ -1,4 +1,4 @@
-"""Must an index of one model's vectors be made again for another model? Gates, upgrades and `encheck same` ask here.
+"""Must an index of one model's vectors be made again for another model? Gates and `encheck same` ask here.
 
 A pass of the gate says that a model behaves as well. A rotation, a prompt, another maximum length or a new head can
 behave as well while vectors that lie in an index are of another space. So both models' vectors of the same texts are

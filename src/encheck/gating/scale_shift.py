@@ -1,4 +1,4 @@
-"""How the scale of similarities moves from one model to another, and what that does to a threshold in use."""
+"""How the scale of similarities moves from one model to another, and what that does to thresholds in use."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from encheck.gating.kept import Kept
 from encheck.ids import CaseId
+from encheck.scoring.answers import Answers
 from encheck.scoring.scale import Scale
 from encheck.scoring.table import Table
 
@@ -19,11 +20,12 @@ Floats = NDArray[np.float64]
 Columns = Mapping[str, Sequence[Any]]
 Scored = dict[tuple[str, ...], tuple[float, float]]  # (the pair's texts, in order) -> (before, now)
 ACCEPTED = 30  # pairs: with fewer, a threshold that accepts as many is chance
-LABELLED = "labelled"
+LABELLED, PAIRS, FIRST_ANSWERS = "labelled", "pairs", "first answers"
 TYPICAL = 0.8  # of the way from random to identical text: where thresholds often are
 SAME = 0.02  # of that way: a threshold that moves by less is where it was
 NEARLY_ALL, NEARLY_NONE = 0.95, 0.005  # of random pairs
 OF_PAIRS = (LABELLED, "triplet", "crossed", "chain", "both_orders", "pair")  # whose scores are similarities of texts
+OF_SEARCHES = ("logged", "ranked")
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ def scale_shifts(
 class ThresholdShift:
     """What a threshold in use accepts of the `pairs` of a data set: shares before and now, as proportions.
 
-    `same` is the new model's threshold that accepts as many; None if `accepted` pairs are too few to say, or are all.
+    In a search, a pair is a query with its first answer, and `unit` says so. `same` is the new model's threshold that
+    accepts as many; None if `accepted` pairs are too few to say, or are all.
     """
 
     data: str
@@ -114,6 +117,7 @@ class ThresholdShift:
     before: float
     now: float
     same: float | None
+    unit: str = PAIRS
 
     @property
     def says(self) -> str:
@@ -122,7 +126,7 @@ class ThresholdShift:
         >>> ThresholdShift("pairs", 0.8, 1200, 372, 0.31, 0.041, 0.712).says
         'threshold 0.8 on pairs: accepted 31.0% of 1,200 pairs, accepts 4.1% now; 0.712 accepts as many'
         """
-        moved = f"accepted {100 * self.before:.1f}% of {self.pairs:,} pairs, accepts {100 * self.now:.1f}% now"
+        moved = f"accepted {100 * self.before:.1f}% of {self.pairs:,} {self.unit}, accepts {100 * self.now:.1f}% now"
         return f"threshold {self.threshold:g} on {self.data}: {moved}; {self._same}"
 
     @property
@@ -131,19 +135,20 @@ class ThresholdShift:
             return f"{self.same:.3g} accepts as many"
         if self.accepted == self.pairs:
             return "it accepted all of them, so no threshold follows"
-        return (
-            f"{self.accepted} accepted pairs are too few for a threshold that accepts as many ({ACCEPTED} are needed)"
-        )
+        few = f"{self.accepted} accepted {self.unit} are too few"
+        return f"{few} for a threshold that accepts as many ({ACCEPTED} are needed)"
 
 
-def threshold_shift(before: Floats, after: Floats, *, threshold: float, data: str = "") -> ThresholdShift:
+def threshold_shift(
+    before: Floats, after: Floats, *, threshold: float, data: str = "", unit: str = PAIRS
+) -> ThresholdShift:
     """What becomes of a threshold; scores of the same pairs under both models, each of shape [n], n > 0.
 
     `same` lies halfway between the last score that it accepts and the next, rounded as far as that allows.
     """
     accepted = int((before >= threshold).sum())
     shares = (accepted / len(before), float((after >= threshold).mean()))
-    return ThresholdShift(data, threshold, len(before), accepted, *shares, _accepting(after, accepted))
+    return ThresholdShift(data, threshold, len(before), accepted, *shares, _accepting(after, accepted), unit)
 
 
 def _accepting(scores: Floats, count: int) -> float | None:
@@ -156,22 +161,33 @@ def _accepting(scores: Floats, count: int) -> float | None:
 
 def threshold_shifts(
     baseline: Mapping[str, Kept], run: Mapping[str, Table], results: Mapping[str, Any], items: Mapping[str, Columns],
-    *, model: str, threshold: float | None,
+    *, model: str, thresholds: Sequence[float],
 ) -> tuple[ThresholdShift, ...]:  # fmt: skip
-    """One for each data set that has pairs, nothing without a threshold; a run's items are by case, with texts.
+    """One for each data set that has pairs, and each threshold; a run's items are by case, with texts.
 
-    The pairs are the data's own where they have labels, else those of the checks, each once.
+    The pairs are the data's own where they have labels, of a search its first answers, else those of the checks, each
+    once.
     """
-    if threshold is None:
+    if not thresholds:
         return ()
-    found: dict[str, dict[bool, Scored]] = {}
+    found: dict[str, dict[str, Scored]] = {}
     for case, columns in _cases_of(results, items, model):
         if case in baseline and baseline[case].has_items_of(run[case]):
             kind = columns["kind"][0]
-            own = found.setdefault(run[case].data, {}).setdefault(kind == LABELLED, {})
-            own.update(_pairs(columns, baseline[case].facing(run[case]), run[case]) if kind in OF_PAIRS else ())
-    sets = ((data, by_kind.get(True) or by_kind.get(False)) for data, by_kind in sorted(found.items()))
-    return tuple(_moved(pairs, threshold, data) for data, pairs in sets if pairs)
+            sides = baseline[case].facing(run[case]), run[case]
+            of_data = found.setdefault(run[case].data, {})
+            if kind in OF_SEARCHES:
+                of_data.setdefault(FIRST_ANSWERS, {}).update(_first_answers(columns, *sides))
+            elif kind in OF_PAIRS:
+                of_data.setdefault(LABELLED if kind == LABELLED else PAIRS, {}).update(_pairs(columns, *sides))
+    shifts = []
+    for data, of_data in sorted(found.items()):
+        kind = next((kind for kind in (LABELLED, FIRST_ANSWERS, PAIRS) if of_data.get(kind)), None)
+        if kind:
+            before, now = np.array(list(of_data[kind].values())).T
+            unit = FIRST_ANSWERS if kind == FIRST_ANSWERS else PAIRS
+            shifts += [threshold_shift(before, now, threshold=one, data=data, unit=unit) for one in thresholds]
+    return tuple(shifts)
 
 
 def _cases_of(results: Mapping[str, Any], items: Mapping[str, Columns], model: str) -> Iterator[tuple[str, Columns]]:
@@ -187,6 +203,13 @@ def _pairs(columns: Columns, before: Table, now: Table) -> Iterable[tuple[tuple[
                 yield tuple(sorted((source, text))), both
 
 
-def _moved(pairs: Scored, threshold: float, data: str) -> ThresholdShift:
-    before, now = np.array(list(pairs.values())).T
-    return threshold_shift(before, now, threshold=threshold, data=data)
+def _first_answers(
+    columns: Columns, before: Table, now: Table
+) -> Iterator[tuple[tuple[str, ...], tuple[float, float]]]:
+    """The score of each query's first answer; not of a query that has several right documents, whose best is not kept.
+
+    `near` is the first answer where nobody judged, else the right document, and `far` the best other one.
+    """
+    for i, source in enumerate(columns["source"]):
+        if len(Answers.of(now.answers[i]).right) <= 1:
+            yield (source,), tuple(np.nanmax([side.near[i], side.far[i]]) for side in (before, now))

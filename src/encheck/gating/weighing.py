@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from encheck.claims import CONTRACT
+from encheck.claims import CONTRACT, OF_ANY_TEXT
 from encheck.errors import BaselineError
 from encheck.gating import reindex
 from encheck.gating.answers import ALPHA, is_unjudged, moved
@@ -20,6 +20,7 @@ from encheck.gating.capabilities import rows as gate_rows
 from encheck.gating.decision import decide
 from encheck.gating.declared import GRADED, declarations, declared_of, gating
 from encheck.gating.endpoints import RANKS, Beside, beside, graded_endpoint
+from encheck.gating.index_space import OldIndex
 from encheck.gating.kept import Kept, Part
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries, unjudged_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
@@ -38,6 +39,7 @@ from encheck.gating.purpose import (
 )
 from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample
 from encheck.gating.remedies import remedies
+from encheck.gating.required_changes import required_changes
 from encheck.gating.scale_shift import LABELLED, ScaleShift, ThresholdShift, scale_shifts, threshold_shifts
 from encheck.gating.sight import itself, look
 from encheck.gating.slices import sliced
@@ -93,9 +95,10 @@ class Weighed:
     what nobody judged, `beside` the other rank metrics of each primary endpoint. `lost_items` has the items of each
     other row that lost most, `means` what its loss means to users of the model, `remedies` what can be done where the
     gate is inconclusive. `reindex` says whether stored vectors stay, None of models that score pairs; `thresholds` what
-    becomes of a threshold in use. `answered` counts the queries of each search that are answered worse and better.
+    becomes of thresholds in use. `answered` counts the queries of each search that are answered worse and better.
     `unjudged` has the queries whose first answers nobody judged, of each search that is open for them.
-    `languages` counts the user's texts by language, where few are English.
+    `languages` counts the user's texts by language, where few are English. `index` is what is known of an index of the
+    old model's vectors, None where the run has no documents, and `required_changes` what has to change with the model.
     """
 
     baseline: str
@@ -116,6 +119,8 @@ class Weighed:
     scales: tuple[ScaleShift, ...] = ()
     unjudged: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
     languages: str = ""
+    index: OldIndex | None = None
+    required_changes: tuple[str, ...] = ()
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -155,7 +160,8 @@ def weigh(
     people: People | None = None,
     vectors: VectorSample | None = None,
     documents: DocumentLengths | None = None,
-    threshold: float | None = None,
+    index: OldIndex | None = None,
+    thresholds: Sequence[float] = (),
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
@@ -163,12 +169,14 @@ def weigh(
     primary endpoint of searches with labels, None for the one that their labels ask for. `purpose` is what the
     candidate is for, None for what the data ask for: the first of `DECIDED_BY`, else the same model, changed.
     `people` know what was judged of answers that differ. `vectors` are the candidate's of some texts, `documents` the
-    lengths of the user's; `threshold` is the one in use.
+    lengths of the user's, `index` what is known of an index of them; `thresholds` are those in use.
     """
     _refuse_incomparable(baseline, results, model)
     pair = _facing(baseline, results, items, model)
-    index = _reindex(baseline, vectors, documents)
-    is_other_family = index is not None and index.related is False
+    stays = _reindex(baseline, vectors, documents)
+    if index and stays:
+        stays = replace(index.reindex, same_model=index.reindex.same_model and stays.same_model)
+    is_other_family = stays is not None and stays.related is False
     found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
     new, missing = tuple(_uncompared(pair)), _missing(pair, results)
     noise = seed_noise or baseline.seed_noise or QUIET
@@ -201,8 +209,13 @@ def weigh(
             wanted, weighable, rule=rule, contracts=broken, missing=missing, moved=moved_, languages=languages
         )
     partial = partial_gate(baseline, results, model=model, weighed=pair.properties, missing=missing,
-                           uncompared=sorted({table.property for table in new}))  # fmt: skip
+                           uncompared=sorted({table.property for table in new}),
+                           has_behaviour=pair.has_behaviour)  # fmt: skip
     decision = in_part(doubted(decision, noise, rule), partial)
+    if index and index.faults and decision.outcome != "block":
+        why = f"{index.faults.says}: an index with faults is no model to compare with"
+        decision = replace(decision, outcome="inconclusive", reasons=(why, *decision.reasons), yours=())
+    shifts = threshold_shifts(baseline.cases, pair.whole[1].tables, results, items, model=model, thresholds=thresholds)
     return Weighed(
         baseline.name,
         decision,
@@ -224,13 +237,18 @@ def weigh(
         lost_items(found.rows),
         {name: _means(some) for name, some in found.rows.items()},
         remedies(decision, sampled=_sampled(results)),
-        index,
-        threshold_shifts(baseline.cases, pair.whole[1].tables, results, items, model=model, threshold=threshold),
+        stays,
+        shifts,
         {name: _answered(some) for name, some in found.rows.items() if some[0].after.answers},
-        scale_shifts(pair.old.scales, pair.new.scales, threshold=threshold),
+        scale_shifts(pair.old.scales, pair.new.scales, threshold=next(iter(thresholds), None)),
         {row.name: unjudged_queries(found.rows[row.name]) for row in decision.rows if row.unjudged},
         "" if has_english else said_of_languages(languages),
-    )
+        index,
+        tuple(required_changes(
+            baseline.model, next(one for one in results["models"] if one["label"] == model), reindex=stays, index=index,
+            thresholds=shifts,
+        )),
+    )  # fmt: skip
 
 
 def is_own(data: str) -> bool:
@@ -427,6 +445,12 @@ class _Facing:
         """What is weighed, without contracts, which always are."""
         tables = [self.new.tables[name] for name in self.both]
         return tuple(sorted({table.property for table in tables if declared_of(table).family != CONTRACT}))
+
+    @property
+    def has_behaviour(self) -> bool:
+        """Whether behaviour or a search with labels was compared."""
+        tables = [self.new.tables[name] for name in self.both if name not in self.unjudged]
+        return any(one.family not in OF_ANY_TEXT and not one.proxy for one in map(declared_of, tables))
 
     @property
     def unjudged(self) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def from_keywords(
     refuse_wrong(parsed)
     settings = from_options(parsed, root=root or Path.cwd())
     replicates = [one for one in settings.seed_replicates if one not in models]
-    return replace(settings, models=(*models, *replicates))  # a model may stand twice: an upgrade of its own settings
+    return replace(settings, models=(*models, *replicates))  # a model may stand twice, used in two ways
 
 
 def _value(option: Option, given: Any) -> Any:

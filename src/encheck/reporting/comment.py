@@ -15,7 +15,7 @@ from encheck.reporting import lost
 from encheck.reporting.gate.overview import Line, overview
 from encheck.reporting.gate.rows import CHANGE
 from encheck.reporting.gate.story import NEW, Loss, Story, story
-from encheck.reporting.gate.words import asked_for, headline
+from encheck.reporting.gate.words import asked_for, headline, what_has_to_change
 from encheck.reporting.markdown import ENDED
 from encheck.reporting.text import code, escape, longest_ticks, one_line, shortest
 from encheck.system.terminal import visible
@@ -171,12 +171,14 @@ def _ways(gate: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _dropped_in(gate: Mapping[str, Any]) -> Iterator[Section]:
-    """Whether stored vectors stay, and what becomes of a threshold in use, where the results say so."""
+    """Whether stored vectors stay, what becomes of a threshold in use, and what has to change."""
     for against in gate["against"]:
         told = (against.get("reindex") or {}).get("says", "")
         thresholds = [_bullet(one["says"]) for one in against.get("thresholds", ())]
         if told or thresholds:
             yield Section(f"**Re-index:** {said(told.removeprefix('re-index: ') or 'not known')}", thresholds)
+        if changes := what_has_to_change(against):
+            yield Section("**What has to change.**", [_bullet(text, most=2 * MOST) for text in changes])
 
 
 def _against(gate: Mapping[str, Any], told: Sequence[Story]) -> Iterator[Section]:

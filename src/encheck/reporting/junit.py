@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from encheck.errors import EncheckError
 from encheck.reporting import lost
 from encheck.reporting.gate.rows import cells
-from encheck.reporting.gate.words import headline, part
+from encheck.reporting.gate.words import headline, part, what_has_to_change
 from encheck.system.files import write_text
 from encheck.system.terminal import LINES, visible
 
@@ -35,6 +35,7 @@ class GateCase:
 def cases_of(gate: Mapping[str, Any]) -> Iterator[GateCase]:
     """One case for the verdict, then one for each contract that broke, each row, and each part that blocks."""
     reasons = [f"{one['baseline']}: {text}" for one in gate["against"] for text in one["reasons"]]
+    reasons += [f"what has to change: {text}" for one in gate["against"] for text in what_has_to_change(one)]
     (message, *_) = headline(gate)
     yield GateCase(CLASS, f"gate{part(gate)}", _of_verdict(gate), message, tuple(reasons), (("gate", message),))
     for against in gate["against"]:

@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from encheck.gating.answers import asks
+from encheck.gating.index_space import OldIndex
 from encheck.gating.lost import LOST_SHOWN, LostQuery
-from encheck.gating.partial import reason
-from encheck.gating.types import EXIT_CODES, GateRow, Moved, Outcome, PartialGate, Share
+from encheck.gating.required_changes import ADAPTER
+from encheck.gating.types import EXIT_CODES, GateRow, Moved, Outcome, Share
 from encheck.gating.weighing import Searched, Weighed
 from encheck.reporting import lost
 from encheck.scoring.answers import Answers
@@ -57,25 +58,6 @@ def as_dict(weighed: Sequence[Weighed], inconclusive: str | None, shown: Shown =
     return {"outcome": outcome, "exit_code": code, "partial": partial, "against": against}
 
 
-def in_part(gate: Mapping[str, Any], partial: PartialGate) -> dict[str, Any]:
-    """The `gate` of results.json as one that left out what `partial` says: what it would pass is open."""
-    said = asdict(partial)
-
-    def of(one: Mapping[str, Any]) -> dict[str, Any]:
-        searches = [{**search, "judge": None, "asks": ""} for search in one["searches"]]
-        found = {**one, "partial": one["partial"] or said, "searches": searches}
-        return (
-            {**found, "outcome": "inconclusive", "reasons": [reason(partial.why)]}
-            if one["outcome"] == "pass"
-            else found
-        )
-
-    against = [of(one) for one in gate["against"]]
-    outcome = "inconclusive" if gate["outcome"] == "pass" else gate["outcome"]
-    code = gate["exit_code"] or EXIT_CODES["inconclusive"]
-    return {"outcome": outcome, "exit_code": code, "partial": gate["partial"] or said, "against": against}
-
-
 def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
     before, after = w.balanced
     return {
@@ -97,10 +79,22 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
         "remedies": list(w.remedies),
         "reported_only": dict(w.reported),
         "notes": list(w.notes),
+        "required_changes": list(w.required_changes),
+        "index_faults": asdict(w.index.faults) if w.index and w.index.faults else None,
+        "adapter": _adapter(w.index) if w.index else None,
         "reindex": asdict(w.reindex) | {"says": w.reindex.says} if w.reindex else None,
         "scales": [asdict(one) | {"says": one.says} for one in w.scales if one.has_moved],
         "thresholds": [asdict(one) | {"says": one.says} for one in w.thresholds],
     }
+
+
+def _adapter(index: OldIndex) -> dict[str, Any] | None:
+    """The linear map that is written beside the results; None where there is none."""
+    one = index.adapter
+    if one is None or index.mapped is None:
+        return None
+    about = {"kind": one.kind, "how": one.how, "unit": one.unit, "texts": one.texts}
+    return {"file": ADAPTER, **about, "says": index.mapped.says}
 
 
 def _finite(found: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from encheck.options import model_options
 from encheck.reporting import endpoint
 from encheck.reporting.commands import NOT_OF_A_GATE, chosen
 from encheck.reporting.gate.story import NEW
+from encheck.reporting.gate.words import what_has_to_change
 from encheck.running.labels import OBJECT, labels
 
 Against = Mapping[str, Any]
@@ -75,20 +76,9 @@ def steps(against: Against, *, candidate: str = NEW, to_type: Commands = UNKNOWN
 
 
 def _switch(against: Against, candidate: str, to_type: Commands) -> Iterator[Step]:
-    reindex = against.get("reindex") or {}
-    needed, up_to = reindex.get("needed"), reindex.get("up_to")
-    if needed is False:
-        yield Step(f"Switch to {candidate}. Stored vectors stay as they are.")
-    elif needed and up_to:
-        longer = f"documents of more than {up_to:,} {reindex['unit']}"
-        yield Step(f"Encode {longer} again with {candidate} before you switch. Vectors of shorter ones stay.")
-    elif needed:
-        yield Step(f"Encode all documents again with {candidate} before you switch: old and new vectors do not mix.")
-    elif reindex:
-        yield Step(f"Switch to {candidate}. Stored vectors: {reindex['answer']}.")
-    else:
-        yield Step(f"Switch to {candidate}.")
-    yield from (Step(f"Set the threshold anew: {one['says']}.") for one in against.get("thresholds", ()))
+    changes, reindex = what_has_to_change(against), against.get("reindex") or {}
+    stays = " Stored vectors stay as they are." if reindex.get("needed") is False else ""
+    yield Step(f"Make these changes with the switch to {candidate}." if changes else f"Switch to {candidate}.{stays}")
     yield Step(f"Make {candidate} the next baseline.", to_type.keep)
 
 
@@ -104,6 +94,9 @@ def _find_out(against: Against, to_type: Commands) -> Iterator[Step]:
         yield Step("Do you accept this loss?", f"{to_type.again} {accepted}" if to_type.again else "")
         return
     yield Step(f"Keep {against['baseline']} in use until the gate can tell.")
+    if against.get("index_faults"):
+        yield Step("Then gate the new model against the index that was repaired.", to_type.again)
+        return
     if against.get("partial"):
         ways = tuple(f"{text[0].upper()}{text[1:]}." for text in against.get("remedies", ()))
         yield Step("Gate the new model on all checks.", to_type.whole, ways)

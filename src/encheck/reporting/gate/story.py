@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from encheck.reporting.gate.names import name_of, with_data
-from encheck.reporting.gate.words import ruled_out, weighed_in
+from encheck.reporting.gate.words import is_after_encoding, ruled_out, weighed_in
 
 Against = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -95,13 +95,16 @@ def _answer(against: Against, candidate: str) -> str:
         undecided = "Partial: " if partial else "Not yet: "
         start = {"pass": "Yes: ", "block": "No: ", "inconclusive": undecided}[against["outcome"]]
         return f"{start}{candidate} is the same model as {old}: no vector moved"
+    if (faults := against.get("index_faults")) and against["outcome"] != "block":
+        return f"Not yet: repair the index of {old} first, since {faults['says']}"
     if against.get("yours"):
         return f"Your decision: {candidate} may replace {old}, but for {listed(against['yours'])}"
     if partial and against["outcome"] == "inconclusive":
         what = f"a part of the checks ({named})" if (named := weighed_in(partial)) else "a part of the checks"
         return f"Partial: only {what} was weighed, so the gate cannot tell whether {candidate} can take {old}'s place"
+    after = ", after re-encoding" if is_after_encoding(against) else ""
     return {
-        "pass": f"Yes: {candidate} may replace {old}",
+        "pass": f"Yes{after}: {candidate} may replace {old}",
         "block": f"No: do not replace {old} with {candidate}",
         "inconclusive": f"Not yet: the gate cannot tell whether {candidate} may replace {old}",
     }[against["outcome"]]

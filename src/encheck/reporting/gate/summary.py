@@ -20,7 +20,7 @@ from encheck.reporting.gate.rows import (
 )
 from encheck.reporting.gate.steps import UNKNOWN, Commands, steps
 from encheck.reporting.gate.story import NEW, story
-from encheck.reporting.gate.words import explained, part, title, undecided
+from encheck.reporting.gate.words import explained, part, title, undecided, what_has_to_change
 from encheck.reporting.text import code, escape, marked
 from encheck.scoring.frame import edits_of
 
@@ -54,6 +54,8 @@ def _told(against: Mapping[str, Any], candidate: str, to_type: Commands, most: i
     """The answer, what to do, and what got worse with its examples."""
     told = story(against, candidate=candidate)
     yield from (f"**{escape(told.answer)}.** {escape(told.lead)}".rstrip(), "")
+    if changes := what_has_to_change(against):
+        yield from ("What has to change:", "", *(f"- {escape(change)}" for change in changes), "")
     for number, step in enumerate(steps(against, candidate=candidate, to_type=to_type), start=1):
         yield f"{number}. {escape(step.says)}{f' {code(step.command)}' if step.command else ''}"
         yield from (f"   - {escape(way)}" for way in step.ways)

@@ -10,7 +10,7 @@ from encheck.reporting.gate.overview import change_of
 from encheck.reporting.gate.rows import CHANGE, HEAD, cells, folded, state_of, weighed_rows
 from encheck.reporting.gate.steps import UNKNOWN, Commands, commands, steps
 from encheck.reporting.gate.story import NEW, Loss, listed, story
-from encheck.reporting.gate.words import explained, made_for, part, title, undecided
+from encheck.reporting.gate.words import explained, made_for, part, title, undecided, what_has_to_change
 from encheck.reporting.text import table
 
 SHORT = ("gate", "gate row", CHANGE, "lost", "won")
@@ -38,6 +38,7 @@ def lines(
             continue
         yield from _head(against)
         yield from _told(against, candidate)
+        yield from _changes(against)
         yield "  what to do:"
         for number, step in enumerate(steps(against, candidate=candidate, to_type=to_type), start=1):
             yield f"    {number}. {step.says}"
@@ -65,6 +66,7 @@ def _short_lines(against: Mapping[str, Any], candidate: str, to_type: Commands) 
         yield from (f"  {text}" for text in list(_evidence(loss))[:EXAMPLE] if i == 0)
     if more := len(told.losses) - TOLD:
         yield from [f"  and {more} more: {listed([loss.name for loss in told.losses[TOLD:]])}"] * (more > 0)
+    yield from _changes(against)
     yield "  what to do:"
     for number, step in enumerate(steps(against, candidate=candidate, to_type=to_type), start=1):
         yield f"    {number}. {step.says}"
@@ -76,6 +78,12 @@ def _short_lines(against: Mapping[str, Any], candidate: str, to_type: Commands) 
     decides = [row for row in weighed_rows(against) if row["evidence"] or row["outcome"] == "block"]
     if decides:
         yield from table([SHORT, *(_short(row) for row in decides)])
+
+
+def _changes(against: Mapping[str, Any]) -> Iterator[str]:
+    if changes := what_has_to_change(against):
+        yield "  what has to change:"
+        yield from (f"    - {change}" for change in changes)
 
 
 def _is_shown(text: str, losses: Sequence[Loss], reasons: Collection[str]) -> bool:

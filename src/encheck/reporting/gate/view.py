@@ -17,13 +17,15 @@ from encheck.reporting.gate.story import NEW, Story, story
 class View:
     """The gate against one baseline.
 
-    `stamp` is the verdict in a word, `verdicts` says what those of the lines mean, `notes` what there is to know beside
-    it, `families` their cells, and `left_out` the cases that did not gate, with the reason.
+    `stamp` is the verdict in a word, `changes` what has to change with the model, `verdicts` says what those of the
+    lines mean, `notes` what there is to know beside it, `families` their cells, and `left_out` the cases that did not
+    gate, with the reason.
     """
 
     baseline: str
     stamp: str
     story: Story
+    changes: Sequence[str]
     steps: Sequence[Step]
     lines: Sequence[Line]
     verdicts: Sequence[str]
@@ -44,14 +46,15 @@ def views(results: Mapping[str, Any]) -> list[View]:
             for one in gate["against"]]  # fmt: skip
 
 
-def view(against: Mapping[str, Any], *, candidate: str, next_steps: Iterable[Step] = (), old: str = "") -> View:
-    """Against one baseline, which is called `old` where that is given."""
-    told = story({**against, "baseline": old or against["baseline"]}, candidate=candidate)
+def view(against: Mapping[str, Any], *, candidate: str, next_steps: Iterable[Step] = ()) -> View:
+    """Against one baseline."""
+    told = story(against, candidate=candidate)
     lines = overview(against)
     return View(
         against["baseline"],
         words.word(against) + words.part(against),
         told,
+        words.what_has_to_change(against),
         [step for step in next_steps if step.says],
         lines,
         explanations(lines),

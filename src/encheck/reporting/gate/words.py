@@ -13,6 +13,7 @@ from encheck.reporting.gate.names import name_of, with_data
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
 NOT_YET = "CANNOT TELL YET"
 YOURS = "YOUR DECISION"
+AFTER = ", AFTER RE-ENCODING"
 SAME_MODEL = "The candidate is the same model: no vector moved"
 MAX_PROPERTIES_NAMED = 3
 
@@ -22,7 +23,24 @@ def word(against: Mapping[str, Any]) -> str:
     waits = any(search["judge"] for search in against.get("searches", ()))
     if against.get("yours"):
         return YOURS
+    if against["outcome"] == "pass" and is_after_encoding(against):
+        return WORDS["pass"] + AFTER
     return NOT_YET if against["outcome"] == "inconclusive" and waits else WORDS[against["outcome"]]
+
+
+def is_after_encoding(against: Mapping[str, Any]) -> bool:
+    """Whether documents have to be encoded again before the candidate can search them."""
+    return bool((against.get("reindex") or {}).get("needed"))
+
+
+def what_has_to_change(against: Mapping[str, Any]) -> list[str]:
+    """What has to change with the model, a sentence each; of a candidate that is blocked, the faults of the old index.
+
+    >>> what_has_to_change({"outcome": "block", "required_changes": ["Encode all documents again."]})
+    []
+    """
+    found: list[str] = list(against.get("required_changes", ()))
+    return found[: bool(against.get("index_faults"))] if against["outcome"] == "block" else found
 
 
 def part(said: Mapping[str, Any]) -> str:
@@ -88,7 +106,7 @@ def headline(gate: Mapping[str, Any]) -> Iterator[str]:
         if word(against) == NOT_YET and search["judge"]:
             said.append(f"{start}: {NOT_YET}. {asked_for(search)}{_also_open(against, search)}")
         elif search.get("judged") and search["judged"]["asked"]:
-            said.append(f"{start}: {WORDS[gate['outcome']]}. {_decisive(search, gate['outcome'], against['reasons'])}"
+            said.append(f"{start}: {word(against)}. {_decisive(search, gate['outcome'], against['reasons'])}"
                         f"; {Judged(**search['judged']).here}")  # fmt: skip
     yield from said or [". ".join([f"{start}: {word(against)}", *_weightiest(gate, against)])]
 

@@ -1,4 +1,4 @@
-"""Encoders for upgrades: words in 24 dimensions, the same turned, cut, noised, lengthened, and a stranger."""
+"""Encoders for an index in use: words in 24 dimensions, the same turned, cut, noised, lengthened, and a stranger."""
 
 import os
 import tempfile

@@ -1,0 +1,120 @@
+"""The old model's index in a gate: vectors of all documents that the user searches, under both models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.datasets.dataset import Dataset
+from encheck.deciding.index_in_use import faults_of
+from encheck.deciding.index_sources import Fresh
+from encheck.encoders.protocol import Encoder, Fitted, Partial
+from encheck.encoders.settings import EncodingSettings
+from encheck.encoders.stored import StoredVectors
+from encheck.errors import UsageError
+from encheck.gating import reindex
+from encheck.gating.index_space import IndexSearch, IndexVectors, OldIndex, faulty, old_index
+from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
+from encheck.running.comparable import lengths_of, stable_fingerprint
+from encheck.running.roles import Role
+from encheck.running.service import EncoderService
+from encheck.running.subject import Encoded, Subject
+from encheck.store import Store
+from encheck.types import content_hash
+
+if TYPE_CHECKING:
+    from encheck.engine.evaluation import Evaluation
+
+Vectors = NDArray[np.float32]
+
+
+def old_index_of(evaluation: Evaluation, old: str) -> OldIndex | None:
+    """What becomes of the model `old`'s index of the documents, where the first model takes its place.
+
+    The first data set with documents counts. An index that is given as stored vectors is audited first. None where the
+    data have no documents, or one of the models has no vectors of them.
+    """
+    bench = evaluation.bench
+    collection = next((data.collection for data in bench.data.values() if data.collection), None)
+    before, after = bench.subjects[old], next(iter(bench.subjects.values()))
+    if collection is None or not isinstance(before.model, Encoder) or not isinstance(after.model, Encoder):
+        return None
+    search = IndexSearch.of(collection, seed=evaluation.settings.seed)
+    new = _vectors_of(after, search, bench.store, are_wanted=isinstance(before.model, Partial))
+    was = _vectors_of(before, search, bench.store)
+    if new is None or was is None:
+        return None
+    if isinstance(before.model, StoredVectors):
+        made = dict(zip(search.documents, new.documents, strict=True))
+        source = after.model.index if isinstance(after.model, StoredVectors) else after.model
+        if faults := faults_of(before.model.index, Fresh(after.label, source, "document", made), made):
+            return faulty(faults, len(search.documents))
+    samples = [_sample(before, was, search), _sample(after, new, search)]
+    lengths = [DocumentLengths.of([s.lengths[key] for key in s.roles["document"].keys]) for s in reversed(samples)]
+    counted = next((one for one in lengths if one.unit == "tokens"), lengths[0])
+    return old_index(was, new, search, reindex.compare(*samples, documents=counted))
+
+
+def refuse_other_texts(subject: Subject, data: Iterable[Dataset]) -> None:
+    """UsageError before anything is encoded, for stored vectors that lack a part of the documents, or all texts."""
+    if not isinstance(subject.model, Partial):
+        return
+    lacks, texts = subject.model.lacks, set[str]()
+    for one in data:
+        documents = one.collection.searched.texts if one.collection else ()
+        missing = lacks(documents, role="document")
+        if missing and len(missing) < len(documents):
+            raise UsageError(
+                f"{subject.label} has no vector of {len(missing):,} of the {len(documents):,} documents of {one.name}, "
+                f"first of {missing[0][:80]!r}. Remedy: add them to the file, or leave these documents out of the data"
+            )
+        texts |= {*documents, *(group.source for group in one.groups), *(pair.first for pair in one.pairs)}
+        texts |= {query.text for query in one.collection.queries} if one.collection else set()
+    if texts and len(lacks(sorted(texts))) == len(texts):
+        raise UsageError(
+            f"{subject.label} has no vector of any of the {len(texts):,} texts of these data, so there is nothing to "
+            f"compare. Remedy: name the data whose texts it has, --data"
+        )
+
+
+def _vectors_of(
+    subject: Subject, search: IndexSearch, store: Store, *, are_wanted: bool = False
+) -> IndexVectors | None:
+    """A model's vectors of the documents and queries; None without documents."""
+    assert isinstance(subject.model, Encoder)
+    documents = _encoded(subject, search.documents, "document", store, are_wanted=are_wanted)
+    if documents is None:
+        return None
+    queries = _encoded(subject, search.queries, "query", store, are_wanted=are_wanted) if search.queries else None
+    return IndexVectors(documents, queries, subject.model.similarity)
+
+
+def _encoded(subject: Subject, texts: Sequence[str], role: Role, store: Store, *, are_wanted: bool) -> Vectors | None:
+    """The vectors of texts in a role: those of the run, or of a file; else, where they `are_wanted`, encoded now."""
+    known, model = subject.roles.get(role), subject.model
+    if known and all(text in known.rows for text in texts):
+        return known.of(texts)
+    if isinstance(model, Partial):
+        return None if model.lacks(texts, role=role) else model.encode(texts, role=role)
+    if not are_wanted or subject.error or isinstance(model, Fitted):
+        return None
+    return EncoderService(replace(subject, state=Encoded()), store).encode(texts, role=role)
+
+
+def _sample(subject: Subject, vectors: IndexVectors, search: IndexSearch) -> VectorSample:
+    """All vectors of a model, as they are compared with another one's."""
+    roles = {"document": RoleVectors(tuple(map(content_hash, search.documents)), vectors.documents)}
+    texts = {"document": search.documents, "query": search.queries}
+    if vectors.queries is not None:
+        roles["query"] = RoleVectors(tuple(map(content_hash, search.queries)), vectors.queries)
+    lengths = {
+        key: length
+        for role, one in reversed(roles.items())  # a text that is both counts as a document
+        for key, length in zip(one.keys, lengths_of(subject.model, texts[role], role=role), strict=True)
+    }
+    settings, dimension = EncodingSettings.of(subject.model), int(vectors.documents.shape[1])
+    return VectorSample(settings, vectors.similarity, dimension, lengths, roles, stable_fingerprint(subject))

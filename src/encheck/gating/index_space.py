@@ -1,0 +1,330 @@
+"""May new queries search an index of the old model's vectors, as they come or after a linear map?
+
+New queries search the old documents. How well they do is compared, query by query, with the same queries on an index of
+the new model's own: recall@1 and nDCG@10 of the right documents. Where nobody judged, the new model's own first ten
+stand for the right ones: its first answer for recall@1, and for nDCG@10 all ten with the grades 10 to 1.
+
+A map is fitted on four parts of five of the texts and judged on the queries and documents of the fifth, near-duplicates
+being in one part: so it has seen nothing that it is judged by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.datasets.collection import Collection
+from encheck.datasets.near_duplicates import near_duplicates
+from encheck.gating.answers import DELTA
+from encheck.gating.linear_map import LinearMap, fitted, parts_of
+from encheck.gating.reindex import Reindex
+from encheck.metrics.search import ndcg, recall
+from encheck.scoring.answers import NOT_FOUND, Answers
+from encheck.scoring.nearest import nearest, wider, without_own
+from encheck.statistics.bootstrap import widened
+from encheck.statistics.figures import Figure, Log
+from encheck.types import content_hash
+
+Vectors = NDArray[np.float32]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Rows = Sequence[tuple[int, ...]]  # of the documents that each query finds, the best first
+TOP = 10
+FEWEST_DOCUMENTS = 100  # the first ten of fewer say little: a stranger finds every second right document in ten of 20
+PARTS = 5
+MOST_TEXTS = 20_000  # that maps are fitted on
+UNSEEN = -1
+
+
+@dataclass(frozen=True)
+class IndexFaults:
+    """What is wrong with a stored index, in a sentence, and the numbers of its rows."""
+
+    says: str
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class IndexSearch:
+    """A search of an index: the texts of `documents` [m], in the order of ties, and of `queries` [n].
+
+    `grades` has the right documents of each query by their rows, empty where nobody judged it; `own` the row of the
+    document that is the query itself, which its search leaves out.
+    """
+
+    documents: tuple[str, ...]
+    queries: tuple[str, ...]
+    grades: tuple[Mapping[int, int], ...]
+    own: tuple[int | None, ...]
+    log: Log
+
+    @classmethod
+    def of(cls, collection: Collection, *, seed: int) -> Self:
+        """Of documents with their queries, which may be none."""
+        searched, queries = collection.searched, collection.queries
+        row = {name: i for i, name in enumerate(searched.ids)}
+        return cls(
+            searched.texts,
+            tuple(query.text for query in queries),
+            tuple({row[name]: grade for name, grade in query.right.items()} for query in queries),
+            tuple(row[query.own] if query.own else None for query in queries),
+            Log.of([query.weight for query in queries], [query.cluster for query in queries], seed=seed),
+        )
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether somebody said which documents are right."""
+        return any(self.grades)
+
+    def find(self, queries: Vectors, documents: Vectors, *, similarity: str) -> Rows:
+        """Search exactly, for others than a query's own document: the rows of the first ten."""
+        every = nearest(queries, documents, similarity=similarity, count=wider(TOP, self.own))
+        return [tuple(rows.tolist()) for rows, _ in without_own(every, self.own, count=TOP)]
+
+
+@dataclass(frozen=True)
+class IndexVectors:
+    """A model's vectors of the documents [m, d] and of the queries [n, d], None where it has none of these."""
+
+    documents: Vectors
+    queries: Vectors | None
+    similarity: str
+
+
+@dataclass(frozen=True, slots=True)
+class FigureOnOldIndex:
+    """A figure of new queries on the old index, and the same on the new model's own; a `change` below 0 is a loss.
+
+    Its interval is no narrower than what so few clusters can show where hardly any query is lost, or won.
+    """
+
+    metric: str
+    own: float
+    old_index: float
+    change: Figure
+
+    @property
+    def says(self) -> str:
+        """In words.
+
+        >>> FigureOnOldIndex("recall@1", 0.557, 0.486, Figure(-0.071, -0.09, -0.052)).says
+        'recall@1 48.6% instead of 55.7% (-7.1 points [-9.0, -5.2])'
+        """
+        ends = f"{100 * self.change.value:+.1f} points [{100 * self.change.low:+.1f}, {100 * self.change.high:+.1f}]"
+        return f"{self.metric} {100 * self.old_index:.1f}% instead of {100 * self.own:.1f}% ({ends})"
+
+
+@dataclass(frozen=True)
+class OnOldIndex:
+    """How new queries did on an index of old vectors: recall@1 and nDCG@10."""
+
+    figures: tuple[FigureOnOldIndex, ...]
+
+    @property
+    def is_as_good(self) -> bool:
+        """Whether a loss of `DELTA` is ruled out for both figures."""
+        return bool(self.figures) and all(one.change.low > -DELTA for one in self.figures)
+
+    @property
+    def says(self) -> str:
+        """Both figures in words."""
+        return "; ".join(one.says for one in self.figures)
+
+
+@dataclass(frozen=True)
+class OldIndex:
+    """What becomes of an index of the old model's vectors of the user's documents.
+
+    `faults` is what is wrong with it before anything changes. `as_it_comes` is how new queries do on it, and `mixed` on
+    an index in which half of the documents have new vectors, as after some time without a new index; None where
+    dimensions differ, vectors stay or there are no queries. `mapped` is how they do on the old index after a linear
+    map, and `adapter` that map, fitted on all texts: None where a loss of `DELTA` is not ruled out, or none is needed.
+    """
+
+    documents: int
+    reindex: Reindex
+    faults: IndexFaults | None = None
+    as_it_comes: OnOldIndex | None = None
+    mixed: OnOldIndex | None = None
+    mapped: OnOldIndex | None = None
+    adapter: LinearMap | None = None
+
+
+def faulty(faults: IndexFaults, documents: int) -> OldIndex:
+    """An index with faults: it is compared with nothing."""
+    why = "its vectors are not those of one model, each of its own text"
+    return OldIndex(documents, Reindex(True, "yes", why), faults)
+
+
+def old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors: Reindex) -> OldIndex:
+    """What becomes of the index; `vectors` is what the vectors of all documents say.
+
+    Where they moved, and new queries lose nothing on it as they come, nor on a mixed one, it stays. Nothing is offered
+    for an index of fewer than `FEWEST_DOCUMENTS` documents, nor where documents are cut at another length.
+    """
+    found = OldIndex(len(search.documents), vectors)
+    is_open = vectors.needed and not vectors.longer and new.queries is not None and len(search.documents)
+    if not is_open or len(search.documents) < FEWEST_DOCUMENTS or new.queries is None:
+        return found
+    own = search.find(new.queries, new.documents, similarity=new.similarity)
+    if old.documents.shape[1] == new.documents.shape[1]:
+        is_new = np.array([int(content_hash(text), 16) % 2 for text in search.documents], bool)
+        as_it_comes, mixed = (
+            _on_old_index(own, search.find(new.queries, some, similarity=old.similarity), search)
+            for some in (old.documents, np.where(is_new[:, None], new.documents, old.documents))
+        )
+        found = replace(found, as_it_comes=as_it_comes, mixed=mixed)
+        if as_it_comes and mixed and as_it_comes.is_as_good:
+            if not mixed.is_as_good:
+                return found
+            why = f"new queries on the old index: {as_it_comes.says}; half of its vectors being new: {mixed.says}"
+            return replace(found, reindex=replace(vectors, needed=False, answer="no", why=why))
+    texts = _Texts.of(old, search, own)
+    queries = _mapped_unseen(old, new, texts)
+    if queries is None:
+        return found
+    rows = search.find(queries, old.documents, similarity=old.similarity)
+    found = replace(found, mapped=_on_old_index(own, rows, search, texts))
+    if found.mapped and found.mapped.is_as_good:
+        return replace(found, adapter=fitted(*texts.of_both(old, new), texts.groups, unit=old.similarity == "cosine"))
+    return found
+
+
+def _on_old_index(own: Rows, rows: Rows, search: IndexSearch, texts: _Texts | None = None) -> OnOldIndex | None:
+    """How the queries did that have something to find, paired by query; None where none has.
+
+    With `texts`, documents count that the map of a query has not seen.
+    """
+    grades: Sequence[Mapping[int, int]] = search.grades
+    if not search.is_judged:
+        grades = [{row: TOP - place for place, row in enumerate(found)} for found in own]
+    if texts:
+        of_query, of_document = texts.parts
+        grades = [
+            {row: grade for row, grade in some.items() if of_document[row] in (part, UNSEEN)}
+            for part, some in zip(of_query, grades, strict=True)
+        ]
+    firsts = grades if search.is_judged else [{row: g for row, g in some.items() if g == TOP} for some in grades]
+    named = ("recall@1", "nDCG@10") if search.is_judged else ("its own first answer first", "nDCG@10 by its own ten")
+    wanted: list[tuple[str, Callable[[Sequence[Answers]], Floats], Sequence[Mapping[int, int]]]] = [
+        (named[0], partial(recall, cut=1), firsts), (named[1], ndcg, grades)
+    ]  # fmt: skip
+    figures = []
+    for name, values, right in wanted:
+        there = np.array([bool(some) for some in right])
+        if not there.any():
+            return None
+        log = Log(search.log.weights * there, search.log.clusters, search.log.resampler)
+        at_own, at_old = (np.nan_to_num(values(_answers(found, right))) for found in (own, rows))
+        change = log.change(at_own, at_old)
+        lost, won = (
+            _slack(log.mean(np.maximum(side, 0)).value, int(there.sum()), log.worth)
+            for side in (at_own - at_old, at_old - at_own)
+        )
+        ends = Figure(change.value, min(change.low, change.value - lost), max(change.high, change.value + won))
+        figures.append(FigureOnOldIndex(name, log.mean(at_own).value, log.mean(at_old).value, ends))
+    return OnOldIndex(tuple(figures))
+
+
+def _slack(share: float, queries: int, clusters: int) -> float:
+    """How much larger than what was seen a share can be, where so few clusters show it."""
+    return widened(share, share, share, n=queries, clusters=clusters)[1] - share
+
+
+def _answers(rows: Rows, grades: Sequence[Mapping[int, int]]) -> list[Answers]:
+    ranks = [{row: place for place, row in enumerate(found, 1)} for found in rows]
+    return [
+        Answers(tuple((rank.get(row, NOT_FOUND), grade) for row, grade in some.items()))
+        for rank, some in zip(ranks, grades, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """The texts that maps are fitted on: rows `places` among the documents, then the queries.
+
+    `groups` numbers texts that stay together, `part` the part of each text. `firsts` has the row of the document that
+    each query should find first, `UNSEEN` where there is none.
+    """
+
+    places: Ints
+    groups: Ints
+    part: Ints
+    documents: int
+    firsts: Ints
+
+    @classmethod
+    def of(cls, old: IndexVectors, search: IndexSearch, own: Rows) -> Self:
+        """Of documents and, where the old model has them, queries; a query is in a group with what it should find."""
+        every = [*search.documents, *(search.queries if old.queries is not None else ())]
+        distinct = sorted(
+            {text: place for place, text in enumerate(every)}.items(), key=lambda one: content_hash(one[0])
+        )
+        places = np.sort(np.array([place for _, place in distinct[:MOST_TEXTS]], np.intp))
+        alike = near_duplicates([every[place] for place in places])
+        groups = np.unique(np.array(alike), return_inverse=True)[1].astype(np.intp)
+        wanted = [sorted(some) for some in search.grades] if search.is_judged else [list(rows[:1]) for rows in own]
+        groups = _joined(groups, places, wanted, documents=len(search.documents))
+        firsts = np.array([rows[0] if rows else UNSEEN for rows in wanted], np.intp)
+        return cls(places, groups, parts_of(groups, PARTS), len(search.documents), firsts)
+
+    @property
+    def parts(self) -> tuple[Ints, Ints]:
+        """The part of each query and of each document, `UNSEEN` of a document that no map saw: it counts for all.
+
+        A query that no map saw can be in any part: it is where the first document is that it should find.
+        """
+        part = np.full(self.documents + len(self.firsts), UNSEEN, np.intp)
+        part[self.places] = self.part
+        of_document, of_query = part[: self.documents], part[self.documents :]
+        of_first = np.where(self.firsts == UNSEEN, UNSEEN, of_document[self.firsts])
+        anywhere = np.where(of_first == UNSEEN, np.arange(len(of_query)) % PARTS, of_first)
+        return np.where(of_query == UNSEEN, anywhere, of_query), of_document
+
+    def of_both(self, old: IndexVectors, new: IndexVectors) -> tuple[Vectors, Vectors]:
+        """The vectors of the texts, new and old; shape [n, d] each."""
+        if old.queries is None or new.queries is None:
+            return new.documents[self.places], old.documents[self.places]
+        return (
+            np.concatenate([new.documents, new.queries])[self.places],
+            np.concatenate([old.documents, old.queries])[self.places],
+        )
+
+
+def _joined(groups: Ints, places: Ints, wanted: Sequence[Sequence[int]], *, documents: int) -> Ints:
+    """The groups with each query in one with the documents that it should find, so that one part has them all.
+
+    The groups as they were, where that would make one of more than a part of the texts.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    at = {place: i for i, place in enumerate(places.tolist())}
+    links = [(at[documents + q], at[row]) for q, rows in enumerate(wanted) for row in rows
+             if documents + q in at and row in at]  # fmt: skip
+    if not links:
+        return groups
+    first, second = groups[np.array(links).T]
+    size = int(groups.max()) + 1
+    codes = connected_components(coo_array((np.ones(len(first)), (first, second)), shape=(size, size)))[1]
+    joined: Ints = codes[groups].astype(np.intp)
+    return joined if np.bincount(joined).max() <= len(places) // PARTS else groups
+
+
+def _mapped_unseen(old: IndexVectors, new: IndexVectors, texts: _Texts) -> Vectors | None:
+    """The new queries under maps that saw nothing of their part; None where texts are too few for a map."""
+    assert new.queries is not None
+    (x, y), (of_query, _) = texts.of_both(old, new), texts.parts
+    queries = np.zeros((len(new.queries), y.shape[1]), np.float32)
+    for part in np.unique(of_query):
+        seen, mine = texts.part != part, of_query == part
+        made = fitted(x[seen], y[seen], texts.groups[seen], unit=old.similarity == "cosine")
+        if made is None:
+            return None
+        queries[mine] = made(new.queries[mine])
+    return queries

@@ -1,0 +1,90 @@
+"""What has to change with the model: the index, prompts, thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from encheck.gating.index_space import OldIndex
+from encheck.gating.reindex import Reindex
+from encheck.gating.scale_shift import ThresholdShift
+
+BUILT_IN = "probes"
+SAME_SHARE = 0.01  # of the pairs: a threshold that accepts so many more or fewer stays
+ADAPTER = "adapter.npz"
+
+
+def spans(rows: Sequence[int], most: int = 6) -> str:
+    """Row numbers, which rise, as spans.
+
+    >>> spans([1, 2, 3, 7])
+    '1-3, 7'
+    """
+    ends: list[list[int]] = []
+    for row in rows:
+        if ends and row == ends[-1][1] + 1:
+            ends[-1][1] = row
+        else:
+            ends.append([row, row])
+    said = [str(first) if first == last else f"{first}-{last}" for first, last in ends[:most]]
+    return ", ".join(said) + (f" and {len(ends) - most:,} more" if len(ends) > most else "")
+
+
+def required_changes(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    *,
+    reindex: Reindex | None,
+    index: OldIndex | None,
+    thresholds: Sequence[ThresholdShift],
+) -> Iterator[str]:
+    """What a ticket would hold, a sentence each, the first step first; nothing where the vectors are the same.
+
+    `old` and `new` are models as results.json describes them; `index` is what is known of the old model's index.
+    """
+    if index and index.faults:
+        yield f"Repair these rows of the old index, or make it again: {spans(index.faults.rows)}."
+    if reindex and reindex.same_model:
+        return
+    yield from _of_index(new["label"], reindex, index) if reindex else ()
+    sizes = old.get("dimension"), new.get("dimension")
+    if None not in sizes and sizes[0] != sizes[1]:
+        yield f"Make the index for vectors of {sizes[1]} dimensions in place of {sizes[0]}."
+    prompts = [one["how"].get("prompts used", {}) for one in (old, new)]
+    for role in ("query", "document"):
+        before, after = (prompt.get(role, "") for prompt in prompts)
+        if role in prompts[1] and before != after:
+            name = {"query": "queries", "document": "documents"}[role]
+            instead = f" in place of {before!r}" if before else ""
+            yield f"Put {repr(after) if after else 'nothing'} before {name}{instead}."
+    own = [one for one in thresholds if one.data != BUILT_IN]
+    for one in own or thresholds:
+        if one.same is None and one.accepted < one.pairs:
+            yield f"Choose the threshold {one.threshold:g} anew on more pairs than those of {one.data}."
+        elif one.same is not None and abs(one.now - one.before) > SAME_SHARE:
+            yield f"Move the threshold {one.threshold:g} to {one.same:.3g}, which accepts as many of {one.data}."
+    licences = [one.get("licence") or "not stated" for one in (old, new)]
+    if licences[0] != licences[1] and old.get("adapter") != "stored-vectors":
+        yield f"Check the licence: {licences[1]}, it was {licences[0]}."
+
+
+def _of_index(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:
+    """What becomes of stored vectors; nothing where they stay."""
+    if reindex.needed and reindex.up_to:
+        count = f"{reindex.longer:,} of {index.documents:,} documents" if index and reindex.longer else "the documents"
+        yield (
+            f"Encode {count} again with {new}, those of more than {reindex.up_to:,} {reindex.unit}. The vectors of the "
+            "others stay."
+        )
+    elif reindex.needed:
+        every = f"all {index.documents:,} documents" if index else "all documents"
+        instead = ""
+        if index and index.as_it_comes and index.as_it_comes.is_as_good:
+            instead = f" Until then, its queries find as much in the old index ({index.as_it_comes.says})."
+        elif index and index.adapter and index.mapped:
+            instead = f" Until then, its queries find as much in the old index after {ADAPTER} ({index.mapped.says})."
+        yield f"Encode {every} again with {new}: old and new vectors do not mix.{instead}"
+    elif reindex.only_by_cosine:
+        yield f"Compare by cosine in your index, or encode all documents again with {new}: vectors have other lengths."
+    elif reindex.needed is None and reindex.texts:
+        yield f"Find out whether stored vectors stay: {reindex.answer}."
