@@ -18,8 +18,8 @@ def documents(tmp_path_factory):
     return texts_of(made(tmp_path_factory.mktemp("index")))[0]
 
 
-def faults(place, documents, new, damage=lambda vectors: vectors):
-    written(path := place / "old.parquet", documents, damage=damage)
+def faults(place, documents, new, damage=lambda vectors: vectors, *, old="Words"):
+    written(path := place / "old.parquet", documents, old=old, damage=damage)
     encoder = model(new)
     fresh = dict(zip(documents, encoder.encode(documents), strict=True))
     return faults_of(StoredIndex(path), Fresh(new, encoder, "document", fresh), fresh)
@@ -54,3 +54,11 @@ def test_a_limit_that_was_moved_is_no_fault_of_the_index(tmp_path, documents):
     long = [row for row, text in enumerate(documents) if len(text) > limit]
     strange = part_of(long, lambda vectors: np.random.default_rng(0).standard_normal(vectors.shape))
     assert faults(tmp_path, documents, "Words", strange) is None
+
+
+def test_a_limit_that_was_moved_is_told_by_tokens_where_the_new_model_has_a_tokenizer(tmp_path, documents):
+    """Thirty documents of 17 words, which have fewer letters than the others of 12 words."""
+    words = "abcdefghijklmnopqrstuvwxyz"
+    long = [" ".join(words[(i + k) % 26] * (1 + i // 26) for k in range(17)) for i in range(30)]
+    assert max(map(len, long)) < min(map(len, documents))
+    assert faults(tmp_path, [*documents, *long], "Reads15", old="Reads30") is None

@@ -172,6 +172,14 @@ def test_the_same_model_and_a_scorer_of_pairs_change_nothing_but_thresholds():
     assert list(required_changes(about(), about(), reindex=None, index=None, thresholds=[shift])) == [
         "Move the threshold 0.8 to 0.4, which accepts as many of own."
     ]
+    few = threshold_shift(scores[:20], scores[:20], threshold=0.8, data="own")
+    found = [list(required_changes(about(), about(), reindex=same, index=None, thresholds=[few])),
+             list(required_changes(about(), about(), reindex=None, index=None, thresholds=[few]))]  # fmt: skip
+    assert found[0] == []
+    assert found[1][0].startswith("Choose the threshold 0.8 anew")
+    built_in = threshold_shift(scores, scores / 2, threshold=0.8, data="probes")
+    (moved,) = required_changes(about(), about(), reindex=None, index=None, thresholds=[few, built_in])
+    assert moved == "Move the threshold 0.8 to 0.4, which accepts as many of probes."
     cosine = Reindex(None, "no, if ...", "why", only_by_cosine=True)
     (said,) = required_changes(about(), about(), reindex=cosine, index=None, thresholds=[])
     assert said.startswith("Compare by cosine in your index, or encode all documents again")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from encheck.deciding.index_audit import IndexAudit, audit, causes_in_words, in_words
 from encheck.deciding.index_sources import Fresh
+from encheck.encoders.settings import count_tokens
 from encheck.encoders.stored_index import StoredIndex
 from encheck.gating.index_space import IndexFaults
 from encheck.gating.required_changes import spans
@@ -47,7 +48,7 @@ def faults_of(index: StoredIndex, fresh: Fresh, documents: Mapping[str, Vectors]
     numbers = np.array([names[text] for text in texts], np.intp)
     stored, vectors = index.take(numbers, index.dimension), np.array([documents[text] for text in texts], np.float32)
     if stored.shape == vectors.shape and (cosine(stored, vectors) >= 1 - ROUNDING).sum() >= FEWEST_RIGHT:
-        lengths = np.array([len(text) for text in texts])
+        lengths = np.array(count_tokens(fresh.source, texts, role="document") or [len(text) for text in texts])
         if mixed := _mixed(audit(index, fresh, numbers=numbers), numbers, lengths):
             return mixed
         return _zero(numbers, stored)

@@ -28,7 +28,7 @@ WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
 GATE = "gate.html"
 CLEARED = (
     *WRITTEN, GATE, ADAPTER, ANSWERS, DOCUMENTS, PLAN, SHEET, AGAIN, UNJUDGED,
-)  # of which only some gates have the last
+)  # the last, only some gates have
 
 
 def clear(folder: Path) -> None:

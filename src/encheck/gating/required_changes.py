@@ -57,15 +57,22 @@ def required_changes(
             name = {"query": "queries", "document": "documents"}[role]
             instead = f" in place of {before!r}" if before else ""
             yield f"Put {repr(after) if after else 'nothing'} before {name}{instead}."
-    own = [one for one in thresholds if one.data != BUILT_IN]
-    for one in own or thresholds:
-        if one.same is None and one.accepted < one.pairs:
-            yield f"Choose the threshold {one.threshold:g} anew on more pairs than those of {one.data}."
-        elif one.same is not None and abs(one.now - one.before) > SAME_SHARE:
-            yield f"Move the threshold {one.threshold:g} to {one.same:.3g}, which accepts as many of {one.data}."
+    yield from _of_thresholds(thresholds)
     licences = [one.get("licence") or "not stated" for one in (old, new)]
     if licences[0] != licences[1] and old.get("adapter") != "stored-vectors":
         yield f"Check the licence: {licences[1]}, it was {licences[0]}."
+
+
+def _of_thresholds(thresholds: Sequence[ThresholdShift]) -> Iterator[str]:
+    """Where thresholds go: on the user's data if these map them, else on the sentences that come with encheck."""
+    for threshold in dict.fromkeys(one.threshold for one in thresholds):
+        shifts = [one for one in thresholds if one.threshold == threshold]
+        mapped = [one for one in shifts if one.same is not None]
+        for one in [one for one in mapped if one.data != BUILT_IN] or mapped:
+            if abs(one.now - one.before) > SAME_SHARE:
+                yield f"Move the threshold {threshold:g} to {one.same:.3g}, which accepts as many of {one.data}."
+        if not mapped and any(one.accepted < one.pairs for one in shifts):
+            yield f"Choose the threshold {threshold:g} anew: too few pairs reach it here to map it."
 
 
 def _of_index(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:
