@@ -55,7 +55,7 @@ def test_help_says_what_is_sampled_and_every_form_of_a_device(encheck):
 
 def test_help_wraps_at_the_width_of_the_terminal(encheck, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    assert " stored vectors of the old model: " in encheck("gate", "--help").output
+    assert " an index in use: it is audited first, and checks " in encheck("gate", "--help").output
     assert "    encheck gate ./candidate sbert" in encheck("gate", "--help").output
     assert not any(option in encheck("gate", "--help").output for option in ("--quick", "--full", "--strict"))
 
@@ -485,11 +485,12 @@ def test_two_runs_are_gated_from_their_folders_and_nothing_is_measured(encheck, 
     assert (done.exit_code, "was cut short: it has no row of antonym_is_farther_than" in done.output) == (4, True)
 
 
-def test_vectors_of_no_text_of_the_data_are_nothing_to_compare_with(encheck, some_probes):
+def test_vectors_of_no_text_of_the_data_are_refused_before_anything_is_encoded(encheck, some_probes):
     Path("old.jsonl").write_text(json.dumps({"text": "of no data", "vector": [1.0, 2.0]}))
     done = encheck("gate", "random", "vectors:old.jsonl", f"--data={some_probes}", "-m", "number", "--report-dir=r")
-    assert (done.exit_code, done.output.splitlines()[-1]) == (5, "GATE: NO VERDICT (exit code 5)")
-    assert "old could not be measured, so there is nothing to compare with: old has no vector of" in done.output
+    assert done.exit_code == 4
+    assert "old has no vector of any of the " in done.output
+    assert not Path("r").exists()
 
 
 @pytest.mark.parametrize("name", ["-x", "--weird", "--help"])
