@@ -37,7 +37,7 @@ Rows = Sequence[tuple[int, ...]]  # of the documents that each query finds, the 
 TOP = 10
 FEWEST_DOCUMENTS = 100  # the first ten of fewer say little: a stranger finds every second right document in ten of 20
 PARTS = 5
-MOST_TEXTS = 20_000  # that maps are fitted on
+MOST_TEXTS = 6_000  # that maps are fitted on: five fits take seconds
 UNSEEN = -1
 
 

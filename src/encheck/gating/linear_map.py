@@ -71,7 +71,7 @@ def fitted(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMap
     x, y = (directed(one, unit=unit) for one in (new, old))
     kinds: tuple[Kind, ...] = ("low-rank",)
     if len(x) >= TEXTS_A_DIMENSION * x.shape[1]:
-        kinds = ("orthogonal", "ridge", "low-rank")
+        kinds = ("orthogonal", "ridge")
     back = parts_of(groups, HELD_BACK) == 0
     tried = _Equations.of(x[~back], y[~back]).maps(kinds)
     _, chosen = min(
