@@ -27,7 +27,15 @@ from encheck.system.files import write_text
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
 GATE = "gate.html"
 CLEARED = (
-    *WRITTEN, GATE, ADAPTER, ANSWERS, DOCUMENTS, PLAN, SHEET, AGAIN, UNJUDGED,
+    *WRITTEN,
+    GATE,
+    ADAPTER,
+    ANSWERS,
+    DOCUMENTS,
+    PLAN,
+    SHEET,
+    AGAIN,
+    UNJUDGED,
 )  # the last, only some gates have
 
 
