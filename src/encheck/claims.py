@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from encheck.errors import UsageError, unknown
+from encheck.ids import PYTEST_MARKERS
 from encheck.types import Declaration, Estimate, Floor, Items
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ Function = TypeVar("Function", bound=Callable[..., object])
 ATTRIBUTE = "__encheck_claim__"
 CONTRACT = "contract"  # blocks where it is broken, with a baseline too: a contract is no threshold
 OF_ANY_TEXT = (CONTRACT, "health")  # families whose checks measure any text, whatever its data are for
-PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
 FAMILIES = ("meaning kept", "meaning changed", "order", "retrieval", "invariance", "health", "downstream")
 PICTURES = ("profile", "divergence")
 SURFACE = "surface"  # the floor that is the best surface baseline's figure

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+PYTEST_MARKERS = frozenset(("parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"))
 BOTH_ORDERS = "turned"  # the last part of such an id; every baseline has it
 _ITEM = re.compile(
     r"(?P<data>.*)/(?P<texts>[0-9a-f]{16})/(?P<relation>[^/]+)/(?P<level>[^/]+)/(?P<generator>.+?)"

@@ -13,7 +13,7 @@ from encheck.datasets.collection import Collection
 from encheck.datasets.columns import Columns
 from encheck.ids import ItemId
 from encheck.language.words import content_words
-from encheck.types import Classified, Contrast, Group, SentencePair, content_hash
+from encheck.types import Classified, Contrast, Group, SentencePair, Triplet, content_hash
 
 REFERENCE_PAIRS = 2_000
 SENTENCES = 50_000  # that random pairs are drawn from
@@ -26,7 +26,7 @@ class Dataset:
 
     `rows` counts what the files hold, of a collection its queries, before sampling; `fingerprint` is a hash of what
     was kept. `version` is the edition of data that have some. `tasks` has texts with their classes, by the name of the
-    task. `columns` has all pairs of data that stay in their shards; `pairs` and `groups` are then a sample of them.
+    task, `properties` the triplets or contrasts of properties of the user's own. `columns` has all pairs of data that stay in their shards; `pairs` and `groups` are then a sample of them.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Dataset:
     version: str = ""
     contrasts: tuple[Contrast, ...] = ()
     tasks: Mapping[str, tuple[Classified, ...]] = field(default_factory=dict)
+    properties: Mapping[str, tuple[Triplet | Contrast, ...]] = field(default_factory=dict)
     columns: Columns | None = None
 
     @property
@@ -61,7 +62,8 @@ class Dataset:
         contrasts = (f"{one.id}{one.cluster}" for one in self.contrasts)
         texts = (f"{g.id}{g.cluster}" for g in self.groups if not self.pairs and not g.variants)
         sorted_out = (f"{one.id}{one.label}{one.split}" for some in self.tasks.values() for one in some)
-        return content_hash(*pairs, *variants, *contrasts, *texts, *sorted_out)
+        own = (f"{name}{one.id}{one.cluster}" for name, some in self.properties.items() for one in some)
+        return content_hash(*pairs, *variants, *contrasts, *texts, *sorted_out, *own)
 
     def quick_part(self) -> Self:
         """The groups that a quick run takes, with their pairs; the data themselves where none is marked."""
@@ -73,12 +75,15 @@ class Dataset:
         return replace(self, groups=groups, pairs=pairs, universe=tuple(sorted({g.cluster for g in groups})))
 
     def part(self, clusters: Container[str]) -> Self:
-        """The pairs, groups and contrasts of these clusters; nothing of a collection or of tasks."""
+        """The pairs, groups, contrasts and triplets of these clusters; nothing of a collection or of tasks."""
         return replace(
             self,
             pairs=tuple(pair for pair in self.pairs if pair.cluster in clusters),
             groups=tuple(group for group in self.groups if group.cluster in clusters),
             contrasts=tuple(one for one in self.contrasts if one.cluster in clusters),
+            properties={
+                name: tuple(one for one in some if one.cluster in clusters) for name, some in self.properties.items()
+            },
             universe=tuple(name for name in self.universe if name in clusters),
             collection=None,
             tasks={},
@@ -87,10 +92,15 @@ class Dataset:
 
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:
-        """(cluster, text) of articles' passages, at most `TEXTS`, chosen by their hash; of other data none."""
+        """(cluster, text) of articles' passages, or of the anchors of triplets, at most `TEXTS`, chosen by their hash.
+
+        None of other data.
+        """
         passages = self.collection.passages if self.collection else ()
-        chosen = sorted(passages, key=lambda one: content_hash(one.text))[:TEXTS]
-        return tuple((one.article, one.text) for one in chosen)
+        anchors = (one for some in self.properties.values() for one in some if isinstance(one, Triplet))
+        every = dict.fromkeys((one.cluster, one.source) for one in anchors)
+        found = [*((one.article, one.text) for one in passages), *every]
+        return tuple(sorted(found, key=lambda one: content_hash(one[1]))[:TEXTS])
 
     def reference(
         self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS

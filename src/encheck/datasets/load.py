@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import logging
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -16,6 +16,7 @@ import encheck.datasets
 from encheck.datasets.classes import Tasks, with_tasks
 from encheck.datasets.clusters import sample_clusters
 from encheck.datasets.collection import Collection, said_of_own
+from encheck.datasets.contests import KINDS, checked_property, properties_in
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.drawn import drawn
 from encheck.datasets.guessing import PASSAGES, taken_for
@@ -28,7 +29,7 @@ from encheck.datasets.passages import PassageOptions
 from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows, Readings
 from encheck.datasets.searched_texts import groups_of
-from encheck.errors import DataError, unknown
+from encheck.errors import DataError, UsageError, unknown
 from encheck.system.garbage import uncollected
 from encheck.system.paths import exists, typed
 from encheck.types import Group
@@ -76,13 +77,13 @@ def load(
     passages: PassageOptions = AS_USUAL,
     shared: str | None = None,
 ) -> Dataset:
-    """The data set `NAME`, `NAME:PATH` or `NAME@SPLIT:PATH`; of pairs, at most `sample` clusters (None: all of them).
+    """The data set `NAME`, `NAME:PATH`, `NAME@SPLIT:PATH` or `NAME@PROPERTY:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
     A sample of data that name a test part is of that part, with as many clusters of the validation part; else it is of
     all pairs. Probes come whole: embedded, of a file or fresh (`probes:fresh=SEED`).
     `label` names it in results where two of the same name are loaded. A path without a name is
     taken for what it looks like; `passages` says how articles are read that have no labels. SPLIT is one that the data
-    set's module names in READINGS. With `quick` it is the fixed part of the embedded probes, of other data at most 100
+    set's module names in READINGS, PROPERTY what all rows of a file of triplets or contrasts are of. With `quick` it is the fixed part of the embedded probes, of other data at most 100
     clusters. `shared` is what the names of files begin with in which the processes of one run keep what they read.
     """
     label, spec = _named(label, spec, has_log=passages.queries is not None)
@@ -101,7 +102,10 @@ def load(
         return replace(_embedded(name, module), name=label or stem(full))
     if made := _made(module, path):
         return replace(made, name=label or stem(spec).replace(":", "-"))
-    asked = _Asked(label or full, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
+    called = label or stem(spec)
+    asked = _Asked(called, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
+    if name in KINDS and properties_of(spec):
+        return _of_contests(module, asked)
     return _lying_there(name, _taken_for(module, path, asked.called), asked)
 
 
@@ -153,14 +157,17 @@ def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | No
 def stem(spec: str) -> str:
     """What results call the data of a specification: its name, and the seed of what is made from one.
 
-    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3"), stem("./help-center")
-    ('mrpc', 'probes:fresh=3', 'help-center')
+    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3"), stem("./help-center"), stem("triplets@hedging:hedges.csv")
+    ('mrpc', 'probes:fresh=3', 'help-center', 'triplets')
     """
     head = spec.partition(":")[0]
-    if head.partition("@")[0] not in names():
+    name = head.partition("@")[0]
+    if name not in names():
         path = Path(head).expanduser()
         return path.stem if path.name not in ("", "..") else path.resolve().stem
-    return spec if spec.startswith(f"probes:{FRESH}") else spec.partition(":")[0]
+    if name in KINDS:
+        return name
+    return spec if spec.startswith(f"probes:{FRESH}") else head
 
 
 def is_path(spec: str) -> bool:
@@ -168,8 +175,65 @@ def is_path(spec: str) -> bool:
     return spec.partition(":")[0].partition("@")[0] not in names() and Path(spec).expanduser().exists()
 
 
+def properties_of(spec: str, kind: str = "") -> tuple[str, ...]:
+    """The properties of the user's own that the file of a specification has; none of other data.
+
+    With a `kind` none of data other than that: "triplets" or "contrast". DataError for a property that is none.
+    """
+    found, given, path = _contests_of(spec)
+    if found not in ({kind} if kind else KINDS):
+        return ()
+    if given:
+        return (given,)
+    file = Path(path).expanduser()
+    if not file.is_file():
+        return ()
+    at = file.stat()
+    return _properties_in(file, at.st_mtime_ns, at.st_size)
+
+
+@lru_cache(maxsize=64)
+def _properties_in(file: Path, _changed: int, _size: int) -> tuple[str, ...]:
+    """What `properties_in` finds: each check and the data themselves ask for it."""
+    return properties_in(file)
+
+
+def _contests_of(spec: str) -> tuple[str, str, str]:
+    """Data set, property of all rows and path, of a specification of triplets or contrasts; of others three times ""."""
+    head, _, path = spec.partition(":")
+    name, _, given = head.partition("@")
+    if is_path(spec):
+        name, given, path = taken_for(Path(spec).expanduser(), has_log=False), "", spec
+    return (name, given, path) if name in KINDS else ("", "", "")
+
+
+def with_property(specs: Sequence[str], name: str | None) -> list[str]:
+    """The specifications, where those of triplets and contrasts say that all their rows are of this property.
+
+    UsageError if none is of such data, or names another property.
+    """
+    if name is None:
+        return list(specs)
+    try:
+        name = checked_property(name)
+    except ValueError as error:
+        raise UsageError(f"--property={name}: {error}") from error
+    found = {spec: one for spec in specs if any(one := _contests_of(spec))}
+    if not found:
+        raise UsageError(
+            f"--property={name} is for triplets and contrasts, --data=triplets:FILE or --data=contrast:FILE, but --data "
+            f"is {', '.join(specs)}"
+        )
+    for spec, (_, given, _) in found.items():
+        if given not in ("", name):
+            raise UsageError(f"--data={spec} names the property {given!r}, and --property={name} another one")
+    return [f"{found[spec][0]}@{name}:{found[spec][2]}" if spec in found else spec for spec in specs]
+
+
 def holds_search(spec: str, *, has_log: bool) -> bool:
     """Whether a specification is of documents and queries; `has_log` says that there is a log of queries."""
+    if properties_of(spec):
+        return False
     head = spec.partition(":")[0]
     kind = taken_for(Path(spec).expanduser(), has_log=has_log) if is_path(spec) else head
     return hasattr(names().get(kind), "collection") or (has_log and kind == PASSAGES)
@@ -268,13 +332,16 @@ def _lying_there(name: str, module: ModuleType, asked: _Asked) -> Dataset:
         )
         _tell_skipped(asked.called, asked.bad)
         return plain
-    if hasattr(module, "contrasts"):
-        written: Dataset = module.contrasts(
-            asked.called, _place(asked.path), asked.bad, sample=asked.sample, seed=asked.seed
-        )
-        _tell_skipped(asked.called, asked.bad)
-        return written
-    return _of_rows(name, module, asked)
+    return _of_contests(module, asked) if hasattr(module, "contrasts") else _of_rows(name, module, asked)
+
+
+def _of_contests(module: ModuleType, asked: _Asked) -> Dataset:
+    """The data of triplets of properties, or of contrasts of queries."""
+    found: Dataset = module.contrasts(
+        asked.called, _place(asked.path), asked.bad, given=asked.reading, sample=asked.sample, seed=asked.seed
+    )
+    _tell_skipped(asked.called, asked.bad)
+    return found
 
 
 def _with_tasks(name: str, module: ModuleType, asked: _Asked) -> Dataset:
@@ -366,7 +433,13 @@ def _refuse_unfinished(name: str, module: ModuleType) -> None:
 
 
 def _refuse_reading(name: str, module: ModuleType, reading: str, path: str) -> None:
-    """DataError for a split that the data set has not, or that is not on the hub."""
+    """DataError for a split that the data set has not, or that is not on the hub, and for a wrong property."""
+    if reading and name in KINDS:
+        try:
+            checked_property(reading)
+        except ValueError as error:
+            raise DataError(f"data set {name}@{reading}: {error}") from error
+        return
     there: tuple[str, ...] = (*getattr(module, "READINGS", ()), *getattr(module, "PARTS", ()))
     if reading and not there:
         raise DataError(f"data set {name!r} has one split alone: --data {name}:PATH")

@@ -8,19 +8,22 @@ own text is right for it.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from encheck.datasets.collection import Collection, CollectionQuery, clustered
-from encheck.datasets.reader import BadRows, checked_text, is_missing, refuse_misspelt
+from encheck.datasets.contests import COLUMN, Contest, property_of, refuse_two_names
+from encheck.datasets.reader import BadRows, checked_text, is_missing, refuse_misspelt, said_of_unread
 from encheck.datasets.records import records
 from encheck.errors import DataError
 from encheck.types import content_hash
 
+log = logging.getLogger("encheck")
 NAMES = {
     "query": ("query", "anchor"),
     "document": ("document", "positive", "pos", "positives", "positive_passages"),
@@ -63,6 +66,8 @@ def from_file(path: Path, bad: BadRows, *, needs_negatives: bool = False) -> Col
     excluded: Counter[str] = Counter()
     for line, row in rows:
         try:
+            if needs_negatives:  # of triplets; in a search the column is a slice
+                property_of(row, names, "")
             _take(row, columns, documents, asked, excluded)
         except ValueError as error:
             bad(path, line, str(error))
@@ -70,6 +75,34 @@ def from_file(path: Path, bad: BadRows, *, needs_negatives: bool = False) -> Col
     return Collection(
         documents, clustered(queries), excluded={reason: count for reason, count in excluded.items() if count}
     )
+
+
+def contests_in(path: Path, bad: BadRows, given: str) -> Iterator[Contest]:
+    """The rows of a file as triplets: its query, each right document, each wrong one; `given` is as for contrasts."""
+    names, rows = records(path, bad)
+    columns = _columns(path, names, needs_negatives=True)
+    refuse_two_names(path, names, given)
+    read = (columns.query, columns.document, columns.cluster, *columns.negatives, COLUMN)
+    for said in said_of_unread(path, names, read):
+        log.warning("%s", said)
+    for line, row in rows:
+        try:
+            found = _contests(row, columns, property_of(row, names, given))
+        except ValueError as error:
+            bad(path, line, str(error))
+        else:
+            yield from found
+
+
+def _contests(row: Mapping[str, Any], at: _Columns, property: str) -> list[Contest]:  # noqa: A002 - the word for it
+    """The triplets of a row; ValueError if a text is missing, or where two of a triplet are the same."""
+    anchor, right, wrong, cluster = _texts_of(row, at)
+    if not wrong:
+        raise ValueError("the negative text is missing")
+    found = [Contest((anchor, one, other), cluster, property) for one in right for other in wrong]
+    if any(len({*contest.texts}) < 3 for contest in found):
+        raise ValueError("two of anchor, positive and negative are the same text: there is nothing to tell apart")
+    return found
 
 
 def is_of_queries(names: Sequence[str]) -> bool:
@@ -98,10 +131,8 @@ def _take(
     row: Mapping[str, Any], at: _Columns, documents: dict[str, str], asked: dict[str, _Asked], excluded: Counter[str]
 ) -> None:
     """Enter a row; ValueError if it is wrong, and nothing of it is entered."""
-    query, right = checked_text("query", row.get(at.query)), _texts("document", row.get(at.document))
+    query, right, wrong, cluster = _texts_of(row, at)
     grade = grade_of(row.get(at.relevance)) if at.relevance else RIGHT
-    wrong = [text for name in at.negatives if not is_missing(row.get(name)) for text in _texts("negative", row[name])]
-    cluster = "" if is_missing(row.get(at.cluster)) else str(row[at.cluster])
     one = asked.get(query) or _Asked(cluster=cluster, slices=_slices(row, at))
     names = list(dict.fromkeys(map(content_hash, right)))
     if one.cluster != cluster:
@@ -114,6 +145,13 @@ def _take(
     one.relevance.update(dict.fromkeys(names, grade))
     one.negatives.update(dict.fromkeys(map(content_hash, wrong)))
     documents.update({content_hash(text): text for text in (*right, *wrong)})
+
+
+def _texts_of(row: Mapping[str, Any], at: _Columns) -> tuple[str, list[str], list[str], str]:
+    """The query of a row, its right documents, its wrong ones, and its cluster, "" if there is none."""
+    query, right = checked_text("query", row.get(at.query)), _texts("document", row.get(at.document))
+    wrong = [text for name in at.negatives if not is_missing(row.get(name)) for text in _texts("negative", row[name])]
+    return query, right, wrong, "" if is_missing(row.get(at.cluster)) else str(row[at.cluster])
 
 
 def _texts(name: str, value: object) -> list[str]:

@@ -2,7 +2,8 @@
 
 FlagEmbedding's rows have query, pos and neg, the latter two as lists.
 
-The anchors are queries in search of their positives, among all positives and negatives of the file.
+Where the rows name a property, each triplet is a contest: its anchor should be nearer to the positive. Else the anchors
+are queries in search of their positives, among all positives and negatives of the file.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from encheck.datasets.collection import Collection
-from encheck.datasets.query_rows import from_file
+from encheck.datasets.contests import dataset_of, distinct
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.query_rows import contests_in, from_file
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
 
 LICENCE = "yours"
 FILES = (
     "a .json, .jsonl, .csv, .tsv or .parquet file with columns anchor, positive, negative (negative_1, ...), or query, "
-    "pos, neg"
+    "pos, neg (and cluster, property)"
 )
 
 
@@ -27,3 +30,9 @@ def collection(path: Path, bad: BadRows) -> Collection:
         state = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"triplets: {path} {state}; expected {FILES}")
     return from_file(path, bad, needs_negatives=True)
+
+
+def contrasts(name: str, path: Path, bad: BadRows, *, given: str, sample: int | None, seed: int) -> Dataset:
+    """The triplets of a file whose rows are of properties; as `contrast.contrasts`."""
+    rows = distinct(path, contests_in(path, bad, given))
+    return dataset_of(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)

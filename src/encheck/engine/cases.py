@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from encheck.claims import Claim
 from encheck.datasets.dataset import Dataset
-from encheck.options import models_of
+from encheck.datasets.load import properties_of
+from encheck.items import OwnProperty
 from encheck.running.case import Case
 from encheck.running.labels import data_labels, labels
 
 
-def cases(option: Any, function: str, claim: Claim, tested: str) -> list[Case]:
-    """Every model x data x level of one claim. Nothing is loaded or checked yet."""
-    models = labels(models_of(option))
-    data = data_labels(list(dict.fromkeys(option.encheck_data or ["probes"])))
-    return [Case(function, claim, m, d, level, tested) for m in models for d in data for level in claim.levels]
+def claims_on(claim: Claim, data: Iterable[str]) -> list[Claim]:
+    """The claim itself, or, where it stands for properties of the user's own, one claim of each that the data have."""
+    own = claim.items
+    if not isinstance(own, OwnProperty) or own.name:
+        return [claim]
+    names = dict.fromkeys(name for spec in data for name in properties_of(spec, own.kind))
+    return [
+        replace(claim, items=replace(own, name=name), declared=replace(claim.declared, property=name)) for name in names
+    ]
+
+
+def name_of(function: str, claim: Claim) -> str:
+    """What results and baselines call a check: its test without `test_`, after a property of the user's own."""
+    stem = function.removeprefix("test_")
+    return f"{claim.items.name}_{stem}" if isinstance(claim.items, OwnProperty) else stem
+
+
+def cases(models: Sequence[str], data: Sequence[str], function: str, claim: Claim, tested: str) -> list[Case]:
+    """Every model x data x level of one claim; of a property of the user's own, on the data that have it."""
+    own, named = claim.items, data_labels(data)
+    if isinstance(own, OwnProperty):
+        named = {label: spec for label, spec in named.items() if own.name in properties_of(spec, own.kind)}
+    test = f"test_{name_of(function, claim)}"
+    return [Case(test, claim, m, d, level, tested) for m in labels(models) for d in named for level in claim.levels]
 
 
 def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, str]]:

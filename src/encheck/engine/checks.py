@@ -6,17 +6,17 @@ import ast
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from encheck.claims import Claim, claim_of, tested
+from encheck.engine.cases import cases, claims_on, name_of
 from encheck.errors import UsageError, unknown
 from encheck.options import Settings
 from encheck.running.case import Case
-from encheck.running.labels import data_labels, labels
 from encheck.running.shipped import shipped_checks
 
 CheckFunction = Callable[..., object]
@@ -31,25 +31,25 @@ class Check:
 
     @property
     def name(self) -> str:
-        """The name of its function without `test_`."""
-        return self.function.__name__.removeprefix("test_")
+        """The name of its function without `test_`, after a property of the user's own."""
+        return name_of(self.function.__name__, self.claim)
 
     @property
     def property(self) -> str:
         """What it tests: the property that it declares, else its first marker that is not pytest's."""
         return tested(self.claim, (mark.name for mark in getattr(self.function, "pytestmark", ())))
 
-    def cases(self, settings: Settings) -> Iterator[Case]:
+    def cases(self, settings: Settings) -> list[Case]:
         """Every model x data x level of it."""
-        for model in labels(settings.models):
-            for data in data_labels(settings.data):
-                for level in self.claim.levels:
-                    yield Case(self.function.__name__, self.claim, model, data, level, self.property)
+        return cases(settings.models, settings.data, self.function.__name__, self.claim, self.property)
 
 
-def packaged_checks() -> tuple[Check, ...]:
-    """The checks of `encheck.checks`, file by file, in the order in which they stand there."""
-    return tuple(Check(function, claim) for function, claim in shipped_checks())
+def packaged_checks(data: Sequence[str] = ()) -> tuple[Check, ...]:
+    """The checks of `encheck.checks`, file by file, in the order in which they stand there.
+
+    Those of properties of the user's own are of what the `data` name: none without any.
+    """
+    return tuple(Check(function, one) for function, claim in shipped_checks() for one in claims_on(claim, data))
 
 
 def checks_in(file: str | Path) -> tuple[Check, ...]:

@@ -214,6 +214,7 @@ def decide(
 
     `command` is what was typed: then the report has a folder of its own below reports/ unless one is named.
     """
+    from encheck.datasets.load import with_property
     from encheck.engine.conclusion import GateOptions, refuse_beforehand
     from encheck.gating.baseline import read as read_baseline
     from encheck.gating.purpose import DECIDED_BY
@@ -225,7 +226,8 @@ def decide(
     if thresholds:
         options = {**options, "threshold": thresholds[0]}  # by which checks of labelled pairs count
     _refuse_twins(new, old, twins)
-    every = (*packaged_checks(), *(check for file in own_checks for check in checks_in(file)))
+    asked = with_property([data] if isinstance(data, str) else list(data), options.get("property"))
+    every = (*packaged_checks(asked), *(check for file in own_checks for check in checks_in(file)))
     refuse_twice(every)
     chosen = None if checks is None and names is None else select_checks(every, checks, names)
     anchors = (read_baseline(_as_path(anchor)),) if anchor else ()

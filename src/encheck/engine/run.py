@@ -55,12 +55,13 @@ def run(
         UsageError: `checks` or an option is wrong. Subclasses such as ModelError and DataError say what is wrong.
         EncheckError: the run could not be finished.
     """
+    from encheck.datasets.load import with_property
     from encheck.options import refuse_place
     from encheck.options.keywords import from_keywords
 
     specs, loaded = named_models(model)
-    datasets = [data] if isinstance(data, str) else list(data)
-    chosen = select_checks(packaged_checks(), checks)
+    datasets = with_property([data] if isinstance(data, str) else list(data), options.pop("property", None))
+    chosen = select_checks(packaged_checks(datasets), checks)
     with scratch_store(options) as kept:
         settings = from_keywords(specs, datasets, {**options, **kept, "report_dir": report_dir})
         if settings.report_dir:
@@ -181,7 +182,7 @@ def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str,
     if save:
         refuse_beforehand(settings.queries, len(settings.seed_replicates), save)
     recorder = measure(
-        settings, checks, every=packaged_checks(), loaded=loaded,
+        settings, checks, every=packaged_checks(settings.data), loaded=loaded,
         refuse=(lambda subjects, _data: refuse_models((), subjects)) if save else None,
     )  # fmt: skip
     end = conclude(recorder, settings, recorder.status, GateOptions(save=save))

@@ -15,9 +15,11 @@ from encheck.items.chains import continuation_chains, swap_chains
 from encheck.items.classified import classified
 from encheck.items.crossed import crossed
 from encheck.items.known import headings, titles
+from encheck.items.own import OwnProperty
 from encheck.items.searches import contrasts, cut, logged_queries, queries, random_pairs, ranked_queries, repeated
 
 __all__ = [
+    "OwnProperty",
     "against_paraphrase",
     "against_random_pairs",
     "both_orders",

@@ -15,7 +15,7 @@ from encheck.options.places import refuse_place, try_place
 from encheck.options.project import project_table
 from encheck.options.reference import reference
 from encheck.options.refusals import refuse_wrong
-from encheck.options.settings import OPTIONS, Settings, described, from_options, models_of
+from encheck.options.settings import OPTIONS, Settings, data_of, described, from_options, models_of
 from encheck.options.values import mode_of, sample_of, scope_of, threshold_of
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Settings",
     "add_options",
     "arguments_for",
+    "data_of",
     "described",
     "from_options",
     "gate_options",

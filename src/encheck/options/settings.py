@@ -52,6 +52,11 @@ class Settings:
         help="Data to test on: NAME, NAME:PATH, or NAME@SPLIT:PATH for a paper's own split. `encheck data` lists the "
         "names. Repeatable.",
     )
+    own_property: str | None = option(
+        "property", group="what", metavar="NAME",
+        help="The property that --data=triplets:FILE or --data=contrast:FILE tests, if the file has no column "
+        "`property`. It becomes a row of its own.",
+    )
     sample: int | None = option(
         "sample", group="what", metavar="N", kept=True, parse=sample_of, default="2000",
         help="Number of clusters to sample from the measured part of each data set, and as many from its validation "
@@ -218,7 +223,7 @@ def from_options(parsed: Any, *, root: Path, store: str | None = None) -> Settin
     `store` goes before `--store`: the temporary one of a run without a store.
     """
     given = {name: one.parse(getattr(parsed, one.dest)) for name, one in OPTIONS.items()}
-    given |= {"models": models_of(parsed), "store": path_of(store) or given["store"]}
+    given |= {"models": models_of(parsed), "data": data_of(parsed), "store": path_of(store) or given["store"]}
     return Settings(**given, root=root, project=project_table(root / "pyproject.toml"))
 
 
@@ -226,6 +231,16 @@ def models_of(parsed: Any) -> tuple[str, ...]:
     """The models of a run, then the seed replicates."""
     named = (OPTIONS[name].parse(getattr(parsed, OPTIONS[name].dest)) for name in ("models", "seed_replicates"))
     return tuple(dict.fromkeys(model for models in named for model in models))
+
+
+def data_of(parsed: Any) -> tuple[str, ...]:
+    """The data of a run, with the property that --property names; UsageError where none of them may have one."""
+    data, name = (OPTIONS[one].parse(getattr(parsed, OPTIONS[one].dest)) for one in ("data", "own_property"))
+    if name is None:
+        return tuple(data)
+    from encheck.datasets.load import with_property
+
+    return tuple(with_property(data, name))
 
 
 def described(settings: Settings) -> dict[str, Any]:

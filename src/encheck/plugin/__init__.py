@@ -48,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     guard_log()
     with usage_errors():
         options.refuse_wrong(config.option)
+        collection.refuse_wrong_properties(config)
     config.stash[PROCESS] = Worker(config) if hasattr(config, "workerinput") else Controller(config)
 
 
@@ -55,6 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
 def pytest_configure_node(node: Any) -> None:
     """Tell an xdist worker where the store of a run without a store is."""
     _controller(node.config).node_configured(node)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Module, obj: object) -> list[pytest.Item] | None:
+    """Collect a check of properties of the user's own only where the data have some."""
+    return [] if collection.makes_no_case(collector.config, obj) else None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

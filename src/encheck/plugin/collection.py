@@ -5,15 +5,36 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
+from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from encheck.claims import Claim, claim_of, properties_in, sentence_of, tested
+from encheck.options import data_of, models_of
 
 if TYPE_CHECKING:
     from encheck.running.case import Case
+
+
+def makes_no_case(config: pytest.Config, function: object) -> bool:
+    """Whether this is a check of properties of the user's own, and the data of the run have none for it."""
+    claim = claim_of(function) if isfunction(function) else None
+    if claim is None:
+        return False
+    from encheck.engine.cases import claims_on
+
+    return not claims_on(claim, data_of(config.option))
+
+
+def refuse_wrong_properties(config: pytest.Config) -> None:
+    """DataError for a property that is none, before a check is made of it."""
+    if config.option.encheck_data:
+        from encheck.datasets.load import properties_of
+
+        for spec in data_of(config.option):
+            properties_of(spec)
 
 
 def claim_at(item: pytest.Item) -> Claim | None:
@@ -31,10 +52,11 @@ def existing_cases(option: Any, collected: Iterable[pytest.Item]) -> dict[str, C
     from encheck.engine.cases import cases
     from encheck.engine.checks import packaged_checks
 
+    models, data = models_of(option), data_of(option)
     shipped = (
         case
-        for check in packaged_checks()
-        for case in cases(option, check.function.__name__, check.claim, check.property)
+        for check in packaged_checks(data)
+        for case in cases(models, data, check.function.__name__, check.claim, check.property)
     )
     return {case.id.of_any_model: case for case in (*shipped, *map(case_of, collected))}
 
@@ -68,13 +90,13 @@ def _shipped_files() -> Iterator[Path]:
 
 def mark(item: pytest.Item) -> None:
     """Give a check the marker of its property, and register it where no file of encheck's does."""
-    claim = claim_at(item)
-    if claim and claim.property and item.get_closest_marker(claim.property) is None:
+    name = case_of(item).claim.property if claim_at(item) else ""
+    if name and item.get_closest_marker(name) is None:
         known = {line.partition(":")[0].strip() for line in item.config.getini("markers")}
-        if claim.property not in known:
+        if name not in known:
             sentence = sentence_of(sys.modules[item.function.__module__].__doc__)  # type: ignore[attr-defined]
-            item.config.addinivalue_line("markers", f"{claim.property}: {sentence}")
-        item.add_marker(claim.property)
+            item.config.addinivalue_line("markers", f"{name}: {sentence}")
+        item.add_marker(name)
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
@@ -82,12 +104,15 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     claim = claim_of(metafunc.function)
     if claim is None:
         return
-    from encheck.engine.cases import cases
+    from encheck.engine.cases import cases, claims_on
 
     name = metafunc.definition.originalname or metafunc.function.__name__
-    about = tested(claim, (mark.name for mark in metafunc.definition.iter_markers()))
-    found = cases(metafunc.config.option, name, claim, about)
-    metafunc.parametrize("encheck_case", found, ids=[case.name for case in found], indirect=True)
+    marks = [mark.name for mark in metafunc.definition.iter_markers()]
+    models, data = models_of(metafunc.config.option), data_of(metafunc.config.option)
+    claims = claims_on(claim, data)
+    found = [case for one in claims for case in cases(models, data, name, one, tested(one, marks))]
+    ids = [case.name if case.claim is claim else f"{case.name}-{case.property}" for case in found]
+    metafunc.parametrize("encheck_case", found, ids=ids, indirect=True)
 
 
 def claims_offered(checks: Iterable[pytest.Item]) -> dict[str, Claim]:

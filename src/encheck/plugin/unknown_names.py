@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from encheck import options
-from encheck.claims import PYTEST_MARKERS
 from encheck.errors import UsageError, unknown
+from encheck.ids import PYTEST_MARKERS
 from encheck.options import Settings
 
 if TYPE_CHECKING:

@@ -236,7 +236,11 @@ class Scorer:
         if data not in self._frequencies:
             found = self.data[data]
             texts = [(p.first, p.second) for p in found.pairs] + [(g.source, g.paraphrase) for g in found.groups]
-            written = [(*one.queries, *one.documents) for one in found.contrasts]
+            own = [one for some in (found.contrasts, *found.properties.values()) for one in some]
+            written = [
+                (*one.queries, *one.documents) if isinstance(one, Contrast) else (one.source, one.near, one.far)
+                for one in own
+            ]
             self._frequencies[data] = Frequencies.of(text for some in [*texts, *written] for text in some)
         return self._frequencies[data]
 

@@ -1,0 +1,39 @@
+"""A property of your own: what your triplets, or your contrasts of queries, hold apart (docs/checks.md).
+
+What goes wrong in your application may be none of the properties that ship. Thirty rows of it say what no list can.
+"""
+
+from encheck import claim
+from encheck.items import OwnProperty
+from encheck.metrics import both_directions, directions_mean, margin_rate, mean_margin
+from encheck.metrics.crossed import figures
+
+UNJUDGED = "a property of your own: a threshold of yours says how often a model should be right"
+
+
+@claim(
+    OwnProperty("triplets"),
+    metric=margin_rate.calibrated,
+    show=(margin_rate, mean_margin, mean_margin.calibrated),
+    gates=margin_rate,
+    unjudged=UNJUDGED,
+    source="your own data",
+    means="The texts that you took apart by this property are mixed up more often.",
+)
+def test_positive_is_nearer_than_negative(judge):
+    """The anchor of a triplet is nearer to its positive than to its negative."""
+    judge()
+
+
+@claim(
+    OwnProperty("contrast"),
+    metric=both_directions,
+    show=(figures,),
+    gates=directions_mean,
+    unjudged=UNJUDGED,
+    source="your own data",
+    means="Of the two documents that you took apart by this property, users get the wrong one more often.",
+)
+def test_query_prefers_its_own_document(judge):
+    """Of two queries and two documents, each query is nearer to its own document: it counts only if both are."""
+    judge()

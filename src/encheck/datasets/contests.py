@@ -1,0 +1,150 @@
+"""Rows whose texts compete, as triplets and contrasts of queries have them, and the properties that they are of."""
+
+from __future__ import annotations
+
+import keyword
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from encheck.datasets.clusters import sample_clusters
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.reader import BadRows, is_missing
+from encheck.datasets.records import records
+from encheck.errors import DataError
+from encheck.ids import PYTEST_MARKERS, ItemId
+from encheck.statistics.clusters import components
+from encheck.types import Contrast, Triplet, content_hash
+
+log = logging.getLogger("encheck")
+COLUMN = "property"
+KINDS = ("triplets", "contrast")  # the data sets that have such rows
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+class Contest(NamedTuple):
+    """The texts of a row, the cluster where the data name one, and the property that it is of, "" if they name none."""
+
+    texts: tuple[str, ...]
+    cluster: str = ""
+    property: str = ""
+
+
+def properties_in(path: Path) -> tuple[str, ...]:
+    """The properties that the column `property` of a file names, in its order; none where it has no such column.
+
+    DataError for a row without one, and for a name that -m could not select.
+    """
+    columns, rows = records(path, BadRows(skip=True))
+    if COLUMN not in columns:
+        return ()
+    found: dict[str, None] = {}
+    for line, row in rows:
+        try:
+            found[checked_property(row.get(COLUMN))] = None
+        except ValueError as error:
+            raise DataError(f"{path}:{line}: {error}") from error
+    return tuple(found)
+
+
+def checked_property(value: object) -> str:
+    """The name of a property; ValueError if it is none that -m selects: a plain word.
+
+    >>> checked_property(" hedging ")
+    'hedging'
+    """
+    if is_missing(value):
+        raise ValueError("the property is missing: name one in every row, or leave out the column")
+    name = value.strip() if isinstance(value, str) else ""
+    if not WORD.fullmatch(name) or keyword.iskeyword(name) or name in PYTEST_MARKERS:
+        raise ValueError(
+            f"the property is {value!r:.60}, but should be a word of letters, digits and _ that neither Python nor "
+            f"pytest uses, such as hedging"
+        )
+    return name
+
+
+def property_of(row: Mapping[str, Any], columns: Sequence[str], given: str) -> str:
+    """The property of a row: the `given` one of all rows, else the column's; ValueError for a wrong one."""
+    if COLUMN in row and COLUMN not in columns:
+        raise ValueError(f"the row has a {COLUMN}, but the first row has none: name one in every row, or in none")
+    return given or (checked_property(row.get(COLUMN)) if COLUMN in columns else "")
+
+
+def refuse_two_names(path: Path, columns: Sequence[str], given: str) -> None:
+    """DataError for a property of all rows where a column names that of each."""
+    if given and COLUMN in columns:
+        raise DataError(f"{path}:1: the column {COLUMN!r} names the property of each row: leave out {given!r}")
+
+
+def clusters_of(rows: Sequence[Contest]) -> list[str]:
+    """The cluster of each row: what the data name, else the component of rows that share a text.
+
+    A component is named by the hash of its first text in alphabetical order, so that no order of rows matters.
+    """
+    places: dict[str, int] = {}
+    width = len(rows[0].texts)
+    ends = [places.setdefault(text, len(places)) for row in rows for text in row.texts]
+    edges = np.array(ends, np.int64).reshape(-1, width)
+    roots = components(np.repeat(edges[:, 0], width), edges.ravel())[::width]
+    first: dict[int, str] = {}
+    for root, row in zip(roots, rows, strict=True):
+        first[root] = min(first.get(root, row.texts[0]), *row.texts)
+    return [row.cluster or content_hash(first[root]) for root, row in zip(roots, rows, strict=True)]
+
+
+def dataset_of(
+    name: str, rows: Sequence[Contest], *, licence: str, skipped: Sequence[str], sample: int | None, seed: int
+) -> Dataset:
+    """The data of these rows, of each property at most `sample` clusters: triplets, or contrasts of four texts."""
+    clusters: dict[str, list[str]] = {}
+    both = list(zip(rows, clusters_of(rows), strict=True))
+    for row, cluster in both:
+        clusters.setdefault(row.property, []).append(cluster)
+    wanted = {
+        of: set(some) if sample is None else sample_clusters(some, sample, seed=seed) for of, some in clusters.items()
+    }
+    seen: Counter[str] = Counter()  # a row may stand under several properties
+    triplets: dict[str, list[Triplet]] = {}
+    contrasts: dict[str, list[Contrast]] = {}
+    for row, cluster in both:
+        if cluster not in wanted[row.property]:
+            continue
+        key = content_hash(*row.texts)
+        kind = "triplet" if len(row.texts) == 3 else "contrast"
+        item = ItemId.of(name, key, kind, 1, "data", seen[key])
+        seen[key] += 1
+        if len(row.texts) == 3:
+            triplets.setdefault(row.property, []).append(Triplet(item, *row.texts, cluster))
+        else:
+            first, second, *documents = row.texts
+            made = Contrast(item, (first, second), (documents[0], documents[1]), cluster)
+            contrasts.setdefault(row.property, []).append(made)
+    return Dataset(
+        name, (), (), licence, len(rows), skipped=tuple(skipped), sampled=seen.total() < len(rows),
+        universe=tuple(sorted(set().union(*wanted.values()))), contrasts=tuple(contrasts.pop("", ())),
+        properties={of: tuple(some) for of, some in (*triplets.items(), *contrasts.items())},
+    )  # fmt: skip
+
+
+def distinct(path: Path, rows: Iterable[Contest]) -> list[Contest]:
+    """The rows, of those that say the same the first, and how many that leaves out is told; DataError if there is none.
+
+    A contrast says the same with its halves the other way round.
+    """
+    kept: dict[object, Contest] = {}
+    count = 0
+    for row in rows:
+        count += 1
+        halves = frozenset(zip(row.texts[:2], row.texts[2:], strict=True)) if len(row.texts) == 4 else row.texts
+        kept.setdefault((row.property, halves), row)
+    if not kept:
+        raise DataError(f"{path} has no valid row")
+    if again := count - len(kept):
+        log.warning("%s: %d of %d rows repeat an earlier one, and are left out", path.name, again, count)
+    return list(kept.values())
