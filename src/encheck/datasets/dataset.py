@@ -26,7 +26,8 @@ class Dataset:
 
     `rows` counts what the files hold, of a collection its queries, before sampling; `fingerprint` is a hash of what
     was kept. `version` is the edition of data that have some. `tasks` has texts with their classes, by the name of the
-    task, `properties` the triplets or contrasts of properties of the user's own. `columns` has all pairs of data that stay in their shards; `pairs` and `groups` are then a sample of them.
+    task, `properties` the triplets or contrasts of each property of the user's own. `columns` has all pairs of data
+    that stay in their shards; `pairs` and `groups` are then a sample of them.
     """
 
     name: str
@@ -103,9 +104,9 @@ class Dataset:
         return tuple(sorted(found, key=lambda one: content_hash(one[1]))[:TEXTS])
 
     def reference(
-        self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS
+        self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS, apart: bool = True
     ) -> tuple[SentencePair, ...]:
-        """Random pairs of this data's sentences from different clusters that share no content word.
+        """Random pairs of this data's sentences from different clusters; if `apart`, they share no content word.
 
         As many as can be found, at most `count`, none the other way round as well; the same for the same seed and
         purpose. Of more than `SENTENCES` they are drawn from those whose texts have the smallest hashes.
@@ -116,7 +117,7 @@ class Dataset:
         for _ in range(20 * count if len(sentences) > 1 else 0):
             (first, cluster), (second, other) = rng.choice(sentences), rng.choice(sentences)
             known = (first, second) in found or (second, first) in found
-            if cluster != other and first != second and not known and _apart(first, second):
+            if cluster != other and first != second and not known and not (apart and _share_words(first, second)):
                 name = ItemId.of(self.name, content_hash(first, second), "random", 1, purpose, 0)
                 found[first, second] = SentencePair(name, first, second, 0, cluster, other=other)
                 if len(found) == count:
@@ -141,5 +142,5 @@ def fingerprint_of(item: str, label: int | None, score: float | None) -> str:
     return f"{item}{label}{'' if score is None else score}"
 
 
-def _apart(first: str, second: str) -> bool:
-    return not content_words(first) & content_words(second)
+def _share_words(first: str, second: str) -> bool:
+    return bool(content_words(first) & content_words(second))

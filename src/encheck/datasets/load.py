@@ -77,14 +77,16 @@ def load(
     passages: PassageOptions = AS_USUAL,
     shared: str | None = None,
 ) -> Dataset:
-    """The data set `NAME`, `NAME:PATH`, `NAME@SPLIT:PATH` or `NAME@PROPERTY:PATH`; of pairs, at most `sample` clusters (None: all of them).
+    """The data set `NAME`, `NAME:PATH`, `NAME@SPLIT:PATH` or `NAME@PROPERTY:PATH`.
 
-    A sample of data that name a test part is of that part, with as many clusters of the validation part; else it is of
-    all pairs. Probes come whole: embedded, of a file or fresh (`probes:fresh=SEED`).
+    Of pairs it has at most `sample` clusters (None: all of them). A sample of data that name a test part is of that
+    part, with as many clusters of the validation part; else it is of all pairs. Probes come whole: embedded, of a file
+    or fresh (`probes:fresh=SEED`).
     `label` names it in results where two of the same name are loaded. A path without a name is
     taken for what it looks like; `passages` says how articles are read that have no labels. SPLIT is one that the data
-    set's module names in READINGS, PROPERTY what all rows of a file of triplets or contrasts are of. With `quick` it is the fixed part of the embedded probes, of other data at most 100
-    clusters. `shared` is what the names of files begin with in which the processes of one run keep what they read.
+    set's module names in READINGS, PROPERTY what all rows of triplets or contrasts are of. With `quick` it is the fixed
+    part of the embedded probes, of other data at most 100 clusters. `shared` is what the names of files begin with in
+    which the processes of one run keep what they read.
     """
     label, spec = _named(label, spec, has_log=passages.queries is not None)
     if quick:
@@ -199,7 +201,7 @@ def _properties_in(file: Path, _changed: int, _size: int) -> tuple[str, ...]:
 
 
 def _contests_of(spec: str) -> tuple[str, str, str]:
-    """Data set, property of all rows and path, of a specification of triplets or contrasts; of others three times ""."""
+    """Data set, property of all rows and path of a specification of triplets or contrasts; of others each is ""."""
     head, _, path = spec.partition(":")
     name, _, given = head.partition("@")
     if is_path(spec):
@@ -207,26 +209,26 @@ def _contests_of(spec: str) -> tuple[str, str, str]:
     return (name, given, path) if name in KINDS else ("", "", "")
 
 
-def with_property(specs: Sequence[str], name: str | None) -> list[str]:
-    """The specifications, where those of triplets and contrasts say that all their rows are of this property.
+def with_property(specs: Sequence[str], given: object) -> list[str]:
+    """The specifications, where those of triplets and contrasts say what property all their rows are of, if one is given.
 
     UsageError if none is of such data, or names another property.
     """
-    if name is None:
+    if given is None:
         return list(specs)
     try:
-        name = checked_property(name)
+        name = checked_property(given)
     except ValueError as error:
-        raise UsageError(f"--property={name}: {error}") from error
+        raise UsageError(f"--property={given}: {error}") from error
     found = {spec: one for spec in specs if any(one := _contests_of(spec))}
     if not found:
         raise UsageError(
-            f"--property={name} is for triplets and contrasts, --data=triplets:FILE or --data=contrast:FILE, but --data "
-            f"is {', '.join(specs)}"
+            f"--property={name} is for triplets and contrasts, --data=triplets:FILE or --data=contrast:FILE, but "
+            f"--data is {', '.join(specs)}"
         )
-    for spec, (_, given, _) in found.items():
-        if given not in ("", name):
-            raise UsageError(f"--data={spec} names the property {given!r}, and --property={name} another one")
+    for spec, (_, other, _) in found.items():
+        if other not in ("", name):
+            raise UsageError(f"--data={spec} names the property {other!r}, and --property={name} another one")
     return [f"{found[spec][0]}@{name}:{found[spec][2]}" if spec in found else spec for spec in specs]
 
 

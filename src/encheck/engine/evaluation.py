@@ -25,6 +25,7 @@ from encheck.gating.reference import has_shipped
 from encheck.generators.phenomenon import MADE
 from encheck.generators.validity import READ, validity_of
 from encheck.ids import ItemId
+from encheck.items import OwnProperty
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.options import Settings, model_options
@@ -313,11 +314,13 @@ class Evaluation:
     def _threshold(self, case: Case) -> float | None:
         """The model's own threshold, else the project's, else None. Whoever sets one asks for both: less fails.
 
-        `check/level` goes before `check`.
+        `check/level` goes before `check`, and that before what stands for every property of the user's own.
         """
         own = self.bench.subjects[case.model].config.thresholds
         project = self.settings.project.get("thresholds", {})
-        keys = (f"{case.check}/{case.level}", case.check)
+        items = case.claim.items
+        of_all = case.check.removeprefix(f"{items.name}_") if isinstance(items, OwnProperty) else case.check
+        keys = (f"{case.check}/{case.level}", case.check, of_all)
         chosen = next((table[key] for table in (own, project) for key in keys if key in table), None)
         return None if chosen is None else float(chosen)
 

@@ -15,6 +15,8 @@ from encheck.errors import ConfigError, unknown
 from encheck.ids import check_and_rest
 from encheck.options.settings import Settings
 
+OF_PROPERTIES = "test_own.py"  # has checks that stand for one of each property of the user's own
+
 
 def refuse_unknown_thresholds(
     settings: Settings,
@@ -43,10 +45,13 @@ def _refuse_unknown_checks(
     """ConfigError for a check that there is not: under a misspelt name, a threshold would decide nothing unseen.
 
     `tables` has the keys of thresholds and known failures by where they stand, `offered` the levels of each check that
-    was collected. Others are known too: encheck's own, and what any Python file in or below `places` defines. The keys
-    of known failures may be patterns, those of thresholds not.
+    was collected. Others are known too: encheck's own, what any Python file in or below `places` defines, and those of
+    a property of the user's own, which other data may have. The keys of known failures may be patterns, those of
+    thresholds not.
     """
-    known = {*offered, *_tests_in(resources.files("encheck.checks").iterdir())}
+    files = list(resources.files("encheck.checks").iterdir())
+    own_stems = tuple(f"_{name}" for name in _tests_in(file for file in files if file.name == OF_PROPERTIES))
+    known = {*offered, *_tests_in(files)}
     named = [(where, *check_and_rest(key)) for where, keys in tables.items() for key in keys]
     thresholds = [(where, name, level) for where, name, level in named if not where.endswith("known_failures")]
     for where, name, level in thresholds:
@@ -56,7 +61,7 @@ def _refuse_unknown_checks(
                 f"{where}: {key!r} would decide nothing: a threshold needs the full name CHECK or CHECK/LEVEL; only "
                 f"known_failures take patterns and names of data"
             )
-    strange = [(where, name) for where, name, _ in named if not fnmatch.filter(known, name)]
+    strange = [(where, n) for where, n, _ in named if not (fnmatch.filter(known, n) or n.endswith(own_stems))]
     own = _tests_in(file for place in places for file in _python_files(place)) if strange else set()
     for where, name in strange:
         if not fnmatch.filter(own, name):

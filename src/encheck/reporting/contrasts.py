@@ -1,4 +1,4 @@
-"""What `encheck data contrast:PATH` shows: sizes, clusters, and some contrasts."""
+"""What `encheck data contrast:PATH` shows, and `triplets:PATH` of properties: sizes, clusters, and some of them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,27 @@ from collections.abc import Iterator
 
 from encheck.datasets.dataset import Dataset
 from encheck.reporting.text import table
+from encheck.types import Contrast
 
 SAMPLES, SHOWN = 3, 160
 
 
 def describe_contrasts(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
-    """Lines for the terminal."""
-    found = dataset.contrasts
-    queries, documents = ({text for one in found for text in getattr(one, side)} for side in ("queries", "documents"))
+    """Lines for the terminal, with those of each property."""
+    found = [one for some in (dataset.contrasts, *dataset.properties.values()) for one in some]
+    scored = {pair for one in found for pair in (one.judged if isinstance(one, Contrast) else one.pairs)}
+    kind, first, second = (
+        ("contrasts", "queries", "documents")
+        if isinstance(found[0], Contrast)
+        else ("triplets", "anchors", "positives and negatives")
+    )
     yield from table([
         (dataset.name, ""),
-        ("contrasts", f"{dataset.rows:,}"),
-        ("different queries", f"{len(queries):,}"),
-        ("different documents", f"{len(documents):,}"),
+        (kind, f"{dataset.rows:,}"),
+        *((f"of {name}", f"{len(some):,} in {len({one.cluster for one in some}):,} clusters")
+          for name, some in dataset.properties.items()),
+        (f"different {first}", f"{len({one for one, _ in scored}):,}"),
+        (f"different {second}", f"{len({other for _, other in scored}):,}"),
         ("independent clusters", f"{len(dataset.universe):,}"),
         ("malformed rows excluded", str(len(dataset.skipped))),
         ("licence", dataset.licence),
@@ -27,6 +35,9 @@ def describe_contrasts(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     ])  # fmt: skip
     for one in random.Random(seed).sample(found, min(SAMPLES, len(found))):  # noqa: S311 - no secret
         yield ""
-        for query, document in zip(one.queries, one.documents, strict=True):
+        shown = zip(one.queries, one.documents, strict=True) if isinstance(one, Contrast) else [(one.source, one.near)]
+        for query, document in shown:
             yield f"  {query[:SHOWN]}"
             yield f"    {document[:SHOWN]}"
+        if not isinstance(one, Contrast):
+            yield f"    not: {one.far[:SHOWN]}"

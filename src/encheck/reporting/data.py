@@ -33,7 +33,7 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     if dataset.collection is not None:
         yield from describe_collection(dataset, dataset.collection, seed=seed)
         return
-    if dataset.contrasts:
+    if dataset.contrasts or dataset.properties:
         yield from describe_contrasts(dataset, seed=seed)
         return
     if not dataset.pairs:

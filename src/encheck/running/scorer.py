@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,6 +42,7 @@ from encheck.statistics.bootstrap import Resampler
 from encheck.surface import NEGATIVE_WORDS, WEIGHTED, Frequencies
 from encheck.types import Classified, Contrast, Documents, Item, Items, SearchingQuery, SentencePair
 
+log = logging.getLogger("encheck")
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 IDENTITY_PAIRS = 200
 FIRST_STAGE = 100  # documents that BM25 hands to a model that scores pairs
@@ -179,9 +181,13 @@ class Scorer:
         return self._scales.get((model, data))
 
     def reference(self, data: str) -> tuple[SentencePair, ...]:
-        """The random pairs that calibrate on this data."""
+        """The random pairs that calibrate on this data; of the user's own triplets also where all share a word."""
         if data not in self._references:
-            self._references[data] = self.data[data].reference(seed=self.seed)
+            whole = self.data[data]
+            found = whole.reference(seed=self.seed)
+            if not found and whole.properties and (found := whole.reference(seed=self.seed, apart=False)):
+                log.warning("%s: any two anchors share a content word, so pairs that do calibrate", data)
+            self._references[data] = found
         return self._references[data]
 
     def identical(self, data: str) -> list[str]:
