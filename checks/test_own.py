@@ -13,6 +13,7 @@ UNJUDGED = "a property of your own: a threshold of yours says how often a model 
 
 @claim(
     OwnProperty("triplets"),
+    property="own",
     metric=margin_rate.calibrated,
     show=(margin_rate, mean_margin, mean_margin.calibrated),
     gates=margin_rate,
@@ -27,6 +28,7 @@ def test_positive_is_nearer_than_negative(judge):
 
 @claim(
     OwnProperty("contrast"),
+    property="own",
     metric=both_directions,
     show=(figures,),
     gates=directions_mean,

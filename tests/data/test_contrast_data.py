@@ -40,7 +40,7 @@ def test_every_format_gives_the_same_contrasts(tmp_path, ending):
 def test_a_row_that_says_the_same_the_other_way_round_is_left_out_and_told(tmp_path, caplog):
     found = load(f"contrast:{put(tmp_path / 'own.jsonl', [TEA, TURNED, BUS])}")
     assert len(found.contrasts) == 2
-    assert "own.jsonl: 1 of 3 rows repeat an earlier contrast, and are left out" in caplog.text
+    assert "own.jsonl: 1 of 3 rows repeat an earlier one, and are left out" in caplog.text
 
 
 def test_rows_that_share_a_text_are_a_cluster_unless_the_data_name_one(tmp_path):

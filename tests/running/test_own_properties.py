@@ -115,6 +115,7 @@ def test_pytest_selects_a_property_by_its_marker_and_has_no_such_check_without_o
         passed=1, deselected=1
     )
     assert {row.check for row in read(pytester.path / "out").rows} == {CHECK}
+    pytester.runpytest_inprocess(*run, "--encheck-data=triplets:own.jsonl", "-m", "own").assert_outcomes(passed=2)
     assert pytester.runpytest_inprocess(*run, "--encheck-data=probes").ret == pytest.ExitCode.NO_TESTS_COLLECTED
     wrong = pytester.runpytest_inprocess(*run, "--encheck-data=triplets:own.jsonl", "--encheck-property=hedging")
     wrong.stderr.fnmatch_lines(["*own.jsonl:1: the column 'property' names the property of each row*"])
@@ -127,6 +128,7 @@ def test_the_name_of_a_shipped_property_is_its_own_on_these_data(tmp_path):
     assert {"antonym_is_farther_than_paraphrase"} < {check.name for check in chosen}
     own = next(check for check in chosen if isinstance(check.claim.items, OwnProperty))
     assert own.claim.declared.aim is None
+    assert select_checks(packaged_checks(data), "own") == (own,)
     assert packaged_checks(data)[0] == packaged_checks()[0]
     assert len(packaged_checks(data)) == len(packaged_checks()) + 1
 

@@ -210,7 +210,7 @@ def _contests_of(spec: str) -> tuple[str, str, str]:
 
 
 def with_property(specs: Sequence[str], given: object) -> list[str]:
-    """The specifications, where those of triplets and contrasts say what property all their rows are of, if one is given.
+    """The specifications; those of triplets and contrasts say that all their rows are of the given property, if any.
 
     UsageError if none is of such data, or names another property.
     """

@@ -35,6 +35,12 @@ class Check:
         return name_of(self.function.__name__, self.claim)
 
     @property
+    def markers(self) -> set[str]:
+        """What selects it: its property, of one of the user's own also what stands for all of these."""
+        declared = claim_of(self.function)
+        return {self.property, *([declared.property] if declared and declared.property else ())}
+
+    @property
     def property(self) -> str:
         """What it tests: the property that it declares, else its first marker that is not pytest's."""
         return tested(self.claim, (mark.name for mark in getattr(self.function, "pytestmark", ())))
@@ -104,11 +110,11 @@ def select_checks(
     if selection is not None and selection != "":
         text = selection if isinstance(selection, str) else " or ".join(selection)
         tree = _parsed(text)
-        properties = sorted({check.property for check in checks})
+        properties = sorted({name for check in checks for name in check.markers})
         for name in (node.id for node in ast.walk(tree) if isinstance(node, ast.Name)):
             if name not in properties:
                 raise UsageError(f"checks={text!r}: {unknown('property', name, properties)}")
-        chosen = tuple(check for check in chosen if _holds(tree.body, check.property.__eq__))
+        chosen = tuple(check for check in chosen if _holds(tree.body, check.markers.__contains__))
         if not chosen:
             raise UsageError(
                 f"checks={text!r} selects no check. Remedy: name a property that has checks: antonym or jumble"

@@ -89,14 +89,18 @@ def _shipped_files() -> Iterator[Path]:
 
 
 def mark(item: pytest.Item) -> None:
-    """Give a check the marker of its property, and register it where no file of encheck's does."""
-    name = case_of(item).claim.property if claim_at(item) else ""
-    if name and item.get_closest_marker(name) is None:
-        known = {line.partition(":")[0].strip() for line in item.config.getini("markers")}
-        if name not in known:
-            sentence = sentence_of(sys.modules[item.function.__module__].__doc__)  # type: ignore[attr-defined]
-            item.config.addinivalue_line("markers", f"{name}: {sentence}")
-        item.add_marker(name)
+    """Give a check the marker of its property, and register it where no file of encheck's does.
+
+    A check of a property of the user's own has the marker of all such properties too.
+    """
+    claim = claim_at(item)
+    for name in dict.fromkeys((claim.property, case_of(item).claim.property)) if claim else ():
+        if name and item.get_closest_marker(name) is None:
+            known = {line.partition(":")[0].strip() for line in item.config.getini("markers")}
+            if name not in known:
+                sentence = sentence_of(sys.modules[item.function.__module__].__doc__)  # type: ignore[attr-defined]
+                item.config.addinivalue_line("markers", f"{name}: {sentence}")
+            item.add_marker(name)
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
