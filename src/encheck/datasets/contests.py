@@ -76,12 +76,6 @@ def property_of(row: Mapping[str, Any], columns: Sequence[str], given: str) -> s
     return given or (checked_property(row.get(COLUMN)) if COLUMN in columns else "")
 
 
-def refuse_two_names(path: Path, columns: Sequence[str], given: str) -> None:
-    """DataError for a property of all rows where a column names that of each."""
-    if given and COLUMN in columns:
-        raise DataError(f"{path}:1: the column {COLUMN!r} names the property of each row: leave out {given!r}")
-
-
 def clusters_of(rows: Sequence[Contest]) -> list[str]:
     """The cluster of each row: what the data name, else the component of rows that share a text.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from encheck.datasets.contests import COLUMN, Contest, dataset_of, distinct, property_of, refuse_two_names
+from encheck.datasets.contests import COLUMN, Contest, dataset_of, distinct, property_of
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import BadRows, checked_text, is_missing, refuse_misspelt, said_of_unread
 from encheck.datasets.records import records
@@ -47,7 +47,6 @@ def _rows(path: Path, bad: BadRows, given: str) -> Iterator[Contest]:
     columns, rows = records(path, bad)
     if missing := [name for name in COLUMNS if name not in columns]:
         raise DataError(f"{path}:1: no column {' and no '.join(missing)} (columns: {', '.join(columns) or 'none'})")
-    refuse_two_names(path, columns, given)
     chosen = {name: name if name in columns else None for name in (*COLUMNS, "cluster", COLUMN)}
     refuse_misspelt(path, columns, {name: (name,) for name in chosen}, chosen)
     for said in said_of_unread(path, columns, chosen):

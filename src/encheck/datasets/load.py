@@ -180,18 +180,19 @@ def is_path(spec: str) -> bool:
 def properties_of(spec: str, kind: str = "") -> tuple[str, ...]:
     """The properties of the user's own that the file of a specification has; none of other data.
 
-    With a `kind` none of data other than that: "triplets" or "contrast". DataError for a property that is none.
+    With a `kind` none of data other than that: "triplets" or "contrast". DataError for a property that is none, and for
+    one of all rows where a column names that of each.
     """
     found, given, path = _contests_of(spec)
     if found not in ({kind} if kind else KINDS):
         return ()
-    if given:
-        return (given,)
-    file = Path(path).expanduser()
-    if not file.is_file():
-        return ()
-    at = file.stat()
-    return _properties_in(file, at.st_mtime_ns, at.st_size)
+    file, names = Path(path).expanduser(), tuple[str, ...]()
+    if file.is_file():
+        at = file.stat()
+        names = _properties_in(file, at.st_mtime_ns, at.st_size)
+    if given and names:
+        raise DataError(f"{file}:1: the column 'property' names the property of each row: leave out {given!r}")
+    return (given,) if given else names
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.datasets.collection import Collection, CollectionQuery, clustered
-from encheck.datasets.contests import COLUMN, Contest, property_of, refuse_two_names
+from encheck.datasets.contests import COLUMN, Contest, property_of
 from encheck.datasets.reader import BadRows, checked_text, is_missing, refuse_misspelt, said_of_unread
 from encheck.datasets.records import records
 from encheck.errors import DataError
@@ -81,7 +81,6 @@ def contests_in(path: Path, bad: BadRows, given: str) -> Iterator[Contest]:
     """The rows of a file as triplets: its query, each right document, each wrong one; `given` is as for contrasts."""
     names, rows = records(path, bad)
     columns = _columns(path, names, needs_negatives=True)
-    refuse_two_names(path, names, given)
     read = (columns.query, columns.document, columns.cluster, *columns.negatives, COLUMN)
     for said in said_of_unread(path, names, read):
         log.warning("%s", said)
