@@ -104,25 +104,24 @@ def dataset_of(
         of: set(some) if sample is None else sample_clusters(some, sample, seed=seed) for of, some in clusters.items()
     }
     seen: Counter[str] = Counter()  # a row may stand under several properties
-    triplets: dict[str, list[Triplet]] = {}
-    contrasts: dict[str, list[Contrast]] = {}
+    found: dict[str, list[Triplet | Contrast]] = {}
     for row, cluster in both:
         if cluster not in wanted[row.property]:
             continue
-        key = content_hash(*row.texts)
-        kind = "triplet" if len(row.texts) == 3 else "contrast"
-        item = ItemId.of(name, key, kind, 1, "data", seen[key])
+        key, is_triplet = content_hash(*row.texts), len(row.texts) == 3
+        item = ItemId.of(name, key, "triplet" if is_triplet else "contrast", 1, "data", seen[key])
         seen[key] += 1
-        if len(row.texts) == 3:
-            triplets.setdefault(row.property, []).append(Triplet(item, *row.texts, cluster))
-        else:
-            first, second, *documents = row.texts
-            made = Contrast(item, (first, second), (documents[0], documents[1]), cluster)
-            contrasts.setdefault(row.property, []).append(made)
+        first, second, *others = row.texts
+        found.setdefault(row.property, []).append(
+            Triplet(item, first, second, others[0], cluster)
+            if is_triplet
+            else Contrast(item, (first, second), (others[0], others[1]), cluster)
+        )
+    without = tuple(one for one in found.pop("", ()) if isinstance(one, Contrast))
     return Dataset(
         name, (), (), licence, len(rows), skipped=tuple(skipped), sampled=seen.total() < len(rows),
-        universe=tuple(sorted(set().union(*wanted.values()))), contrasts=tuple(contrasts.pop("", ())),
-        properties={of: tuple(some) for of, some in (*triplets.items(), *contrasts.items())},
+        universe=tuple(sorted(set().union(*wanted.values()))), contrasts=without,
+        properties={of: tuple(some) for of, some in found.items()},
     )  # fmt: skip
 
 
