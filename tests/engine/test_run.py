@@ -328,3 +328,15 @@ def test_pairs_whose_words_give_them_away_have_no_verdict_of_their_own_negatives
     assert all(row["floor"] <= row["aim"] for row in found.raw["checks"] if row["floor"] is not None)
     shown = {row["metric"] for row in found.raw["checks"]}
     assert {"auc", "auc_beyond_word_overlap", "similarity_gap_beyond_word_overlap_calibrated"} <= shown
+
+
+def test_another_model_may_cut_what_nobody_searches_and_not_more_of_the_documents(folder, how, tmp_path):
+    """On the sentences that come with encheck, both cut the long ones; nobody searches these."""
+    rows = [{"query": f"{i} a b", "document": f"{i} c d e f g"} for i in range(40)]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    how = {**how, "data": f"retrieval:{tmp_path / 'log.jsonl'}", "checks": "retrieval"}
+    same = encheck.gate(str(folder), str(folder), **how)
+    assert not any("contract" in reason for reason in same.reasons)
+    shorter = encheck.gate(str(folder), str(folder), model_arg=[f"{folder.name}:max_length=5"], **how)
+    assert shorter.outcome == "block"
+    assert "the model cuts 100.0% of your documents, those of more than 5 tokens" in shorter.reasons[0]

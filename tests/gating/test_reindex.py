@@ -16,7 +16,7 @@ from encheck.errors import BaselineError
 from encheck.gating import reindex
 from encheck.gating.baseline import _checksum, read
 from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
-from encheck.gating.reindex import KEPT_DIMENSIONS, RoleVectors, TextLength, VectorSample
+from encheck.gating.reindex import KEPT_DIMENSIONS, DocumentLengths, RoleVectors, TextLength, VectorSample, cuts_more
 from encheck.reporting.gate.story import story
 from encheck.reporting.gate.words import headline
 from encheck.reporting.results import schema
@@ -264,3 +264,20 @@ def test_a_damaged_sample_is_refused_with_its_baseline(place, gate, tmp_path):
         (folder / "baseline.json").write_text(json.dumps(said | {"checksum": _checksum(said)}), "utf-8")
         with pytest.raises(BaselineError, match=says):
             read(folder)
+
+
+@pytest.mark.parametrize(
+    ("limits", "lengths", "share"),
+    [
+        ((512, 256), DocumentLengths("tokens", {100: 90, 300: 10}), "10.0%"),
+        ((None, 256), DocumentLengths("tokens", {100: 90, 300: 10}), "10.0%"),
+        ((256, 256), DocumentLengths("tokens", {100: 90, 300: 10}), None),
+        ((256, None), DocumentLengths("tokens", {300: 1}), None),
+        ((512, 256), DocumentLengths("tokens", {100: 995, 300: 5}), None),
+        ((512, 256), DocumentLengths("words", {300: 10}), None),
+        ((512, 256), None, None),
+    ],
+)
+def test_a_search_minds_how_many_more_documents_are_cut(limits, lengths, share):
+    found = cuts_more(*(EncodingSettings(maximum_length=limit) for limit in limits), lengths)
+    assert [f"cuts {share} of your documents" in one for one in found] == [True] * (share is not None)

@@ -32,6 +32,7 @@ STORED_ROLES = ("document", "")  # what lies in an index
 KEPT_DIMENSIONS = 384  # of a wider vector a baseline keeps so many random projections
 FEWEST = 8  # texts that tell whether models are related, and that short texts agree
 FULL = 127  # of int8
+MORE_CUT = 0.01  # of the user's documents: so many more than before are no matter of rounding
 SAME_LENGTH = 0.01  # relative; what rounding changes of a length is less
 SAME_VECTOR = 1e-5  # relative; what the size of a batch changes in fp32 is less, another precision changes more
 RELATED = 0.3  # damaged copies of MiniLM have 0.63 or more, rotated ones and other models 0.01 or less (docs/gate.md)
@@ -173,6 +174,21 @@ class DocumentLengths:
         if unit == self.unit:
             return sum(count for length, count in self.counts.items() if length > limit)
         return None
+
+
+def cuts_more(old: EncodingSettings, new: EncodingSettings, documents: DocumentLengths | None) -> list[str]:
+    """That the new model cuts many more of the user's documents than the old one; nothing where that is not known."""
+    if documents is None or new.maximum_length is None:
+        return []
+    limits = old.maximum_length, new.maximum_length
+    before, now = (0 if limit is None else documents.longer(limit, "tokens") for limit in limits)
+    if before is None or now is None or now - before < MORE_CUT * documents.total:
+        return []
+    was, share = (f"{100 * count / documents.total:.1f}%" for count in (before, now))
+    return [
+        f"the model cuts {share} of your documents, those of more than {new.maximum_length:,} tokens; the old one cuts "
+        f"{was}. The end of a long text cannot be found"
+    ]
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from encheck.gating.purpose import (
     decide_for,
     has_enough,
 )
-from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample
+from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample, cuts_more
 from encheck.gating.remedies import remedies
 from encheck.gating.required_changes import required_changes
 from encheck.gating.scale_shift import LABELLED, ScaleShift, ThresholdShift, scale_shifts, threshold_shifts
@@ -46,7 +46,7 @@ from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
 from encheck.ids import CaseId
 from encheck.language.identify import english_share, languages_of, said_of_languages
-from encheck.metrics.health import OF_THE_SPACE
+from encheck.metrics.health import OF_THE_SPACE, ends_seen
 from encheck.scoring.answers import Answers
 from encheck.scoring.pairs import NO_RANDOM_PAIRS
 from encheck.scoring.scores import Scale
@@ -183,7 +183,9 @@ def weigh(
     graded, pairs = _graded(pair), _labelled(pair)
     held = {"search": found.endpoints or pair.searched, "similarity": graded, "pairs": pairs}
     wanted = purpose or Purpose(next((name for name in DECIDED_BY if held[name]), "change"))
-    broken = _broken(results, model)
+    broken = _broken(results, model, cuts=wanted.name == "change")
+    if wanted.name == "search" and vectors and baseline.sample:
+        broken += cuts_more(baseline.sample.settings, vectors.settings, documents)
     own = {str(CaseId.of(row)) for row in results["checks"] if is_own(row["data"])}
     languages = languages_of({str(text) for case in own for text in items.get(case, {}).get("source", ())})
     decisive: set[str] = set()
@@ -672,13 +674,17 @@ def _notes(baseline: Baseline, results: Results, model: str) -> list[str]:
     return [*noise, *found, remedy] if found else noise
 
 
-def _broken(results: Results, model: str) -> list[str]:
-    """Contracts that the candidate broke: it could not be measured, or a contract check failed."""
+def _broken(results: Results, model: str, *, cuts: bool) -> list[str]:
+    """Contracts that the candidate broke: it could not be measured, or a contract check failed.
+
+    Without `cuts` a model may cut long texts: another model than before has its own limit.
+    """
     rows = [row for row in results["checks"] if row["model"] == model]
     error = next(m["error"] for m in results["models"] if m["label"] == model)
     found = [f"the model cannot encode: {error}"] if error else []
     contracts = {name: one for name, one in declarations(results).items() if one.family == CONTRACT}
-    failed = [r for r in rows if r["check"] in contracts and r["verdict"] in BROKEN]
+    asked = {name for name, one in contracts.items() if cuts or one.metric != ends_seen.name}
+    failed = [r for r in rows if r["check"] in asked and r["verdict"] in BROKEN]
     return found + [_said_broken(r, contracts[r["check"]].means) for r in failed if not error]
 
 
