@@ -8,12 +8,13 @@ from importlib import resources
 from xml.etree import ElementTree
 
 import jsonschema
+import numpy as np
 import pytest
 from gated import gate as gate_at_the_terminal
 
 import encheck
 from encheck.comparing.comparison import compare
-from encheck.encoders.fake import BagOfWords
+from encheck.encoders.fake import BagOfWords, Overlap
 from encheck.engine.gate import _shipped, _with_built_in
 from encheck.errors import UsageError
 from encheck.reporting.results import schema
@@ -276,3 +277,30 @@ def test_the_default_model_is_not_encoded_on_the_probes_unless_it_is_used_in_ano
     assert _shipped("bigrams", ["probes"], {}) is None
     (tmp_path / "models.yaml").write_text("sbert: {adapter: encheck.encoders.fake:BagOfWords}", "utf-8")
     assert _shipped("sbert", ["probes"], {}) is None
+
+
+class Cascade:
+    """As docs/gate.md has it: counts of words, and word overlap for the pairs that reach a threshold."""
+
+    def __init__(self, first):
+        self.model, self.verifier, self.first = BagOfWords(), Overlap(), first
+
+    def fingerprint(self):
+        return f"{self.model.fingerprint()}, from {self.first} on {self.verifier.fingerprint()}"
+
+    def score_pairs(self, first, second):
+        near = (self.model.encode(first) * self.model.encode(second)).sum(axis=1) >= self.first
+        scores = np.full(len(near), -1.0)
+        some = [[text for text, is_near in zip(texts, near, strict=True) if is_near] for texts in (first, second)]
+        scores[near] = self.verifier.score_pairs(*some)
+        return scores
+
+
+def test_a_model_with_a_verifier_is_gated_as_it_runs(place, tmp_path):
+    """A first threshold that no pair reaches accepts nothing; the same one again loses nothing."""
+    how = {"data": f"pairs:{place / 'pairs.csv'}", "purpose": "pairs", "checks": "paraphrase", "no_store": True}
+    worse = encheck.gate(Cascade(1e9), Cascade(0.5), **how)
+    (row,) = (one for one in worse.rows if one.budget == "primary")
+    assert (worse.outcome, row.candidate) == ("block", 0)
+    (row,) = (one for one in encheck.gate(Cascade(0.5), Cascade(0.5), **how).rows if one.budget == "primary")
+    assert row.baseline == row.candidate > 0
