@@ -444,3 +444,13 @@ def test_the_report_has_the_prompt_that_was_used_and_the_code_that_ran(run, tmp_
     assert any(
         "loaded as a sentence-transformers checkpoint: it has modules.json" in n for n in results["run"]["notes"]
     )
+
+
+@pytest.mark.parametrize("made", ["BertForMaskedLM", "GPT2LMHeadModel", "LlamaForCausalLM"])
+def test_a_language_model_that_is_pooled_is_called_one(tmp_path, made):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert", "architectures": [made]}))
+    (tmp_path / "model.safetensors").touch()
+    adapter, why = detect(tmp_path)
+    assert adapter == "transformers"
+    assert f"says {made}, a language model" in why
+    assert "pooled by the mean" in why

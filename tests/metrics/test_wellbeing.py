@@ -23,7 +23,7 @@ from encheck.language.english import English
 from encheck.metrics.health import contract_kept, ends_seen, evenness, hubness, room, steadiness, unseen
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
-from encheck.scoring.scores import PairScores, Scale
+from encheck.scoring.scores import PairScores, RepeatedScores, Scale
 from encheck.scoring.search import overlap_grid, search, vector_grid
 from encheck.similarity import SIMILARITIES, jaccard, same
 from encheck.statistics.bootstrap import Resampler
@@ -174,8 +174,16 @@ def test_hubness_is_scipys_skewness():
     assert hubness(scores(values)).value == pytest.approx(skew(values))
 
 
-def test_contracts_count_what_held():
-    assert contract_kept(scores([1, 1, 0, 1])).value == 0.75
+@pytest.mark.parametrize(
+    ("repeated", "cause"), [([1, 1, 1, 1], "the same one when that batch is repeated"), ([1, 1, 0, 1], "chance")]
+)
+def test_contracts_count_what_held_and_say_what_an_answer_depends_on(repeated, cause):
+    values, labels = np.array([1.0, 1, 0, 1]), np.ones(4, np.int8)
+    kept = RepeatedScores(values, labels, Resampler(list("abcd")), Scale(0.0), repeated=np.array(repeated, float))
+    found = contract_kept(kept)
+    assert found.value == 0.75
+    assert found.params["cause"].startswith("1 of 4 texts get another answer")
+    assert cause in found.params["cause"]
     assert ends_seen(scores([1.0, 0.9, 1.0 - 1e-9])).value == pytest.approx(1 / 3)
 
 

@@ -12,6 +12,7 @@ from encheck.system.paths import is_file, is_folder
 
 Found = tuple[str, str]
 SETTINGS = "config_sentence_transformers.json"
+LANGUAGE_MODELS = ("ForMaskedLM", "ForCausalLM", "LMHeadModel", "ForPreTraining")
 FILES = {
     ".onnx": ("onnx", "its name ends in .onnx"),
     ".vec": ("vectors", "its name ends in .vec, as fastText's do"),
@@ -78,6 +79,12 @@ def _by_config(folder: Path) -> Found:
         return "model2vec", "its config.json is model2vec's"
     if head := _pair_head(folder):
         return "cross-encoder", f"its config.json says {head}: it scores pairs"
+    if language := next((name for name in map(str, made) if name.endswith(LANGUAGE_MODELS)), None):
+        return "transformers", (
+            f"its config.json says {language}, a language model, and it has no modules.json. The states below its head "
+            "are pooled by the mean, which nobody trained to tell sentences apart. Sparse vectors of a SPLADE need a "
+            "class of your own (--model=module:Class)"
+        )
     kind = config.get("model_type", "no model_type")
     return "transformers", f"its config.json says {kind}, and it has no modules.json: pooled by the mean"
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, figure, metric, no_references, ratio, share_of
-from encheck.scoring.scores import MarginScores, PairScores, Scale
+from encheck.scoring.scores import MarginScores, PairScores, RepeatedScores, Scale
 from encheck.scoring.table import Table
 from encheck.types import Estimate
 
@@ -116,9 +116,9 @@ def unseen(scores: PairScores) -> Estimate:
 
 
 @metric(values=_held, kind="rate", label="share kept", reported=CONTRACT, surface=())
-def contract_kept(scores: PairScores) -> Estimate:
+def contract_kept(scores: RepeatedScores) -> Estimate:
     """Share of the items where the contract holds. No interval: what a contract excludes must not happen once."""
-    return _whole("contract_kept", scores, scores.values, _why_not_kept(scores.values))
+    return _whole("contract_kept", scores, scores.values, _why_not_kept(scores.values, scores.repeated))
 
 
 @metric(values=_ends, kind="rate", label="share seen", reported=CONTRACT, surface=())
@@ -129,14 +129,14 @@ def ends_seen(scores: PairScores) -> Estimate:
     return _whole("ends_seen", scores, seen, f"{unseen} of {len(seen)} texts score the same without their last words")
 
 
-def _why_not_kept(values: Floats) -> str:
-    """What an answer that changes depends on: chance, where no text keeps its answer, else the texts beside it."""
-    changed = int((values < 1).sum())
-    if changed == len(values):
-        return f"all {changed} texts get another answer the second time, as with dropout left on"
+def _why_not_kept(values: Floats, repeated: Floats | None) -> str:
+    """What an answer that changes depends on: chance, where one batch gives two answers, else the texts beside it."""
+    changed = f"{int((values < 1).sum())} of {len(values)} texts get another answer"
+    if repeated is not None and (repeated < 1).any():
+        return f"{changed} the second time, in the same batch too: chance plays a part, as with dropout left on"
     return (
-        f"{changed} of {len(values)} texts get another answer the second time, in a batch with other texts, as with "
-        "padding that is read or with dynamic quantization"
+        f"{changed} in a batch with other texts, and the same one when that batch is repeated: the model reads padding "
+        "(its tokenizer may pad on the left), or quantization is dynamic"
     )
 
 

@@ -60,6 +60,7 @@ def failure_message(
     assert row.estimate is not None
     head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {_wanted(row)}"
     lines = [head, *([row.reason] if row.reason and row.verdict == "error" else [])]
+    lines += [str(row.estimate.params["cause"])] if "cause" in row.estimate.params else []
     if beside := surface_line(row.estimate):
         lines.append(beside)
     found = scores.worst()[:WORST]

@@ -333,13 +333,14 @@ class _Measured:
         if not isinstance(self.subject.model, Encoder):
             raise NothingToMeasure(f"{label} scores pairs and gives no vectors: a search would score all pairs")
 
-    def repeats(self, texts: Sequence[str]) -> Floats:
+    def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
         subject = self.subject
         if isinstance(subject.model, Encoder):
             first = subject.vectors[[subject.rows[t] for t in texts]]
         else:
             first = np.array([[subject.scored[t, t]] for t in texts], np.float32)
-        return same(first, np.array([subject.again[t] for t in texts]))
+        again, once_more = (np.array([found[t] for t in texts]) for found in subject.again)
+        return same(first, again), same(again, once_more)
 
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
         assert self.index is not None

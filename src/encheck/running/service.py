@@ -145,12 +145,16 @@ class EncoderService:
             raise EncoderError(f"{self.label}: {error}") from error
         return {role: state.roles[role] for role in roles}
 
-    def again(self, texts: Sequence[str], *, role: Role | None = None, locks: Locks = no_locks) -> Floats:
-        """Vectors, or self-scores of shape [n, 1], computed a second time, from the last to the first.
+    def again(self, texts: Sequence[str], *, role: Role | None = None, locks: Locks = no_locks, nth: int = 1) -> Floats:
+        """Vectors, or self-scores of shape [n, 1], computed from the last text to the first, for the `nth` time so.
 
         The store keeps them under a fingerprint of their own, so that a warm run loads no model.
         """
-        model, kind, fingerprint = self.model, self.subject.kind, f"{self.subject.fingerprint}/again"
+        model, kind, fingerprint = (
+            self.model,
+            self.subject.kind,
+            f"{self.subject.fingerprint}/again{nth if nth > 1 else ''}",
+        )
         keys = self._keys(texts, role)
         with looking(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():
@@ -164,7 +168,8 @@ class EncoderService:
     def repeat(self, texts: Sequence[str], locks: Locks) -> None:
         """Encode these texts again, in another batch, for a check of determinism."""
         with self._noted("when texts were encoded again"):
-            self.subject.state.again.update(zip(texts, self.again(texts, locks=locks), strict=True))
+            for nth, found in enumerate(self.subject.state.again, 1):
+                found.update(zip(texts, self.again(texts, locks=locks, nth=nth), strict=True))
 
     def compare(
         self, others: Sequence[VectorSample], documents: Sequence[str], locks: Locks, progress: Progress

@@ -17,6 +17,9 @@ from encheck.store import Kind
 Pair = tuple[str, str]
 
 
+Vectors = NDArray[np.float32]
+
+
 @dataclass(frozen=True)
 class InRole:
     """Texts that were encoded in a role: `vectors` has shape [texts, d], `rows` the row of each text.
@@ -25,10 +28,10 @@ class InRole:
     """
 
     rows: Mapping[str, int]
-    vectors: NDArray[np.float32]
+    vectors: Vectors
     prompt: str | None
 
-    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def of(self, texts: Sequence[str]) -> Vectors:
         """The vectors of these texts, shape [n, d]; no copy where they are all of them, in order."""
         if len(texts) == len(self.rows) and all(map(str.__eq__, texts, self.rows)):
             return self.vectors
@@ -49,9 +52,9 @@ class Encoded:
     encoded: int = 0
     seconds: float = 0.0
     rows: dict[str, int] = field(default_factory=dict)
-    vectors: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    vectors: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     scored: dict[Pair, float] = field(default_factory=dict)
-    again: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    again: tuple[dict[str, Vectors], dict[str, Vectors]] = field(default_factory=lambda: ({}, {}))
     roles: dict[str, InRole] = field(default_factory=dict)
     sample: VectorSample | None = None
     documents: DocumentLengths | None = None
@@ -97,7 +100,7 @@ class Subject:
         return self.state.rows
 
     @property
-    def vectors(self) -> NDArray[np.float32]:
+    def vectors(self) -> Vectors:
         """The vectors of the run's texts; shape [texts, d]."""
         return self.state.vectors
 
@@ -118,6 +121,6 @@ class Subject:
         return self.state.scored
 
     @property
-    def again(self) -> Mapping[str, NDArray[np.float32]]:
-        """What texts gave that were encoded a second time."""
+    def again(self) -> tuple[Mapping[str, Vectors], Mapping[str, Vectors]]:
+        """What texts gave that were encoded in another batch, and in that batch once more."""
         return self.state.again

@@ -33,8 +33,10 @@ class Measure(Protocol):
         """The similarity of each query and document, shape [n, m]; NothingToMeasure where only pairs are scored."""
         ...
 
-    def repeats(self, texts: Sequence[str]) -> Floats:
-        """1 for each text that got the same vector, or score with itself, a second time; else 0; shape [n]."""
+    def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
+        """1 for each text that got the same vector, or score with itself, in another batch, and when that batch was
+        repeated; else 0; shape [n] each.
+        """
         ...
 
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
@@ -74,9 +76,9 @@ class SurfaceScorer:
             return overlap_grid(queries, documents)
         return np.array([self.pairs([query] * len(documents), documents) for query in queries])
 
-    def repeats(self, texts: Sequence[str]) -> Floats:
+    def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
         """Texts stay the same."""
-        return np.ones(len(texts))
+        return np.ones(len(texts)), np.ones(len(texts))
 
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
         """(rows, scores) of the best documents of each query."""

@@ -13,20 +13,25 @@ from encheck.scoring.example import Line, beside
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.measure import Measure
 from encheck.scoring.pairs import PairScores
-from encheck.scoring.scale import Scale
+from encheck.scoring.scale import Floats, Scale
 from encheck.statistics.bootstrap import Resampler
 
 
 @dataclass(frozen=True)
 class RepeatedScores(PairScores):
-    """1 for each text that got the same vector, or score with itself, a second time; shape [n]. Labels are 1."""
+    """1 for each text that got the same vector, or score with itself, in another batch; shape [n]. Labels are 1.
+
+    `repeated` is 1 where that batch, repeated, gave it the same once more.
+    """
 
     surface_scorers: ClassVar[tuple[str, ...]] = ()
+    repeated: Floats | None = None
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
         """Whether these texts stay the same."""
-        return cls(by.repeats([i.text for i in items]), np.ones(len(items), np.int8), resampler, scale)
+        values, repeated = by.repeats([i.text for i in items])
+        return cls(values, np.ones(len(items), np.int8), resampler, scale, repeated=repeated)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
         """The texts as rows of the item file, each beside itself."""
