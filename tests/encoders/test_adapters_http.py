@@ -233,7 +233,7 @@ def test_a_run_on_a_server_that_hangs_ends_with_ctrl_c(server, tmp_path):
             time.sleep(0.1)
         run.send_signal(signal.SIGINT)
         try:
-            assert run.wait(20) == 2
+            assert run.wait(20) == 130
         finally:
             run.kill()
 

@@ -1,5 +1,6 @@
 """Labelled pairs in shards are measured as those in memory are: the same figures, intervals and items."""
 
+import inspect
 import random
 
 import numpy as np
@@ -25,6 +26,7 @@ from encheck.statistics import bootstrap
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
+from encheck.types import Estimate
 
 CHECKS = {
     test_paraphrase.test_paraphrase_is_nearer_than_non_paraphrase: {"threshold": 0.7},
@@ -113,10 +115,19 @@ def measured(bench, model, *, checks=CHECKS):
     found = {}
     for check, how in checks.items():
         scores = bench.scores(model, data, bench.items(data, claim_of(check), 1))
-        estimates = []
-        check(scores, estimates.append, lambda *some, to=estimates: to.extend(some), **how)
-        found[check.__name__] = estimates
+        found[check.__name__] = list(figures(check, scores, how))
     return found
+
+
+def figures(check, scores, how):
+    """What the check shows and judges, of all its scores or of those that it gives to `judge`."""
+    judged = []
+    given = {"scores": scores, "judge": lambda some=scores: judged.append(some), **how}
+    check(**{name: given[name] for name in inspect.signature(check).parameters})
+    for one in (*claim_of(check).show, claim_of(check).metric):
+        wanted = inspect.signature(getattr(one, "estimate", one)).parameters
+        made = one(*judged, **{name: value for name, value in how.items() if name in wanted})
+        yield from [made] if isinstance(made, Estimate) else made
 
 
 def same(one, other):

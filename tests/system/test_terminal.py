@@ -110,7 +110,6 @@ PATHS = {
     "a name of a model": (nothing, quick(model=BAD)),
     "a path of a model": (nothing, quick(model=f"./{BAD}")),
     "an argument of a model": (nothing, quick(f"--model-arg={BAD}=1")),
-    "a store": (nothing, quick(f"--store=/dev/null/{BAD}")),
     "a sample": (nothing, quick(f"--sample={BAD}")),
     "a lexicon": (nothing, quick(f"--lexicon={BAD}")),
     "a device": (nothing, quick(f"--device={BAD}")),

@@ -42,8 +42,8 @@ def partial_gate(
 
     `weighed` and `uncompared` are properties: those that both sides have, and those of the candidate that its baseline
     was not asked for. `missing` are the cases that only one side has. `has_behaviour` says whether behaviour or a
-    search with labels was compared: a log that nobody judged says only how many answers change. What no gate weighs,
-    and checks without an item in the data, are not left out.
+    search with labels was compared, or a log with a model in use: of vectors, a log says only how many answers change.
+    What no gate weighs, and checks without an item in the data, are not left out.
     """
     about = next(one for one in results["models"] if one["label"] == model)
     selected_out = results.get("selection", {}).get("left_out", ())

@@ -210,9 +210,10 @@ def weigh(
         decision = decide_for(
             wanted, weighable, rule=rule, contracts=broken, missing=missing, moved=moved_, languages=languages
         )
+    is_stored = baseline.model.get("adapter") == STORED  # vectors, of which no behaviour can be compared
     partial = partial_gate(baseline, results, model=model, weighed=pair.properties, missing=missing,
                            uncompared=sorted({table.property for table in new}),
-                           has_behaviour=pair.has_behaviour)  # fmt: skip
+                           has_behaviour=pair.has_behaviour or bool(pair.searched and not is_stored))  # fmt: skip
     decision = in_part(doubted(decision, noise, rule), partial)
     if index and index.faults and decision.outcome != "block":
         why = f"{index.faults.says}: an index with faults is no model to compare with"
