@@ -2,7 +2,7 @@
 it is wrong on fewer queries.
 
     python lab/real_models.py
-    cd build/real-models && python ../../lab/replacements.py mrpc:MRPC qqp:QQP [--store FILE] [--runs 1000]
+    cd build/real-models && python ../../lab/replacements.py mrpc:MRPC qqp:QQP [--runs 1000]
 
 A search has the second text of every pair as a document, and the first text of each positive pair as a query. A
 query's right documents are those that it is paired with. For each ordered pair of models the gate's decision on all
