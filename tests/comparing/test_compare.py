@@ -14,6 +14,7 @@ from encheck.cli import app
 from encheck.comparing.comparison import compare
 from encheck.comparing.page import render
 from encheck.comparing.terminal import lines
+from encheck.errors import UsageError
 from encheck.reporting.results import write_items, write_results
 from encheck.statistics.sharing import Sharing
 
@@ -22,13 +23,14 @@ CLAIM = "antonym_is_farther_than_paraphrase"
 
 def write_run(
     folder, near, *, model="m", prefix="d", far=0.5, items=None, splits=None, texts=None, kind="triplet",
-    gold=None, **said
+    gold=None, fingerprint="", **said
 ):  # fmt: skip
     folder.mkdir()
     count = len(near)
     texts = texts or [(f"source {i}", f"near {i}", f"<b>far</b> {i}") for i in range(count)]
     found = results_of(row(id=f"{CLAIM}/{model}-d-1/margin_rate", model=model, **said))
-    found["models"][0]["label"], found["claims"] = model, claims(*found["checks"])
+    found["models"][0] |= {"label": model, "fingerprint": fingerprint or str(folder)}
+    found["claims"] = claims(*found["checks"])
     scale = {"reference": 0.0, "identity": 1.0, "pairs": 100, "spread": 0.1}
     found["data"][0]["calibration"] = {model: scale}
     write_results(folder, found)
@@ -80,9 +82,9 @@ def test_what_nothing_calibrates_is_compared_as_it_is(two):
     assert found.difference == pytest.approx(-0.075)
 
 
-def test_a_run_against_itself_differs_in_nothing(two):
-    found = compare([two[0], two[0]]).differences
-    assert [(d.difference, d.low, d.high, d.is_clear) for some in found.values() for d in some] == [(0, 0, 0, False)]
+def test_a_run_against_itself_is_no_comparison(two):
+    with pytest.raises(UsageError, match="the runs hold 1 different models"):
+        compare([two[0], two[0]])
 
 
 def test_an_interval_of_few_clusters_is_no_clear_difference(tmp_path):
@@ -263,3 +265,15 @@ def test_a_report_without_items_says_that_they_are_missing(two):
     done = CliRunner().invoke(app, ["export", str(two[0])])
     assert done.exit_code == 0, done.output
     assert "items.parquet is missing" in (two[0] / "report.html").read_text("utf-8")
+
+
+def test_runs_of_one_model_and_one_setting_are_one(tmp_path):
+    """And are refused where they disagree."""
+    near = np.where(np.arange(40) < 30, 0.9, 0.1)
+    one = [write_run(tmp_path / name, near, fingerprint="same") for name in ("a", "again")]
+    other = write_run(tmp_path / "b", near[::-1])
+    assert [model.name for model in compare([*one, other]).models] == ["m (a)", "m (b)"]
+    wrong = write_run(tmp_path / "wrong", near, fingerprint="same", value=0.1, low=0.0, high=0.2)
+    said = r"a and wrong are of one model, m, with one setting, but disagree on .* and 0\.1"
+    with pytest.raises(UsageError, match=said):
+        compare([one[0], wrong, other])

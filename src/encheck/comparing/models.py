@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from encheck.comparing.runs import names_of
 from encheck.errors import UsageError, unknown
 from encheck.gating.declared import declarations
 from encheck.gating.weighing import Side, side_of
+from encheck.ids import CaseId
 from encheck.reporting.profile import headlines
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.view import Items, measured_in_shards
@@ -19,6 +21,8 @@ from encheck.types import Declaration
 
 log = logging.getLogger("encheck")
 MAX_MODELS = 10
+OF_ONE_RUN = ("models", "model_args", "data", "device", "engine", "queries")  # settings that change no figure of a case
+Run = tuple[str, str, Mapping[str, Any], Items]  # the folder's name, a model's label, results and items
 
 
 @dataclass(frozen=True)
@@ -45,19 +49,53 @@ class Model:
 
 
 def read_models(folders: Sequence[Path], *, reference: str | None = None) -> list[Model]:
-    """Every model of the runs in the order given, the `reference` first; UsageError for too few, too many, a run
-    without items, and a reference that no run has.
+    """Every model of the runs in the order given, the `reference` first; runs of one model and one setting are one.
+
+    UsageError for too few, too many, a run without items, runs of one model that disagree, and a reference that no run
+    has.
     """
-    found: list[tuple[str, str, Mapping[str, Any], Items]] = []
+    found: list[Run] = []
     for folder in folders:
         results, items = read_run(folder)
         found += [(folder.resolve().name, m["label"], results, items) for m in _as_named(results) if not m["error"]]
+    found = _merged(found)
     if not 2 <= len(found) <= MAX_MODELS:
-        raise UsageError(f"the runs hold {len(found)} models; a comparison takes 2 to {MAX_MODELS}")
+        raise UsageError(f"the runs hold {len(found)} different models; a comparison takes 2 to {MAX_MODELS}")
     names = names_of([(run, label) for run, label, _, _ in found])
     models = [model_of(name, label, run, items, folder=folder)
               for name, (folder, label, run, items) in zip(names, found, strict=True)]  # fmt: skip
     return models if reference is None else _first(reference, models)
+
+
+def _merged(found: Sequence[Run]) -> list[Run]:
+    """The runs with those made one that are of one fingerprint, label and setting, and of no first look."""
+    merged: dict[Any, Run] = {}
+    for place, label, results, items in found:
+        (about,) = (m for m in results["models"] if m["label"] == label)
+        asked = {k: v for k, v in results["run"]["settings"].items() if k not in OF_ONE_RUN}
+        key = about["fingerprint"], label, json.dumps(asked, sort_keys=True), place if "first_look" in results else ""
+        cases = {str(CaseId.of(row)) for row in results["checks"] if row["model"] == label}
+        own = {case: columns for case, columns in items.items() if case in cases}
+        merged[key] = _joined(merged[key], place, results, own) if key in merged else (place, label, results, items)
+    return [*merged.values()]
+
+
+def _joined(first: Run, place: str, results: Mapping[str, Any], items: Items) -> Run:
+    """A run and another of the same model; UsageError where a figure of one is not the other's."""
+    there, label, known, kept = first
+    data = {d["name"]: d for d in known["data"]}
+    rows = {row["id"]: row for row in known["checks"]}
+    same = [(data[d["name"]]["fingerprint"], d["fingerprint"], d["name"]) for d in results["data"] if d["name"] in data]
+    same += [(rows[r["id"]]["value"], r["value"], r["id"]) for r in results["checks"] if r["id"] in rows]
+    if wrong := next((one for one in same if one[0] != one[1]), None):
+        raise UsageError(
+            f"{there} and {place} are of one model, {label}, with one setting, but disagree on {wrong[2]}: {wrong[0]} "
+            f"and {wrong[1]}. Remedy: run one of them again"
+        )
+    rows |= {row["id"]: row for row in results["checks"] if row["model"] == label}
+    joined = {"data": [*({d["name"]: d for d in results["data"]} | data).values()], "checks": [*rows.values()],
+              "claims": results["claims"] | known["claims"]}  # fmt: skip
+    return there, label, {**known, **joined}, {**items, **kept}
 
 
 def _as_named(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
