@@ -5,14 +5,17 @@ Otherwise search cannot tell the corrected page from the wrong one.
 """
 
 from encheck import claim
-from encheck.generators.phenomenon import PHENOMENA
 from encheck.items import in_passages
 from encheck.metrics import margin_rate
 from encheck.presets import MARGINS
 
+EDITED = (  # the order counts: a hash of the sentence picks one of those that it has
+    "negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity", "binding", "comparative",
+)  # fmt: skip
+
 
 @claim(
-    in_passages(PHENOMENA),
+    in_passages(EDITED),
     levels=(1, 3, 8),
     property="dilution",
     tells="a changed fact from a reworded one inside a passage",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from encheck.generators.base import listed, listed_beside
+from encheck.generators.base import listed
 from encheck.generators.paper import paper_antonym
 from encheck.generators.replacing import Slot, is_last, ordered, replaced
 from encheck.generators.turning import FEW, NEGATIVE, UNIVERSAL, depth, turning_slots
@@ -23,7 +23,7 @@ NOT = "not"
 UNTIL = frozenset("until till since".split())
 
 
-@listed(1)
+@listed(1, title="antonyms", readers=(239, 260))
 def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
     """The written edit where the data has one, else one verb or adjective replaced by its opposite.
 
@@ -84,7 +84,7 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
     )
 
 
-@listed_beside("negated_antonym")
+@listed(beside=("negated_antonym",))
 def unnegated(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Variant | str:  # noqa: ARG001
     """The opposite in `base`, a negated antonym, without its "not": "is impossible" for "is not impossible"."""
     left = tuple(edit for edit in base.edits if edit.text.strip().lower() != NOT)

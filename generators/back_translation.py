@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import cast
 
-from encheck.generators.base import Generator
+from encheck.generators.base import NamedGenerator
 from encheck.language.english import English
 from encheck.language.words import FUNCTION_WORDS
 from encheck.similarity import words
@@ -18,7 +17,7 @@ SAID = "translated there and back, in English, about as long"
 REPEATED = 0.5  # distinct words a word: below it, the translator went in circles
 
 
-def back_translation(texts: Mapping[str, str]) -> Generator:
+def back_translation(texts: Mapping[str, str]) -> NamedGenerator:
     """The generator of what came back of each sentence."""
 
     def generate(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
@@ -27,8 +26,7 @@ def back_translation(texts: Mapping[str, str]) -> Generator:
             return reason
         return Variant(text, "back_translation", 1, (Edit(0, len(group.source), text),), "back_translation", SAID)
 
-    generate.__name__ = "back_translation"
-    return cast(Generator, generate)
+    return NamedGenerator(generate, "back_translation")
 
 
 def why_not(source: str, text: str) -> str:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant
 
 Outcome = Variant | str
-Function = TypeVar("Function", bound=Callable[..., Any])
 Texts = Callable[[Sequence[str]], list[str]]  # a text for each: what a language or translation model writes
+Survey = Callable[[English, Sequence[str]], Any]  # what texts name, for generators that take names of the data
 
 
 class Generator(Protocol):
-    """Return a variant, a reason string, or None if there is no variant and no specific reason."""
+    """Return a variant, a reason string, or None if there is no variant and no specific reason.
 
-    __name__: str
+    A function, or a `NamedGenerator`.
+    """
+
+    @property
+    def __name__(self) -> str: ...
 
     def __call__(self, group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
         """See the package docstring of generators."""
@@ -27,43 +32,54 @@ class Generator(Protocol):
 class BesideGenerator(Protocol):
     """Makes a variant at the place of another one, for a controlled contrast."""
 
-    __name__: str
+    @property
+    def __name__(self) -> str: ...
 
     def __call__(self, group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome | None:
         """The variant at the place of `base`."""
         ...
 
 
-def listed(*levels: int) -> Callable[[Function], Function]:
-    """Have `encheck data variants` list a generator at these levels."""
+@dataclass(frozen=True, eq=False)
+class NamedGenerator:
+    """A generator's function, called as it is, with what listings and reports say of it."""
 
-    def mark(generator: Function) -> Function:
-        generator.levels = levels  # type: ignore[attr-defined]
+    function: Callable[..., Outcome | None]
+    name: str  # seeds it
+    levels: tuple[int, ...] = ()  # at which `encheck data variants` lists it
+    bases: tuple[str, ...] = ()  # the generators at whose places it is listed
+    label: str = ""  # in listings, where that is not the name
+    title: str = ""  # in reports: what it makes
+    readers: tuple[int, int] = (0, 0)  # how many of its texts blind readers found right, and how many they read
+    survey: Survey | None = None
+    is_written: bool = False  # gives what the data have; it may share its name with one that makes some
+    is_experimental: bool = False
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, group: Group, **how: Any) -> Outcome | None:
+        """What the function makes of a group."""
+        return self.function(group, **how)
+
+
+def listed(
+    *levels: int, beside: tuple[str, ...] = (), title: str = "", readers: tuple[int, int] = (0, 0)
+) -> Callable[[Callable[..., Outcome | None]], NamedGenerator]:
+    """Have `encheck data variants` list a function at these levels, or at the places of other generators."""
+    return lambda function: NamedGenerator(
+        function, function.__name__, levels=levels, bases=beside, title=title, readers=readers
+    )
+
+
+def named(generator: Generator | BesideGenerator) -> NamedGenerator:
+    """The generator with its name; a function of the user's own has nothing else."""
+    if isinstance(generator, NamedGenerator):
         return generator
-
-    return mark
-
-
-def listed_beside(*bases: str) -> Callable[[Function], Function]:
-    """Have `encheck data variants` list a generator at the places of these others, by their names."""
-
-    def mark(generator: Function) -> Function:
-        generator.bases = bases  # type: ignore[attr-defined]
-        return generator
-
-    return mark
-
-
-def seeded_as(name: str) -> Callable[[Function], Function]:
-    """Give generators that belong together the same randomness: that of this name."""
-
-    def mark(generator: Function) -> Function:
-        generator.seeded_as = name  # type: ignore[attr-defined]
-        return generator
-
-    return mark
+    return NamedGenerator(generator, getattr(generator, "__name__", ""))
 
 
 def name_of(generator: Generator) -> str:
     """What listings call a generator: "antonym", or "antonym+control" for one beside another."""
-    return getattr(generator, "label", generator.__name__)
+    return named(generator).label or generator.__name__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from encheck.generators.base import BesideGenerator, Generator, Outcome
+from encheck.generators.base import BesideGenerator, Generator, NamedGenerator, Outcome
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant
@@ -20,6 +20,4 @@ def beside(base: Generator, other: BesideGenerator) -> Generator:
             return found
         return other(group, base=found, level=level, rng=rng, english=english) or f"no {other.__name__}"
 
-    both.__name__ = base.__name__
-    both.label = f"{base.__name__}+{other.__name__}"  # type: ignore[attr-defined]
-    return both
+    return NamedGenerator(both, base.__name__, label=f"{base.__name__}+{other.__name__}")

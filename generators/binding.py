@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from encheck.generators.moving import Span, inside_sentence, span_of, text_of
-from encheck.generators.sides import Ways, rewritten, sides
+from encheck.generators.sides import Phenomenon, Ways, choice_of, rewritten
 from encheck.language.edits.articles import article
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -179,7 +179,4 @@ def _control(parse: Parse, pair: _Pair, rng: Draws) -> str:
     return rewritten(parse, change)
 
 
-SIDES = sides("binding", read, trigger=TRIGGER, without=NONE)
-binding, binding_kept, binding_control, binding_mirror = (
-    SIDES[side] for side in ("changed", "kept", "control", "mirror")
-)
+BINDING = Phenomenon("binding", choice_of(read), "swapped attributes", trigger=TRIGGER, without=NONE, in_probes=True)

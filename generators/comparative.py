@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from encheck.generators.moving import capital, inside_sentence, is_noun_phrase, span_of, text_of
-from encheck.generators.sides import Ways, rewritten, sides
+from encheck.generators.sides import Phenomenon, Ways, choice_of, rewritten
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -164,7 +164,6 @@ def _match(parse: Parse, first: int, second: int) -> bool:
     return numbers[0] == numbers[1] and all(said)
 
 
-SIDES = sides("comparative", read, trigger=TRIGGER, without=NONE)
-comparative, comparative_kept, comparative_control, comparative_mirror = (
-    SIDES[side] for side in ("changed", "kept", "control", "mirror")
+COMPARATIVE = Phenomenon(
+    "comparative", choice_of(read), "reversed comparisons", trigger=TRIGGER, without=NONE, in_probes=True
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from encheck.generators.clauses import TwoClauses, arranged, two_clauses
-from encheck.generators.sides import Ways, sides
+from encheck.generators.sides import Phenomenon, Ways, choice_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -50,7 +50,4 @@ def _told(found: TwoClauses, word: str) -> list[str]:
     ]
 
 
-SIDES = sides("condition", read, trigger=TRIGGER, without=NONE)
-condition, condition_kept, condition_control, condition_mirror = (
-    SIDES[side] for side in ("changed", "kept", "control", "mirror")
-)
+CONDITION = Phenomenon("condition", choice_of(read), "exceptions for conditions", trigger=TRIGGER, without=NONE)

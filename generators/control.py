@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from encheck.generators.base import listed_beside
+from encheck.generators.base import listed
 from encheck.generators.frames import allowed
 from encheck.generators.replacing import certificate
 from encheck.generators.written import written
@@ -39,7 +39,7 @@ NO_PLAIN_ADJECTIVES = frozenset(
 )
 
 
-@listed_beside("antonym", "synonym")
+@listed(beside=("antonym", "synonym"), title="unrelated words", readers=(228, 256))
 def control(group: Group, *, base: Variant, level: int, rng: Random, english: English) -> Variant | str | None:
     """An unrelated word at the place of `base`, as frequent and as long as the word that `base` puts there.
 

@@ -8,23 +8,21 @@ does not have: what keeps the text changes the mirror, and the other way round (
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
-from encheck.generators.base import Generator, Outcome, listed, seeded_as
 from encheck.generators.number import ENDED, OPENING, alike
-from encheck.generators.written import written
+from encheck.generators.sides import Edits, Phenomenon, Side, SideEdit
 from encheck.language.english import English
 from encheck.language.names.mention import Name, Thing
 from encheck.language.names.mentions import leaders, names, things
 from encheck.language.names.tables import FEMALE, GENDERED, OTHERS, PEOPLE, SURNAMES, TITLES
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
-from encheck.types import Edit, Group, Variant, apply_edits, content_hash
+from encheck.types import Edit, content_hash
 
-NAME = "entity"
 COIN = (1, -1, -1)  # which text the surface shall favour: most notations favour the kept one by themselves
 TRIED = 8  # other names among which the surface decides
 ABBREVIATED = re.compile(r"(?:\b[A-Z][a-z]{0,3}|\.[A-Z]|\bvs|\betc)\.\s*$")
@@ -32,6 +30,12 @@ POSSESSIVE = re.compile(r"\s?['’]s\b")
 MISTER = frozenset(["Mr.", "Mrs.", "Ms."])  # say the gender, so that any surname can stand behind them
 UNTELLING = frozenset(["the", "state", "city", "republic", *(word.lower() for pair in TITLES.items() for word in pair)])
 MOST = 200  # names of a data set, of each kind
+WHY: Mapping[Side, str] = {
+    "changed": "another",
+    "kept": "the same",
+    "control": "another statement of the same place",
+    "mirror": "another, in the other notation",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,49 +60,12 @@ class Plan(NamedTuple):
     notation: int
 
 
-@listed(1)
-@seeded_as(NAME)
-def entity(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """Another person, place or organisation."""
-    return _side(group, "entity", level, rng, english)
-
-
-@listed(1)
-@seeded_as(NAME)
-def entity_kept(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """The same one under another name: "H. Marsh", "the Republic of Chile", "the city of Oslo"."""
-    return _side(group, "entity_kept", level, rng, english)
-
-
-@listed(1)
-@seeded_as(NAME)
-def entity_mirror(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """What the changed edit names, in the other notation."""
-    return _side(group, "entity_mirror", level, rng, english)
-
-
-@listed(1)
-@seeded_as(NAME)
-def entity_control(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """Another statement in the place of the name: "someone else", "another city"."""
-    return _side(group, "entity_control", level, rng, english)
-
-
-SIDES: dict[str, Generator] = {
-    "changed": entity, "kept": entity_kept, "control": entity_control, "mirror": entity_mirror,
-}  # fmt: skip
-
-
 def inventory(english: English, texts: Sequence[str]) -> Inventory:
     """What these texts name, at most `MOST` of a kind, in an order that their names decide."""
     found = {one.thing for text in texts for one in _named(english.read(_names, text))}
     ranked = sorted(found, key=lambda thing: content_hash(*thing.forms))
     kinds = sorted({thing.kind for thing in ranked})
     return Inventory({kind: tuple([thing for thing in ranked if thing.kind == kind][:MOST]) for kind in kinds})
-
-
-for _generator in SIDES.values():
-    _generator.surveys = inventory  # type: ignore[attr-defined]
 
 
 def _names(_english: English, parse: Parse) -> tuple[Name, ...] | str:
@@ -109,39 +76,36 @@ def _named(found: tuple[Name, ...] | str) -> tuple[Name, ...]:
     return () if isinstance(found, str) else found
 
 
-def _side(group: Group, relation: str, level: int, rng: Draws, english: English) -> Outcome | None:
-    """One side of the plan; the written variant where the data have one, or why there is none."""
-    if group.variants:
-        return written(group, relation, level=level)
-    if english.mode == "paper":
-        return "the published recipe has no names"
-    plan = english.read(_planning(rng.run_seed, english.inventory or EMPTY), group.source)
-    if isinstance(plan, str):
-        return plan
-    edits = _edits(group.source, plan, relation)
-    if not edits:
-        return "no other statement for this place"
-    why = {"entity": "another", "entity_kept": "the same", "entity_mirror": "another, in the other notation"}
-    said = f"{plan.name.own} > {edits[0].text}: {why.get(relation, 'another statement of the same place')}"
-    return Variant(apply_edits(group.source, edits), relation, level, edits, NAME, f"{plan.thing.kind}: {said}")
+def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
+    """Another person, place or organisation, and the same under another name: "H. Marsh", "the city of Oslo".
 
+    The mirror has the other name in the notation that the changed text does not have. The control is another statement
+    in the place of the name: "someone else", "another city".
+    """
+    source, found, known = parse.text, english.read(_names, parse.text), english.inventory or EMPTY
+    if isinstance(found, str):
+        return found
+    ranks = rng.ranks(len(found))
+    plans = (_plan(found[at], parse, known, rng) for at in sorted(range(len(found)), key=ranks.__getitem__))
+    plan = next(filter(None, plans), None)
+    if plan is None:
+        return "no other name of its kind"
 
-@cache
-def _planning(seed: int, known: Inventory) -> Callable[[English, Parse], Plan | str]:
-    """What reads the plan of a sentence off its parse: the same for all sides of a seed."""
-
-    def plan(english: English, parse: Parse) -> Plan | str:
-        found = english.read(_names, parse.text)
-        if isinstance(found, str):
-            return found
-        rng = Draws(seed, NAME, parse.text)
-        ranks = rng.ranks(len(found))
-        order = sorted(range(len(found)), key=ranks.__getitem__)
-        return next(
-            (made for at in order if (made := _plan(found[at], parse, known, rng))), "no other name of its kind"
-        )
-
-    return plan
+    name, thing = plan.name, plan.thing
+    made: dict[Side, list[Edit]] = {
+        "kept": [_edit(source, one.start, one.end, name.other) for one in name.spots if one.role == "whole"]
+    }
+    sides: tuple[tuple[Side, int], ...] = (("changed", plan.notation), ("mirror", 1 - plan.notation))
+    for side, notation in sides:
+        made[side] = [_edit(source, one.start, one.end, thing.text(one.role, notation)) for one in name.spots]
+    if name.control is not None:
+        kind = "person" if thing.kind in ("titled", "surname") else thing.kind
+        made["control"] = [_edit(source, name.control.start, name.control.end, OTHERS[kind])]
+    return {
+        (side, 1): SideEdit(tuple(some), f"{thing.kind}: {name.own} > {some[0].text}: {WHY[side]}")
+        for side, some in made.items()
+        if some
+    }
 
 
 def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> Plan | None:
@@ -243,20 +207,6 @@ def _telling_words(thing: Thing) -> frozenset[str]:
     return frozenset(word for word in _words_of(*thing.forms) if len(word) > 3 and word not in UNTELLING)
 
 
-def _edits(source: str, plan: Plan, relation: str) -> tuple[Edit, ...]:
-    """The edits of one side, at every place that has the name."""
-    name, thing = plan.name, plan.thing
-    if relation == "entity_control":
-        if name.control is None:
-            return ()
-        kind = "person" if thing.kind in ("titled", "surname") else thing.kind
-        return (_edit(source, name.control.start, name.control.end, OTHERS[kind]),)
-    if relation == "entity_kept":
-        return tuple(_edit(source, one.start, one.end, name.other) for one in name.spots if one.role == "whole")
-    notation = plan.notation if relation == "entity" else 1 - plan.notation
-    return tuple(_edit(source, one.start, one.end, thing.text(one.role, notation)) for one in name.spots)
-
-
 def _edit(source: str, start: int, end: int, text: str) -> Edit:
     """The edit, with the full stop that an abbreviation shares with its sentence, and a capital where one begins."""
     if source[end - 1] == "." and not text.endswith(".") and ENDED.match(source, end):
@@ -265,3 +215,9 @@ def _edit(source: str, start: int, end: int, text: str) -> Edit:
         text = text[:-1]
     begins = OPENING.search(source[:start]) and not ABBREVIATED.search(source[:start]) and not source[start].islower()
     return Edit(start, end, text[0].upper() + text[1:] if begins else text)
+
+
+ENTITY = Phenomenon(
+    "entity", edits, "other names", experimental=("control",), survey=inventory, in_probes=True,
+    readers={"changed": (208, 221), "control": (101, 103)},
+)  # fmt: skip

@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from encheck.generators.moving import can_act
-from encheck.generators.sides import Ways, rewritten, sides
+from encheck.generators.sides import Phenomenon, Ways, choice_of, rewritten
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.predicates import MAIN, Predicate, number_of
@@ -103,7 +103,4 @@ def _suits(parse: Parse, english: English, modal: Modal, verb: int, at: int, sub
     return parse.lower_lemmas[verb] != "go"
 
 
-SIDES = sides("modality", read, trigger=TRIGGER, without=NONE)
-modality, modality_kept, modality_control, modality_mirror = (
-    SIDES[side] for side in ("changed", "kept", "control", "mirror")
-)
+MODALITY = Phenomenon("modality", choice_of(read), "other modalities", trigger=TRIGGER, without=NONE, in_probes=True)

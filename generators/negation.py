@@ -8,13 +8,12 @@ and turned by "is indeed covered".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from encheck.generators.antonym import negated_antonym
-from encheck.generators.base import Generator, Outcome, listed, seeded_as
-from encheck.generators.written import written
+from encheck.generators.sides import MIRRORED, NO_MIRROR, Edits, Phenomenon, Side, by_side
 from encheck.language.edits.inflection import inflected
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -36,9 +35,8 @@ from encheck.language.prose import why_left
 from encheck.language.surroundings import SENTENCES, clash, has_more_sentences
 from encheck.statistics.draws import Draws
 from encheck.surface import tokens
-from encheck.types import Edit, Group, Variant, apply_edits
+from encheck.types import Edit, Group, Variant
 
-NAME = "negation"
 SHORT = {word: f"{word}n't" for word in "is are was were has have had do does did would could should".split()} | {
     "will": "won't", "can": "can't",
 }  # fmt: skip
@@ -59,7 +57,12 @@ OTHER_MODAL = {"will": "may", "shall": "may", "would": "should", "should": "may"
 STATELESS = (NOT_FINITE, NO_SUBJECT, QUESTION)
 PRONOUNS = frozenset("i you he she it we they".split())
 CONTRACTED = {"is": "'s", "am": "'m", "are": "'re", "will": "'ll", "has": "'s", "have": "'ve"}
-NO_SECOND = "no second way to say it"
+WHY: Mapping[Side, str] = {
+    "changed": "turned round",
+    "kept": "the same said",
+    "control": "another statement of the same place",
+    "mirror": "what the changed text says, in other words",
+}
 COIN = (1, -1)  # which text the surface shall favour: what goes by it shall win as often as it loses
 ALL = frozenset("All Every Everyone Everybody Everything".split())
 
@@ -69,87 +72,30 @@ class Plan(NamedTuple):
 
     start: int
     end: int
-    texts: dict[str, str]
+    texts: Mapping[Side, str]
     why: str
 
 
-@listed(1)
-@seeded_as(NAME)
-def negation(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """The statement denied, or its denial taken back."""
-    return _side(group, "negation", level, rng, english)
+def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
+    """The statement denied, or its denial taken back; the same with emphasis, or with *not* written in another way.
 
-
-@listed(1)
-@seeded_as(NAME)
-def negation_kept(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """The same with a word of emphasis, an emphatic *do*, or with *not* written in another way."""
-    return _side(group, "negation_kept", level, rng, english)
-
-
-@listed(1)
-@seeded_as(NAME)
-def negation_control(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """Another statement in the same place: "is expected to be covered", "may close" for "will close"."""
-    return _side(group, "negation_control", level, rng, english)
-
-
-@listed(1)
-@seeded_as(NAME)
-def negation_mirror(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """What the changed edit says, in other words."""
-    return _side(group, "negation_mirror", level, rng, english)
-
-
-SIDES: dict[str, Generator] = {
-    "changed": negation, "kept": negation_kept, "control": negation_control, "mirror": negation_mirror,
-}  # fmt: skip
-NAMES = {generator.__name__: side for side, generator in SIDES.items()}
-WHY = {
-    "changed": "turned round",
-    "kept": "the same said",
-    "control": "another statement of the same place",
-    "mirror": "what the changed text says, in other words",
-}
-
-
-def _side(group: Group, relation: str, level: int, rng: Draws, english: English) -> Outcome | None:
-    """One side of the plan; the written variant where the data have one, or why there is none."""
-    if group.variants:
-        return written(group, relation, level=level)
-    if english.mode == "paper":
-        return "the published recipe has no negation"
-    found = english.read(_planning(rng.run_seed), group.source)
-    if isinstance(found, str):
-        return found
-    side = NAMES[relation]
-    if side not in found.texts:
-        return "no other statement for this place" if side == "control" else NO_SECOND
-    edit = Edit(found.start, found.end, found.texts[side])
-    own = group.source[found.start : found.end]
-    certificate = f"{found.why}: {own} > {edit.text}: {WHY[side]}"
-    return Variant(apply_edits(group.source, (edit,)), relation, level, (edit,), NAME, certificate)
-
-
-@cache
-def _planning(seed: int) -> Callable[[English, Parse], Plan | str]:
-    """What reads the plan of a sentence off its parse: the same for all sides of a seed.
-
-    What somebody is said to say is denied rather than the saying, a relative clause where there is nothing else.
+    What somebody is said to say is denied rather than the saying, a relative clause where there is nothing else. The
+    control is another statement in the same place: "is expected to be covered", "may close" for "will close".
     """
-
-    def plan(english: English, parse: Parse) -> Plan | str:
-        if left := why_left(parse.text):
-            return left
-        rng = Draws(seed, NAME, parse.text)
-        found = _free(parse)
-        if isinstance(found, str):
-            return (_of_all(parse, rng) if found != SENTENCES else None) or found
+    if left := why_left(parse.text):
+        return left
+    plan: Plan | str | None = None
+    found = _free(parse)
+    if not isinstance(found, str):
         ranks = rng.ranks(len(found))
         one = found[min(range(len(found)), key=lambda i: (_is_aside(found[i]), ranks[i]))]
-        return _by_antonym(one, rng, english) or _plan(one, rng)
-
-    return plan
+        plan = _by_antonym(one, rng, english) or _plan(one, rng)
+    elif found != SENTENCES:
+        plan = _of_all(parse, rng)
+    if plan is None or isinstance(plan, str):
+        return plan or str(found)
+    made = {side: Edit(plan.start, plan.end, text) for side, text in plan.texts.items()}
+    return by_side(parse.text, made, plan.why, says=WHY)
 
 
 def _free(parse: Parse) -> tuple[Predicate, ...] | str:
@@ -173,7 +119,7 @@ def _of_all(parse: Parse, rng: Draws) -> Plan | None:
         return None
     said = parse.lowers[at]
     kept, control = f"Absolutely {said}", f"{rng.choice(('Nearly', 'Almost'))} {said}"
-    texts = {"kept": kept, "changed": f"Not {said}", "control": control}
+    texts: dict[Side, str] = {"kept": kept, "changed": f"Not {said}", "control": control}
     return Plan(parse.starts[at], parse.ends[at], texts, "scope over all")
 
 
@@ -198,7 +144,7 @@ def _by_antonym(one: Predicate, rng: Draws, english: English) -> Plan | None:
     if not isinstance(turned, Variant) or turned.edits[-1].start != parse.starts[at]:
         return None
     be, word, opposite = parse.words[one.finite], parse.words[at], turned.edits[-1].text
-    texts = {
+    texts: dict[Side, str] = {
         "kept": f"{be} not {opposite}",
         "changed": f"{rng.choice((f'{be} not', SHORT.get(be, f'{be} not')))} {word}",
         "mirror": f"{be} {opposite}",
@@ -217,9 +163,9 @@ def _plan(one: Predicate, rng: Draws) -> Plan | str:
     plain = _unlike(own, [way for way in (_short(one), *_in_full(one)) if way])
     kept = plain if plain and one.negation is None and rng.choice(COIN) > 0 else kept
     if not kept or not changed:
-        return NO_SECOND
+        return NO_MIRROR
     around = len(tokens(parse.text)) - len(tokens(own))
-    texts = dict(zip(("kept", "changed", "mirror"), _chosen(own, kept, changed, mirrors, around, rng), strict=False))
+    texts = dict(zip(MIRRORED, _chosen(own, kept, changed, mirrors, around, rng), strict=False))
     if control := _control(one, rng):
         texts["control"] = control
     kind = "denied" if one.negation is None else "a denial taken back"
@@ -404,3 +350,9 @@ def _control(one: Predicate, rng: Draws) -> str:
 def _be(one: Predicate, past: bool) -> str:
     forms = {"first": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}.get(number_of(one))
     return forms[past] if forms else ""
+
+
+NEGATION = Phenomenon(
+    "negation", edits, "negations", experimental=(), in_probes=True,
+    readers={"changed": (247, 254), "control": (237, 241)},
+)  # fmt: skip

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from typing import NamedTuple
 
-from encheck.generators.base import Generator, Outcome, listed, seeded_as
-from encheck.generators.written import written
+from encheck.generators.sides import Edits, Phenomenon, Side, SideEdit
 from encheck.language.edits.articles import article
 from encheck.language.english import English
-from encheck.language.numbers.elsewhere import Elsewhere, elsewhere
+from encheck.language.numbers.elsewhere import elsewhere
 from encheck.language.numbers.mention import Form, Mention, Value
 from encheck.language.numbers.mentions import mentions
 from encheck.language.numbers.values import NEAR, SIZES
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 from encheck.surface import tokens
-from encheck.types import Edit, Group, Variant, apply_edits
+from encheck.types import Edit
 
-NAME = "number"
 OPENING = re.compile(r"(?:^|[.!?][\"'”’)]*\s)[\"'“‘(\s]*$")
 ENDED = re.compile(
     r"[\"'”’)]*(?:$|\s+[\"'“‘(]*(?:The|It|He|She|They|We|I|You|But|And|In|On|At|A|An|This|That|His|Her)\b)"
@@ -36,93 +33,42 @@ Choice = tuple[Form, Value, float]
 
 
 class Plan(NamedTuple):
-    """The number that is edited, its other notation, the other value of each size that has one, and its control."""
+    """The number that is edited, its other notation, and the other value of each size that has one."""
 
     mention: Mention
     form: Form
     values: dict[int, Value]
-    other: Elsewhere | None = None
 
 
-@listed(1, 2, 3)
-@seeded_as(NAME)
-def number(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """Another number in another notation: near (level 1), middle (2) or far (3)."""
-    found = _planned(group, "number", level, rng, english)
-    if not isinstance(found, Plan):
+def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: ARG001 - a phenomenon has all three
+    """The same number in another notation; another one that is near (level 1), middle (2) or far (3), in both.
+
+    The control is another statement beside the number: "12 people" > "12 women", "5 minutes" > "5 hours".
+    """
+    source, found = parse.text, mentions(parse)
+    if isinstance(found, str):
         return found
-    if level not in found.values:
-        return f"no other number that is {SIZES.get(level, level)}"
-    text = found.form.write(found.values[level])
-    return _variant(group.source, found, text, "number", level, f"another value, {SIZES[level]}")
+    ranks = rng.ranks(len(found))
+    plans = (_plan(found[at], rng, len(source)) for at in sorted(range(len(found)), key=ranks.__getitem__))
+    plan = next(filter(None, plans), None)
+    if plan is None:
+        return "no other number that is near"
 
-
-@listed(1)
-@seeded_as(NAME)
-def number_kept(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """The same number in another notation."""
-    found = _planned(group, "number_kept", level, rng, english)
-    if not isinstance(found, Plan):
-        return found
-    return _variant(group.source, found, found.form.write(found.mention.value), "number_kept", level, "the same value")
-
-
-@listed(1)
-@seeded_as(NAME)
-def number_mirror(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """Another number in the notation of the text: what the changed edit keeps."""
-    found = _planned(group, "number_mirror", level, rng, english)
-    if not isinstance(found, Plan):
-        return found
-    if level not in found.values:
-        return f"no other number that is {SIZES.get(level, level)}"
-    text = found.mention.own(found.values[level])
-    return _variant(group.source, found, text, "number_mirror", level, f"another value, {SIZES[level]}, same notation")
-
-
-@listed(1)
-@seeded_as(NAME)
-def number_control(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """Another statement beside the number: "12 people" > "12 women", "5 minutes" > "5 hours"."""
-    found = _planned(group, "number_control", level, rng, english)
-    if not isinstance(found, Plan):
-        return found
-    if found.other is None:
-        return "no other statement for this place"
-    start, end, word = found.other
-    edit = Edit(start, end, word)
-    certificate = f"{found.mention.kind}: {group.source[start:end]} > {word}: another statement of the same number"
-    return Variant(apply_edits(group.source, (edit,)), "number_control", level, (edit,), NAME, certificate)
-
-
-SIDES: dict[str, Generator] = {
-    "changed": number, "kept": number_kept, "control": number_control, "mirror": number_mirror,
-}  # fmt: skip
-
-
-def _planned(group: Group, relation: str, level: int, rng: Draws, english: English) -> Plan | Outcome | None:
-    """The plan for a sentence; the written variant where the data have one, or why there is none."""
-    if group.variants:
-        return written(group, relation, level=level)
-    if english.mode == "paper":
-        return "the published recipe has no numbers"
-    return english.read(_planning(rng.run_seed), group.source)
-
-
-@cache
-def _planning(seed: int) -> Callable[[English, Parse], Plan | str]:
-    """What reads the plan of a sentence off its parse: the same for all sides and levels of a seed."""
-
-    def plan(_english: English, parse: Parse) -> Plan | str:
-        rng, found = Draws(seed, NAME, parse.text), mentions(parse)
-        if isinstance(found, str):
-            return found
-        ranks = rng.ranks(len(found))
-        plans = (_plan(found[at], rng, len(parse.text)) for at in sorted(range(len(found)), key=ranks.__getitem__))
-        made = next((one for one in plans if one), None)
-        return made._replace(other=elsewhere(parse, made.mention)) if made else "no other number that is near"
-
-    return plan
+    one, form = plan.mention, plan.form
+    made: dict[tuple[Side, int], SideEdit | str] = {}
+    for level, size in SIZES.items():
+        made["kept", level] = _side_edit(source, plan, form.write(one.value), "the same value")
+        if level in plan.values:
+            value, why = plan.values[level], f"another value, {size}"
+            made["changed", level] = _side_edit(source, plan, form.write(value), why)
+            made["mirror", level] = _side_edit(source, plan, one.own(value), f"{why}, same notation")
+        else:
+            made["changed", level] = made["mirror", level] = f"no other number that is {size}"
+    if other := elsewhere(parse, one):
+        start, end, word = other
+        why = f"{one.kind}: {source[start:end]} > {word}: another statement of the same number"
+        made |= dict.fromkeys((("control", level) for level in SIZES), SideEdit((Edit(start, end, word),), why))
+    return made
 
 
 def _plan(one: Mention, rng: Draws, context: int) -> Plan | None:
@@ -188,11 +134,10 @@ def said_as(write: Callable[[Value], str], value: Value) -> str | None:
         return None
 
 
-def _variant(source: str, plan: Plan, text: str, relation: str, level: int, why: str) -> Variant:
+def _side_edit(source: str, plan: Plan, text: str, why: str) -> SideEdit:
     edits = edits_for(source, plan.mention, text)
     said = source[plan.mention.start : plan.mention.end]
-    certificate = f"{plan.mention.kind}: {said} > {edits[-1].text}: {why}; notation: {plan.form.name}"
-    return Variant(apply_edits(source, edits), relation, level, edits, NAME, certificate)
+    return SideEdit(edits, f"{plan.mention.kind}: {said} > {edits[-1].text}: {why}; notation: {plan.form.name}")
 
 
 def edits_for(source: str, one: Mention, text: str) -> tuple[Edit, ...]:
@@ -213,3 +158,9 @@ def capital(source: str, start: int, text: str) -> str:
     begins = OPENING.search(source[:start]) is not None and not source[start].islower()
     uses_none = not any(sign.isupper() for sign in source) and source[-1] not in ".!?"
     return text[0].upper() + text[1:] if begins and not uses_none else text
+
+
+NUMBER = Phenomenon(
+    "number", edits, "other numbers", levels=tuple(SIZES), experimental=(), in_probes=True,
+    readers={"changed": (252, 260), "control": (105, 106)},
+)  # fmt: skip

@@ -1,93 +1,78 @@
-"""The phenomena of the probes, each with the edits that belong to it.
+"""The generators and phenomena that the files of this package declare, by their names.
 
-Of each, one edit keeps the meaning, one changes it, and one is a control, another plausible statement of the same
-place. They were written by hand (docs/probes.md); on other text those of `MADE` are made, some of them with
-`--experimental` alone.
+Of a phenomenon, one edit keeps the meaning, one changes it, and one is a control, another plausible statement of the
+same place. Those of the probes were written by hand (docs/probes.md).
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Mapping
 from functools import cache
-from typing import Literal
+from typing import TypeVar
 
-from encheck.generators import (
-    binding,
-    comparative,
-    condition,
-    entity,
-    modality,
-    negation,
-    number,
-    quantifier,
-    roles,
-    temporal,
-)  # fmt: skip
-from encheck.generators.base import Generator, Outcome, name_of
-from encheck.generators.written import OPTION, OWN_TEXT, unwritten, written
-from encheck.language.english import English
-from encheck.statistics.draws import Draws
-from encheck.types import Group, Lacking
+from encheck import generators as package
+from encheck.generators.base import NamedGenerator
+from encheck.generators.sides import Phenomenon, Side
+from encheck.types import Validity
 
-PHENOMENA = (
-    "negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity", "binding", "comparative",
-)  # fmt: skip
-Side = Literal["kept", "changed", "control", "mirror"]
-MADE: Mapping[str, Mapping[str, Generator]] = {  # by phenomenon and side, of any English text
-    "entity": entity.SIDES,
-    "negation": negation.SIDES,
-    "number": number.SIDES,
-    "quantifier": quantifier.SIDES,
-    "modality": modality.SIDES,
-    "comparative": comparative.SIDES,
-    "temporal": temporal.SIDES,
-    "condition": condition.SIDES,
-    "binding": binding.SIDES,
-    "role_reversal": roles.SIDES,
-}
-EXPERIMENTAL = {  # what blind readers did not find good enough, or have not read (docs/generators.md)
-    "entity": frozenset({"control"}),
-    "quantifier": frozenset(quantifier.SIDES),
-    "modality": frozenset(modality.SIDES),
-    "comparative": frozenset(comparative.SIDES),
-    "temporal": frozenset(temporal.SIDES),
-    "condition": frozenset(condition.SIDES),
-    "binding": frozenset(binding.SIDES),
-    "role_reversal": frozenset(roles.SIDES),
-}
-
-
-def _lacking(name: str, what: str) -> Lacking:
-    """Why a sentence has no edit: nobody wrote one, or what is made alone was not asked for."""
-    return unwritten(what) if name in PHENOMENA else Lacking(f"no {what} in these data", needs=OWN_TEXT)
+Declared = TypeVar("Declared", NamedGenerator, Phenomenon)
 
 
 @cache
-def phenomenon(name: str, side: Side) -> Generator:
-    """The generator of one side of a phenomenon, of the probes or made; ValueError for an unknown name.
+def generators() -> Mapping[str, NamedGenerator]:
+    """What makes variants by itself or beside another generator; the sides of phenomena are not among them."""
+    return _declared(NamedGenerator)
 
-    >>> phenomenon("number", "kept").__name__
+
+@cache
+def phenomena() -> Mapping[str, Phenomenon]:
+    """Each phenomenon, of the probes or made of any English text."""
+    return _declared(Phenomenon)
+
+
+def _declared(kind: type[Declared]) -> dict[str, Declared]:
+    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    modules = [importlib.import_module(f"{package.__name__}.{name}") for name in names]
+    found = {one.name: one for module in modules for one in vars(module).values() if isinstance(one, kind)}
+    return dict(sorted(found.items()))
+
+
+def phenomenon(name: str, side: Side) -> NamedGenerator:
+    """The generator of one side of a phenomenon; ValueError for an unknown name.
+
+    >>> phenomenon("number", "kept").name
     'number_kept'
     """
-    known = dict.fromkeys((*PHENOMENA, *MADE))
-    if name not in known:
-        raise ValueError(f"{name!r} is not a phenomenon; there are {', '.join(known)}")
-    relation = name if side == "changed" else f"{name}_{side}"
-    made = MADE.get(name, {}).get(side)
-    is_experimental = side in EXPERIMENTAL.get(name, ())
-    lacking = _lacking(name, f"{relation} edit")
-    is_alone = is_experimental and EXPERIMENTAL[name] < MADE[name].keys()  # other sides are made without the option
-    on_trial = Lacking(f"{relation} is made with {OPTION} only", needs=OPTION)
+    if name not in phenomena():
+        raise ValueError(f"{name!r} is not a phenomenon; there are {', '.join(phenomena())}")
+    return phenomena()[name].generators[side]
 
-    def generate(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-        if made is not None and not group.variants and (english.experimental or not is_experimental):
-            return made(group, level=level, rng=rng, english=english)
-        return written(group, relation, level=level) or (on_trial if is_alone and not group.variants else lacking)
 
-    generate.__name__ = relation
-    generate.label = relation if made is None else name_of(made)  # type: ignore[attr-defined]
-    generate.is_written = True  # type: ignore[attr-defined]  # may share its name with a generator that makes some
-    generate.is_experimental = is_experimental  # type: ignore[attr-defined]
-    generate.surveys = getattr(made, "surveys", None)  # type: ignore[attr-defined]
-    generate.seeded_as = getattr(made, "seeded_as", relation)  # type: ignore[attr-defined]
-    return generate
+def validity_of(relation: str) -> Validity | None:
+    """How many of the edits of this relation blind readers found right: the ceiling of any rate on them.
+
+    A triple (a text with its kept and its changed edit, or with its control) is right where both readers confirm all
+    its relations and its English (docs/generators.md). None of edits that no file declares a title for.
+
+    >>> validity_of("number").right, validity_of("temporal").rate, validity_of("unheard-of")
+    (252, None, None)
+    """
+    name = relation.removesuffix("_control")
+    if one := phenomena().get(name):
+        return Validity(relation, *one.readers.get("changed" if name == relation else "control", (0, 0)))
+    generator = generators().get(relation)
+    return Validity(relation, *generator.readers) if generator and generator.readers[1] else None
+
+
+def title_of(relation: str) -> str:
+    """What a generator makes, in words.
+
+    >>> title_of("other_meaning"), title_of("number_control"), title_of("of_your_own")
+    ('changes of meaning as small as a typing error', 'controls of other numbers', 'of your own')
+    """
+    name = relation.removesuffix("_control")
+    declared = phenomena().get(name) or generators().get(name)
+    title = (declared and declared.title) or name.replace("_", " ")
+    return title if name == relation else f"controls of {title}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from encheck.generators.sides import Ways, rewritten, sides
+from encheck.generators.sides import Phenomenon, Ways, choice_of, rewritten
 from encheck.language.edits.inflection import inflected
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -163,7 +163,6 @@ def _ways(
     return Ways([put(one) for one in kept], [put(one) for one in changed], why, put(control) if control else "")
 
 
-SIDES = sides("quantifier", read, trigger=TRIGGER, without=NONE)
-quantifier, quantifier_kept, quantifier_control, quantifier_mirror = (
-    SIDES[side] for side in ("changed", "kept", "control", "mirror")
+QUANTIFIER = Phenomenon(
+    "quantifier", choice_of(read), "other quantifiers", trigger=TRIGGER, without=NONE, in_probes=True
 )

@@ -61,7 +61,7 @@ NAMES_APART = frozenset("PER PERSON GPE LOC NORP DATE".split())  # two of these 
 RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "between", "first", "then", "vice"}
 
 
-@listed(1)
+@listed(1, title="reorderings", readers=(107, 112))
 def reorder(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
     """The written edit where the data has one, else one move that the parse shows to be safe."""
     if group.variants:

@@ -10,7 +10,7 @@ import re
 
 from encheck.generators.moving import can_act, first_file, inside_sentence, root_of, span_of
 from encheck.generators.role_reversal import role_reversal
-from encheck.generators.sides import Ways, sides
+from encheck.generators.sides import Phenomenon, Ways, choice_of
 from encheck.generators.voice import passive
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -87,5 +87,7 @@ def _pronoun(parse: Parse, english: English, subject: int) -> str:
     return "who" if is_person else "that"
 
 
-SIDES = sides("role_reversal", read, trigger=TRIGGER, without=NONE, called="role_exchange")
-role_exchange, role_exchange_kept, role_exchange_mirror = (SIDES[side] for side in ("changed", "kept", "mirror"))
+ROLE_REVERSAL = Phenomenon(
+    "role_reversal", choice_of(read), "swapped roles", trigger=TRIGGER, without=NONE,
+    in_probes=True, sides=("changed", "kept", "mirror"), listed_as="role_exchange",
+)  # fmt: skip

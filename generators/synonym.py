@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from encheck.generators.base import listed, listed_beside
+from encheck.generators.base import listed
 from encheck.generators.paper import paper_synonym
 from encheck.generators.replacing import Slot, find_slots, is_last, ordered, replaced
 from encheck.generators.written import written
@@ -13,7 +13,7 @@ from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant
 
 
-@listed(1, 2, 3)
+@listed(1, 2, 3, title="synonyms", readers=(216, 260))
 def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
     """The written edit where the data has them, else `level` words replaced by those of the table.
 
@@ -37,7 +37,7 @@ def synonym_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
     return find_slots(english, parse, SYNONYM)
 
 
-@listed_beside("antonym")
+@listed(beside=("antonym",))
 def synonym_beside(
     group: Group,
     *,

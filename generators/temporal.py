@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from encheck.generators.clauses import TwoClauses, arranged, two_clauses
-from encheck.generators.sides import Ways, sides
+from encheck.generators.sides import Phenomenon, Ways, choice_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -49,7 +49,6 @@ def _told(found: TwoClauses, word: str) -> list[str]:
     return texts
 
 
-SIDES = sides("temporal", read, trigger=TRIGGER, without=NONE)
-temporal, temporal_kept, temporal_control, temporal_mirror = (
-    SIDES[side] for side in ("changed", "kept", "control", "mirror")
+TEMPORAL = Phenomenon(
+    "temporal", choice_of(read), "reversed orders of events", trigger=TRIGGER, without=NONE, in_probes=True
 )

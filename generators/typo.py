@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from encheck.generators.antonym import antonym
-from encheck.generators.base import Generator, Outcome, listed, listed_beside
-from encheck.generators.number import number_mirror
+from encheck.generators.base import NamedGenerator, Outcome, listed
+from encheck.generators.number import NUMBER
 from encheck.language.edits.close_words import close_words
 from encheck.language.edits.notation import NOTATIONS, OF_ENGLISH, chosen
 from encheck.language.edits.typing import SLIPS, slip, typable
@@ -73,17 +73,9 @@ def _mistyping(level: int, seed: int, is_experimental: bool) -> Reading:
     return mistype
 
 
-def _kind(name: str, says: str) -> Generator:
-    """The generator of one kind of noise, of as many characters as a change of meaning of the same text has."""
-
-    def generate(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
-        return _why_none(group, english) or english.read(
-            _noising(name, rng.run_seed, english.experimental), group.source
-        )
-
-    generate.__name__ = generate.__qualname__ = name
-    generate.__doc__ = says
-    return listed(1)(generate)
+def _noise(kind: str, group: Group, *, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
+    """One kind of noise, of as many characters as a change of meaning of the same text has."""
+    return _why_none(group, english) or english.read(_noising(kind, rng.run_seed, english.experimental), group.source)
 
 
 @cache
@@ -103,25 +95,16 @@ def _noising(name: str, seed: int, is_experimental: bool) -> Reading:
     return noise
 
 
-keyboard = _kind("keyboard", "A letter replaced by its neighbour on the keyboard.")
-transposition = _kind("transposition", "Two neighbouring letters swapped.")
-missing = _kind("missing", "A letter left out.")
-quotes = _kind("quotes", "Quotes and apostrophes curled or straightened.")
-blanks = _kind("blanks", "Non-breaking spaces.")
-composition = _kind("composition", "Letters and their marks apart (NFD), or composed (NFC).")
-accents = _kind("accents", "Accents left out, or set on loan words of a list.")
-capitals = _kind("capitals", "Words written with a capital, as in a title.")
-markup = _kind("markup", "Marks of HTML, Markdown and lists.")
-emoji = _kind("emoji", "An emoji before or after the text.")
-SLIPPED: dict[str, Generator] = {one.__name__: one for one in (keyboard, transposition, missing)}
-WRITTEN_OTHERWISE: dict[str, Generator] = {
-    one.__name__: one for one in (accents, capitals, quotes, blanks, composition)
-}
-ADDED: dict[str, Generator] = {one.__name__: one for one in (markup, emoji)}
+keyboard, transposition, missing, quotes, blanks, composition, accents, capitals, markup, emoji = (
+    NamedGenerator(partial(_noise, kind), kind, levels=(1,)) for kind in KINDS
+)
+SLIPPED = {one.name: one for one in (keyboard, transposition, missing)}
+WRITTEN_OTHERWISE = {one.name: one for one in (accents, capitals, quotes, blanks, composition)}
+ADDED = {one.name: one for one in (markup, emoji)}
 NOISE = SLIPPED | WRITTEN_OTHERWISE | ADDED
 
 
-@listed_beside("typo", *KINDS)
+@listed(beside=("typo", *KINDS), title="changes of meaning as small as a typing error", readers=(146, 155))
 def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
     """Another meaning by as many characters as `base` changes: a number, an opposite or a close word in its place."""
     if reason := _why_none(group, english):
@@ -169,8 +152,9 @@ def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool
     """The changes of meaning by a few characters: another number; on trial also an opposite, a close word."""
     text = parse.text
     group = Group("", text, text, "")
-    for generator in (number_mirror, antonym) if is_experimental else (number_mirror,):
-        rng = Draws(seed, getattr(generator, "seeded_as", generator.__name__), text)
+    other_number = NUMBER.made["mirror"]
+    for generator in (other_number, antonym) if is_experimental else (other_number,):
+        rng = Draws(seed, generator.name, text)
         made = generator(group, level=1, rng=rng, english=english)
         if isinstance(made, Variant) and (size := distance(text, made.text)) <= MOST:
             yield Change(made.edits, made.text, size, made.certificate)

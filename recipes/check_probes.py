@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from encheck.datasets.probes import embedded
 from encheck.datasets.sides import kept_relation
-from encheck.generators.phenomenon import PHENOMENA
+from encheck.generators.phenomenon import phenomena
 from encheck.surface import SURFACE
 from encheck.types import Group
 
-NAMES = (*PHENOMENA, "antonym")
+NAMES = (*(name for name, one in phenomena().items() if one.in_probes), "antonym")
 SUFFIXES = {".txt", ".tsv", ".csv", ".pos", ".neg", ".data", ".xml", ".conllu", ".toks"}
 RUN = 8
 NEAR = 20

@@ -51,7 +51,7 @@ from encheck.generators.antonym import antonym
 from encheck.generators.base import Generator, Outcome
 from encheck.generators.beside import beside
 from encheck.generators.control import control
-from encheck.generators.phenomenon import MADE, phenomenon
+from encheck.generators.phenomenon import phenomena, phenomenon
 from encheck.generators.reorder import reorder
 from encheck.generators.role_reversal import role_reversal
 from encheck.generators.synonym import synonym
@@ -306,10 +306,8 @@ def read_triples(args: argparse.Namespace) -> None:
 
 
 def _trigger(generator: str) -> re.Pattern[str]:
-    """What a sentence has to hold for a generator to look at it: any word, where its module names none."""
-    module = sys.modules[MADE[generator]["changed"].__module__] if generator in MADE else None
-    found: re.Pattern[str] = getattr(module, "TRIGGER", re.compile(""))
-    return found
+    """What a sentence has to hold for a generator to look at it: any word, where its phenomenon names none."""
+    return phenomena()[generator].trigger if generator in phenomena() else re.compile("")
 
 
 def _print_sides(items: list[dict[str, Any]], judges: list[dict[int, list[str]]]) -> None:

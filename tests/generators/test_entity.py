@@ -4,13 +4,16 @@ import pytest
 
 from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
-from encheck.generators.entity import entity, entity_control, entity_kept, entity_mirror
+from encheck.generators.entity import ENTITY
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast, crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.types import Group, Variant
 
+entity, entity_kept, entity_control, entity_mirror = (
+    ENTITY.made[side] for side in ("changed", "kept", "control", "mirror")
+)
 ENGLISH = English(experimental=True)
 TEXTS = [
     "The bridge was opened by Helen Porter in June.",
@@ -111,7 +114,7 @@ def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     group = Group("g", TEXTS[0], TEXTS[0], "c", (written,))
     assert Maker(0, ENGLISH).variants([group], phenomenon("entity", "changed")) == [written]
     paper = English(mode="paper", experimental=True)
-    assert made(TEXTS[0], entity, english=paper) == "the published recipe has no names"
+    assert made(TEXTS[0], entity, english=paper) == "the published recipe has no entity"
 
 
 def texts():

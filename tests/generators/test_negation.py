@@ -3,14 +3,18 @@
 import pytest
 
 from encheck.datasets.dataset import Dataset
-from encheck.generators.negation import SIDES, negation, negation_control, negation_kept, negation_mirror
+from encheck.generators.negation import NEGATION
 from encheck.generators.phenomenon import phenomenon
+from encheck.generators.sides import SIDES
 from encheck.items import contrast, crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.scoring.differences import favour
 from encheck.types import Group, Variant
 
+negation, negation_kept, negation_control, negation_mirror = (
+    NEGATION.made[side] for side in ("changed", "kept", "control", "mirror")
+)
 ENGLISH, PLAIN = English(experimental=True), English()
 SEEDS = range(8)
 

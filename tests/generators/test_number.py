@@ -3,13 +3,17 @@
 import pytest
 
 from encheck.datasets.dataset import Dataset
-from encheck.generators.number import SIDES, number, number_control, number_kept, number_mirror
+from encheck.generators.number import NUMBER
 from encheck.generators.phenomenon import phenomenon
+from encheck.generators.sides import SIDES
 from encheck.items import contrast, crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.types import Group, Variant
 
+number, number_kept, number_control, number_mirror = (
+    NUMBER.made[side] for side in ("changed", "kept", "control", "mirror")
+)
 ENGLISH = English(experimental=True)
 
 
@@ -83,7 +87,7 @@ def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     group = Group("g", "12 people died.", "12 people died.", "c", (written,))
     assert Maker(0, ENGLISH).variants([group], phenomenon("number", "changed")) == [written]
     paper = English(mode="paper", lexicon_name="embedded", experimental=True)
-    assert made("12 people died.", number, english=paper) == "the published recipe has no numbers"
+    assert made("12 people died.", number, english=paper) == "the published recipe has no number"
 
 
 def test_no_side_needs_the_option():

@@ -1,7 +1,7 @@
 """A passage of several sentences: a number is edited in one of them, and the others stay as they are."""
 
-from encheck.generators.negation import SIDES as NEGATION
-from encheck.generators.number import SIDES as NUMBER
+from encheck.generators.negation import NEGATION
+from encheck.generators.number import NUMBER
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.types import Group, Variant
@@ -29,7 +29,7 @@ def made(generator, seed):
 def test_a_number_of_a_passage_is_edited_in_one_sentence_of_it():
     seen = set()
     for seed in SEEDS:
-        texts = [one.text for one in (made(side, seed) for side in NUMBER.values()) if isinstance(one, Variant)]
+        texts = [one.text for one in (made(side, seed) for side in NUMBER.made.values()) if isinstance(one, Variant)]
         assert len(texts) >= 3
         (places,) = {tuple(edited(text)) for text in texts}
         assert len(places) == 1
@@ -38,4 +38,4 @@ def test_a_number_of_a_passage_is_edited_in_one_sentence_of_it():
 
 
 def test_a_statement_that_other_sentences_go_with_is_not_denied():
-    assert {made(side, 0) for side in NEGATION.values()} == {"other sentences belong with the statement"}
+    assert {made(side, 0) for side in NEGATION.made.values()} == {"other sentences belong with the statement"}

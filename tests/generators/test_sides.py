@@ -4,8 +4,8 @@ import pytest
 
 from encheck.datasets.dataset import Dataset
 from encheck.generators.base import name_of
-from encheck.generators.phenomenon import MADE, phenomenon
-from encheck.generators.sides import NO_MIRROR, chosen, edit_between
+from encheck.generators.phenomenon import phenomena, phenomenon
+from encheck.generators.sides import NO_MIRROR, SIDES, chosen, edit_between
 from encheck.generators.written import OWN_TEXT, PROBES
 from encheck.items import contrast, crossed
 from encheck.items.catalogue import WORKS
@@ -184,7 +184,7 @@ REFUSED = {
 
 
 def made(name, text, side, *, seed=0, english=ENGLISH):
-    return Maker(seed, english).variants([Group("g", text, text, "c")], MADE[name][side])[0]
+    return Maker(seed, english).variants([Group("g", text, text, "c")], phenomena()[name].made[side])[0]
 
 
 def texts_of(name, text, side):
@@ -203,7 +203,7 @@ def test_each_side_is_one_of_its_ways_to_say_it(name, text):
 
 @pytest.mark.parametrize(("name", "text"), REFUSED)
 def test_what_would_be_wrong_or_odd_is_left_alone_with_its_reason(name, text):
-    assert {made(name, text, side) for side in MADE[name]} == {REFUSED[name, text]}
+    assert {made(name, text, side) for side in SIDES} == {REFUSED[name, text]}
 
 
 def test_certificates_say_what_was_put_for_what():
@@ -245,7 +245,7 @@ def test_only_experimental_runs_make_them_and_the_paper_has_none():
 
 def test_a_listed_generator_has_the_name_that_a_run_locks_it_by():
     for name in {name for name, _ in CASES}:
-        assert all(name_of(phenomenon(name, side)) == name_of(one) for side, one in MADE[name].items())
+        assert all(name_of(phenomenon(name, side)) == name_of(one) for side, one in phenomena()[name].made.items())
     assert len({name_of(work) for work, _ in WORKS}) == len(WORKS)
 
 

@@ -7,7 +7,8 @@ import jsonschema
 import pytest
 
 import encheck
-from encheck.generators.validity import READ, validity_of
+from encheck.generators.entity import ENTITY
+from encheck.generators.phenomenon import generators, phenomena, validity_of
 from encheck.reporting import terminal
 from encheck.types import Estimate, Lines, Validity
 from encheck.verdict import Terms, rule
@@ -35,7 +36,7 @@ def ran(tmp_path_factory):
         "report_dir": folder / "r",
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(READ, "entity_control", (34, 74))  # as if readers had found fewer right than chance
+        patch.setitem(ENTITY.readers, "control", (34, 74))  # as if readers had found fewer right than chance
         return folder / "r", encheck.run("bag-of-words", **how)
 
 
@@ -68,7 +69,10 @@ ESTIMATE = Estimate("margin_rate", 0.7, 0.65, 0.75, n=400, clusters=400)
 
 @pytest.mark.parametrize("floor", [None, 0.25, 0.5, 0.6])
 def test_no_aim_lies_above_what_is_right_nor_below_the_floor(floor):
-    for found in (*map(validity_of, READ), Validity("odd", 111, 200)):
+    names = [*generators(), *(relation for name in phenomena() for relation in (name, f"{name}_control"))]
+    read = [found for name in names if (found := validity_of(name)) and found.read]
+    assert len(read) == 11
+    for found in (*read, Validity("odd", 111, 200)):
         for aim in (0.6, 0.8, 0.95, 1.0):
             ruling = rule(ESTIMATE, Terms(declared=(floor, aim), validity=found))
             held, is_unfit = ruling.lines, ruling.reason.startswith("not judged")

@@ -22,8 +22,7 @@ from encheck.gating.baseline import Baseline, scored_table
 from encheck.gating.declared import is_weighed
 from encheck.gating.kept import Part
 from encheck.gating.reference import has_shipped
-from encheck.generators.phenomenon import MADE
-from encheck.generators.validity import READ, validity_of
+from encheck.generators.phenomenon import validity_of
 from encheck.ids import ItemId
 from encheck.items import OwnProperty
 from encheck.items.variants import Maker
@@ -279,8 +278,7 @@ class Evaluation:
         """Of the generator that made the items, where it was read or is of a phenomenon; None of written items."""
         found = self.bench.found(case.data, case.claim, case.level)
         parts = ItemId(found.kept[0].id).known if found and found.kept else None
-        made = parts and (parts.relation in READ or parts.relation.removesuffix("_control") in MADE)
-        if not parts or not made or any(group.variants for group in self.bench.data[case.data].groups):
+        if not parts or any(group.variants for group in self.bench.data[case.data].groups):
             return None
         return validity_of(parts.relation)
 

@@ -17,7 +17,7 @@ from encheck.datasets.load import load
 from encheck.errors import NothingToMeasure, UsageError, unknown
 from encheck.exploring.filling import Filling, filled_again, fillings
 from encheck.exploring.wording import wording
-from encheck.generators.phenomenon import MADE, PHENOMENA
+from encheck.generators.phenomenon import phenomena
 from encheck.items.crossed import crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English
@@ -25,7 +25,7 @@ from encheck.scoring.differences import favour
 from encheck.scoring.features import of_item
 from encheck.types import Crossed, Group, Triplet
 
-PROPERTIES = tuple(sorted({"antonym", *PHENOMENA, *MADE}))
+PROPERTIES = tuple(sorted({"antonym", *phenomena()}))
 FAVOURS = {
     1: "the surface favours the kept text", 0: "the surface favours neither text",
     -1: "the surface favours the changed text",
@@ -103,7 +103,7 @@ def gathered(name: str, *, own: Mapping[str, Dataset], english: English, seed: i
     items = [
         *source.of_frames(list(fillings(name, seed=seed, draws=draws))),
         *source.of(probes, "written probes"),
-        *(source.of(_sentences(probes), "edits of the probes' sentences") if name in MADE else []),
+        *(source.of(_sentences(probes), "edits of the probes' sentences") if name in phenomena() else []),
         *(item for label, data in own.items() for item in source.of(data, f"your texts ({label})")),
     ]
     if not items:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from encheck.exploring.asking import Ask
 from encheck.exploring.material import FRAMES, Item
-from encheck.generators.phenomenon import MADE, phenomenon
+from encheck.generators.phenomenon import phenomena, phenomenon
 from encheck.items.builders import contrast
 from encheck.items.variants import Maker
 from encheck.language.english import English
@@ -21,7 +21,7 @@ def shortest(item: Item, ask: Ask, english: English, *, seed: int) -> Form | Non
     triplet = item.triplet
     if dict(item.values)["origin"] == FRAMES:  # the certificate is of what is filled in, and only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
-    remake = _remake(item.property, Maker(seed, english)) if item.property in MADE else None
+    remake = _remake(item.property, Maker(seed, english)) if item.property in phenomena() else None
     found = shrink(triplet, ask, english, remake=remake, budget=BUDGET)
     return found.shortest if isinstance(found, Shrunk) and found.shortest is not found.whole else None
 

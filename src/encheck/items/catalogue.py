@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import cast
 
-from encheck import generators
 from encheck.datasets.dataset import Dataset
 from encheck.encoders import importing as own
 from encheck.errors import UsageError, unknown
@@ -18,6 +15,7 @@ from encheck.generators.back_translation import back_translation
 from encheck.generators.base import Generator, name_of
 from encheck.generators.beside import beside
 from encheck.generators.continuation import CUTS, continuation
+from encheck.generators.phenomenon import generators, phenomena
 from encheck.generators.swap_chain import swap_chain
 from encheck.items.chains import continued, turned
 from encheck.items.variants import CHUNK, Maker
@@ -28,13 +26,9 @@ Work = tuple[Generator, tuple[int, ...]]  # and its levels
 
 def _declared() -> tuple[Work, ...]:
     """The generators of the package that are to be listed, by their names."""
-    modules = [
-        importlib.import_module(f"{generators.__name__}.{m.name}") for m in pkgutil.iter_modules(generators.__path__)
-    ]
-    parts = [f for module in modules for f in vars(module).values() if getattr(f, "__module__", "") == module.__name__]
-    plain = {f.__name__: f for f in parts if hasattr(f, "levels")}
-    works = [(f, f.levels) for f in plain.values()]
-    works += [(beside(plain[name], f), (1,)) for f in parts for name in getattr(f, "bases", ())]
+    plain = [*generators().values(), *(side for one in phenomena().values() for side in one.made.values())]
+    works: list[Work] = [(one, one.levels) for one in plain if one.levels]
+    works += [(beside(generators()[name], one), (1,)) for one in generators().values() for name in one.bases]
     return tuple(sorted(works, key=lambda work: name_of(work[0])))
 
 

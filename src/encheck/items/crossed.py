@@ -7,18 +7,14 @@ from dataclasses import replace
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.sides import kept_relation
-from encheck.generators.phenomenon import MADE, PHENOMENA
-from encheck.generators.phenomenon import Side as SideName
-from encheck.generators.phenomenon import phenomenon as edits_of
+from encheck.generators.phenomenon import phenomena
+from encheck.generators.sides import MIRRORED
 from encheck.generators.written import OWN_TEXT, PROBES
 from encheck.ids import ItemId
 from encheck.items.builders import Builder, Outcome, collect
 from encheck.items.variants import Maker
 from encheck.scoring.differences import favour
 from encheck.types import Crossed, Group, Items, Lacking, Side, Variant, content_hash
-
-MIRROR: SideName = "mirror"
-MIRRORED: tuple[SideName, ...] = ("kept", "changed", MIRROR)
 
 
 def crossed(phenomenon: str) -> Builder:
@@ -37,10 +33,11 @@ def crossed(phenomenon: str) -> Builder:
 def _with_edits(groups: Sequence[Group], phenomenon: str, maker: Maker) -> Iterator[Group | str]:
     """The groups with their edits, written or made; or why one has none."""
     bare = [group for group in groups if not group.variants]
-    if phenomenon not in MADE or MIRROR not in MADE[phenomenon] or not bare:
+    if phenomenon not in phenomena() or not bare:
         yield from groups
         return
-    made = zip(*(maker.variants(bare, edits_of(phenomenon, side)) for side in MIRRORED), strict=True)
+    sides = phenomena()[phenomenon].generators
+    made = zip(*(maker.variants(bare, sides[side]) for side in MIRRORED), strict=True)
     for group in groups:
         yield group if group.variants else _made(group, next(made))
 
@@ -56,7 +53,8 @@ def _crossed(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
         return group
     sides = _of_one_source(group, phenomenon) or _mirrored(group, phenomenon)
     if sides is None:
-        needs = PROBES if phenomenon in PHENOMENA else OWN_TEXT
+        is_in_probes = phenomenon in phenomena() and phenomena()[phenomenon].in_probes
+        needs = PROBES if is_in_probes else OWN_TEXT
         return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
     first, second = (favour(side.source, side.near, side.far) for side in sides)
     if sides[0].source == sides[1].source and (first < 0 or first + second):
@@ -86,7 +84,7 @@ def _mirrored(group: Group, phenomenon: str) -> tuple[Side, Side] | None:
     from either sentence may pull against the kept one on both sides.
     """
     near, far = group.variant(kept_relation(phenomenon)), group.variant(phenomenon)
-    mirror = group.variant(f"{phenomenon}_{MIRROR}")
+    mirror = group.variant(f"{phenomenon}_mirror")
     if near is None or far is None or mirror is None:
         return None
     first, second = _side(group.source, near, far), Side(mirror.text, far.text, near.text)

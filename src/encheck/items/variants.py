@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from encheck.errors import CheckError, EncheckError
-from encheck.generators.base import Generator, Outcome, Texts, name_of
+from encheck.generators.base import Generator, Outcome, Texts, name_of, named
 from encheck.generators.paper import is_published
 from encheck.language.english import English, Waiting
 from encheck.statistics.draws import Draws
@@ -71,15 +71,15 @@ class Maker:
 
     def survey(self, groups: Sequence[Group], generator: Generator) -> None:
         """For a generator that takes names of the data: what the first of these texts name, edited ones apart."""
-        surveys = getattr(generator, "surveys", None)
-        is_on_trial = getattr(generator, "is_experimental", False) and not self.english.experimental
-        if surveys is None or is_on_trial or self.english.mode == "paper":
+        declared = named(generator)
+        is_on_trial = declared.is_experimental and not self.english.experimental
+        if declared.survey is None or is_on_trial or self.english.mode == "paper":
             return
         whole = self.wholes.get(groups[0].id, groups) if groups else groups
         texts = tuple(group.source for group in islice((g for g in whole if not g.variants), CHUNK))
         if texts not in self._surveyed:
             self.english.parse_all(texts)
-            self._surveyed[texts] = surveys(self.english, texts)
+            self._surveyed[texts] = declared.survey(self.english, texts)
         self.english.inventory = self._surveyed[texts]
 
     def _make(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
@@ -121,7 +121,7 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
     """
     if group.is_contrast and not _is_written(generator, group):
         return "this sentence has written contrasts and no paraphrase, so nothing else is made from it"
-    rng = Draws(seed, getattr(generator, "seeded_as", generator.__name__), group.source)
+    rng = Draws(seed, generator.__name__, group.source)
     try:
         found = generator(group, level=level, rng=rng, english=english)
     except EncheckError:
@@ -141,7 +141,7 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
 
 def _is_written(generator: Generator, group: Group) -> bool:
     """Whether the generator gives what was written, at least for this group."""
-    return getattr(generator, "is_written", False) or any(v.relation == generator.__name__ for v in group.variants)
+    return named(generator).is_written or any(v.relation == generator.__name__ for v in group.variants)
 
 
 def _problem(found: object, source: str) -> str:
@@ -167,6 +167,6 @@ def _refuse_sentences(made: Sequence[Outcome], generator: Generator) -> None:
 
 def _place(generator: Generator) -> str:
     """The generator and where it stands, for messages."""
-    code = getattr(generator, "__code__", None)
+    code = getattr(named(generator).function, "__code__", None)
     where = f" of {code.co_filename}:{code.co_firstlineno}" if code else ""
     return f"the generator {name_of(generator)}{where}"

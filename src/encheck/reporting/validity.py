@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from encheck.gating.types import Z
-from encheck.generators.validity import named
+from encheck.generators.phenomenon import title_of
 from encheck.statistics.bounds import wilson
 from encheck.statistics.figures import Figure
 
@@ -25,7 +25,7 @@ def said(rows: Sequence[Row]) -> list[str]:
 
 
 def _says(one: Row) -> str:
-    start = f"generated items ({named(one['generator'])})"
+    start = f"generated items ({title_of(one['generator'])})"
     if not one["read"]:
         return f"{start}: nobody has checked them yet, so the share that is right is unknown"
     share = one["right"] / one["read"]
