@@ -1,4 +1,4 @@
-"""The four examples of CONTRIBUTING.md work as they stand: each is one file."""
+"""The five examples of CONTRIBUTING.md work as they stand: each is one file."""
 
 import os
 import re
@@ -21,6 +21,7 @@ def example(heading, language="python"):
 def add_examples(source):
     (source / "checks/test_shouting.py").write_text(example("A check"))
     (source / "generators/shouting.py").write_text(example("A generator"))
+    (source / "generators/direction.py").write_text(example("A phenomenon"))
     (source / "src/encheck/datasets/headlines.py").write_text(example("A data set"))
 
 
@@ -28,10 +29,11 @@ def test_the_examples_pass_the_linter(tmp_path):
     places = {
         "A check": "checks/test_x.py",
         "A generator": "generators/x.py",
+        "A phenomenon": "generators/y.py",
         "A data set": "src/encheck/datasets/x.py",
     }
     for heading, place in places.items():
-        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text(example(heading))
     for command in (["check"], ["format", "--check"]):
         asked = [sys.executable, "-m", "ruff", *command, "--config", str(ROOT / "pyproject.toml"), "--no-cache", "."]
@@ -69,6 +71,14 @@ def test_the_check_and_the_generator_have_teeth(encheck, some_probes):
     passed = encheck("run", "-m", "shouting", "--model=bag-of-words", "-v", "--data", some_probes)
     assert passed.returncode == 0, passed.stdout
     assert "shouting is nearer than antonym" in passed.stdout
+
+
+def test_the_generator_and_the_phenomenon_are_listed_by_their_names(encheck, tmp_path):
+    (tmp_path / "own.txt").write_text("The old shop is in the north of the town.\nThe shop is closed on Monday.\n")
+    done = encheck("data", "variants", "--data=texts:own.txt", "--generator=shouting", "--generator=direction")
+    assert "THE SHOP IS CLOSED ON MONDAY." in done.stdout
+    assert re.search(r"\+south(ern part)?\+", done.stdout), done.stdout + done.stderr
+    assert "no direction" in done.stdout
 
 
 def test_the_data_set_is_there_and_names_the_line_of_a_bad_row(encheck, tmp_path):
