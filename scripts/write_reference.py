@@ -1,15 +1,19 @@
-"""Write docs/commands.md from the command line, and docs/claims.md from what the checks declare."""
+"""Write docs/commands.md from the command line, docs/claims.md from what the checks declare, and the schema of each
+file that is written of one class to docs/reference.
+"""
 
 from __future__ import annotations
 
 import importlib
 import inspect
 import itertools
+import json
 import pkgutil
 import re
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +22,10 @@ import typer.main
 from encheck import checks
 from encheck.claims import Claim, claim_of, entry_of
 from encheck.cli.shared import PANELS, app
+from encheck.identity.comparison import Same
+from encheck.identity.sides import Saved
 from encheck.options import OPTIONS
+from encheck.system.typed_files import schema_of
 from encheck.types import Floor
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -166,7 +173,15 @@ def _words(text: str) -> str:
     return text.replace("<", "&lt;")
 
 
-PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "claims.md": claims}
+def schema(kind: type) -> str:
+    """The JSON schema of a file."""
+    return json.dumps(schema_of(kind), indent=1, ensure_ascii=False)
+
+
+FILES = {"same": Same, "same-saved": Saved}
+PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "claims.md": claims} | {
+    f"reference/{name}.schema.json": partial(schema, kind) for name, kind in FILES.items()
+}
 
 if __name__ == "__main__":
     for page, made in PAGES.items():

@@ -16,10 +16,19 @@ from encheck.errors import BaselineError
 from encheck.gating import reindex
 from encheck.gating.baseline import _checksum, read
 from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
-from encheck.gating.reindex import KEPT_DIMENSIONS, DocumentLengths, RoleVectors, TextLength, VectorSample, cuts_more
+from encheck.gating.reindex import (
+    KEPT_DIMENSIONS,
+    DocumentLengths,
+    PackedSample,
+    RoleVectors,
+    TextLength,
+    VectorSample,
+    cuts_more,
+)
 from encheck.reporting.gate.story import story
 from encheck.reporting.gate.words import headline
 from encheck.reporting.results import schema
+from encheck.system.typed_files import as_values, typed
 
 
 @pytest.fixture(scope="module")
@@ -242,8 +251,8 @@ def test_only_texts_that_both_have_are_compared():
 @pytest.mark.parametrize("d", [3, 384, 3072])
 def test_a_sample_is_kept_in_few_bytes_and_read_as_it_was(d):
     big = sample(7 * vectors(40, d), role="document", similarity="dot")
-    kept = json.loads(json.dumps(big.packed()))
-    again = VectorSample.unpacked(kept)
+    kept = as_values(big.packed())
+    again = VectorSample.unpacked(typed(PackedSample, kept))
     assert len(json.dumps(kept)) < 40 * (1.4 * min(d, KEPT_DIMENSIONS) + 60) + 400
     assert (again.similarity, again.dimension, again.lengths, again.settings) == ("dot", d, big.lengths, big.settings)
     moved = VectorSample.unpacked(sample(7 * vectors(40, d) + 1e-3 * vectors(40, d, 1), role="document").packed())

@@ -22,15 +22,16 @@ from encheck.encoders.objects import as_model
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating import reindex
 from encheck.gating.reindex import VectorSample
-from encheck.identity.sides import read
+from encheck.identity.comparison import Same
+from encheck.identity.sides import Saved, read
 from encheck.identity.texts import EDITION, texts, twins
 from encheck.options import Settings
 from encheck.running.resources import resolve_models
 from encheck.running.service import EncoderService
 from encheck.store import Store
-from encheck.system.json_schema import schema_of
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
+from encheck.system.typed_files import schema_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -177,7 +178,11 @@ def test_a_model_that_gives_no_vectors_is_one_clear_message(saved, function, say
         (lambda d: d | {"encheck_same": 2}, "newer encheck"),
         (lambda d: d | {"texts": d["texts"] | {"hash": "0"}}, "texts are other"),
         (lambda d: {k: v for k, v in d.items() if k != "model"}, "lacks 'model'"),
-        (lambda d: d | {"vectors": d["vectors"] | {"dimension": "many"}}, "vectors|dimension"),
+        (lambda d: d | {"model": d["model"] | {"role": "passage"}}, "model.role is 'passage', but should be 'query'"),
+        (lambda d: d | {"vectors": d["vectors"] | {"dimension": "many"}}, "vectors.dimension is 'many', but should be"),
+        (lambda d: d | {"vectors": d["vectors"] | {"dimension": 2**64}}, "less than"),
+        (lambda d: d | {"vectors": d["vectors"] | {"roles": {"": {"texts": [-1]}}}}, r"roles..texts\[0\] is -1"),
+        (lambda d: d | {"vectors": d["vectors"] | {"roles": {"passage": {}}}}, "the key 'passage' of vectors.roles"),
         (lambda d: d | {"vectors": d["vectors"] | {"dimension": 7}}, "should have"),
         (lambda d: d | {"vectors": d["vectors"] | {"texts": d["vectors"]["texts"][:-1]}}, "is damaged"),
         (lambda d: d | {"vectors": d["vectors"] | {"roles": {}}}, "lacks vectors"),
@@ -194,7 +199,7 @@ def test_a_file_that_is_damaged_or_newer_is_one_clear_message(saved, tmp_path, c
 
 
 def test_the_saved_file_is_small_and_as_its_schema_says(saved):
-    jsonschema.validate(json.loads(saved.read_text()), dict(schema_of("encheck.identity", "saved.schema.json")))
+    jsonschema.validate(json.loads(saved.read_text()), schema_of(Saved))
     assert saved.stat().st_size < 60_000
     with pytest.raises(UsageError, match="does not exist"):
         encheck.same(saved.with_name("none.json"), using())
@@ -232,7 +237,7 @@ def test_roles_are_compared_and_a_change_to_queries_alone_is_another_model(tmp_p
 
     found = encheck.same(InRoles("query: "), InRoles())
     assert (found.outcome, found.causes) == ("another", ("prompt",)), found.reasons
-    assert found.reindex.says.endswith("stored vectors of queries do not stay)")
+    assert found.reindex.endswith("stored vectors of queries do not stay)")
     assert encheck.same(InRoles("query: "), InRoles(), role="document").outcome == "same"
     assert encheck.same(InRoles("query: "), InRoles(), role="query").outcome == "another"
     path = tmp_path / "q.json"
@@ -393,12 +398,12 @@ def test_the_command_ends_with_what_it_found(command):
     done = command("c.json", "bag-of-words", "--json", "found.json", "--page", "found.html")
     assert (done.exit_code, done.output.startswith("same: A and B are the same model")) == (0, True)
     found = json.loads(Path("found.json").read_text())
-    jsonschema.validate(found, dict(schema_of("encheck.identity", "result.schema.json")))
+    jsonschema.validate(found, schema_of(Same))
     assert (found["outcome"], found["moved"], len(found["texts"])) == ("same", 0, 200)
     assert "Nothing moved" in Path("found.html").read_text()
     done = command("c.json", "random", "--json", "found.json", "--page", "found.html")
     found = json.loads(Path("found.json").read_text())
-    jsonschema.validate(found, dict(schema_of("encheck.identity", "result.schema.json")))
+    jsonschema.validate(found, schema_of(Same))
     assert (done.exit_code, found["exit_code"], "re-index: yes" in done.output) == (1, 1, True)
     assert min(found["texts"], key=lambda one: one["figure"])["id"] in Path("found.html").read_text()
     assert any(line.split()[:3] == ["long", "20", "20"] for line in done.output.splitlines()), done.output

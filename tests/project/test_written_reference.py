@@ -29,6 +29,11 @@ def test_the_pages_are_what_the_code_declares(page):
     assert (ROOT / "docs" / page).read_text("utf-8") == made, "run python scripts/write_reference.py"
 
 
+def test_the_reference_has_a_schema_for_each_file_and_no_other():
+    written = {f"reference/{path.name}" for path in (ROOT / "docs/reference").iterdir()}
+    assert written == {page for page in write_reference.PAGES if page.startswith("reference/")}
+
+
 def test_every_check_has_one_entry_with_its_metric_aim_and_source():
     text = write_reference.claims()
     entries = text.split("\n### ")[1:]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from encheck.identity.comparison import Same
     from encheck.identity.sides import Side
+    from encheck.running.roles import Role
     from encheck.running.subject import Subject
 
 SAVED = ".json"  # how the name of a saved file ends
@@ -19,7 +20,7 @@ def same(
     b: object = None,
     *,
     save: str | Path | None = None,
-    role: str | None = None,
+    role: Role | None = None,
     model_args: Sequence[str] = (),
     device: str = "auto",
     dtype: str | None = None,

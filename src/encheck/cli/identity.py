@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from encheck.cli.shared import ModelArgs, app, say, tell, told
 from encheck.cli.table import as_option
+
+if TYPE_CHECKING:
+    from encheck.running.roles import Role
 
 
 @app.command()
@@ -48,16 +51,21 @@ def same(
         encheck same index.json openai --model-arg model=text-embedding-3-large --page same.html
     """
     from encheck.api.identity import same as compare
-    from encheck.identity.report import terminal, write_json, write_page
+    from encheck.identity.report import terminal, write_page
+    from encheck.reporting.results import write_named
+    from encheck.system.typed_files import as_json
 
     with told():
-        found = compare(a, b, save=save, role=role, model_args=tuple(model_arg or ()), device=device, dtype=dtype)
+        found = compare(
+            a, b, save=save, role=cast("Role | None", role), model_args=tuple(model_arg or ()), device=device,
+            dtype=dtype,
+        )  # fmt: skip
         if page:
             write_page(page, found)
         if json_file:
-            write_json(json_file, found)
+            write_named(json_file, as_json(found))
     if save:
-        tell(f"{save}: {found.names[0]}, {save.stat().st_size / 1000:,.0f} kB")
+        tell(f"{save}: {found.a}, {save.stat().st_size / 1000:,.0f} kB")
     if b is not None or found.exit_code:
         say(terminal(found))
     raise typer.Exit(found.exit_code)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from encheck.encoders.files import read_json
 from encheck.encoders.lengths import token_counts
+from encheck.system.typed_files import Positive
 from encheck.types import content_hash
 
-ROLES = ("", "query", "document")  # "" is a text without a role
+TextRole = Literal["", "query", "document"]
+ROLES: tuple[TextRole, ...] = ("", "query", "document")  # "" is a text without a role
 TOKENIZER_PARTS = ("normalizer", "pre_tokenizer", "model", "post_processor", "added_tokens")  # truncation is a limit
 TOKENIZER_OPTIONS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "truncation_side")
 
@@ -25,7 +27,7 @@ class EncodingSettings:
     each of `ROLES`. `tokenizer` has the hash or the value of each part of the tokenizer by its name.
     """
 
-    maximum_length: int | None = None
+    maximum_length: Positive | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
     pooling: str | None = None
     normalised: bool | None = None
@@ -44,15 +46,6 @@ class EncodingSettings:
             getattr(model, "is_normalised", None),
             dict(_tokenizer(file)) if file else {},
         )
-
-    @classmethod
-    def unpacked(cls, packed: Mapping[str, Any]) -> Self:
-        """Of `packed`."""
-        return cls(**packed)
-
-    def packed(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return asdict(self)
 
     def has_prompt(self, role: str) -> bool:
         """Whether another text stands before texts in this role than before those without one."""

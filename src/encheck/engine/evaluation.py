@@ -50,6 +50,7 @@ from encheck.scoring.scores import LoggedScores, RankedScores, Scores
 from encheck.store import Store
 from encheck.system.garbage import seldom_collected
 from encheck.system.progress import Progress
+from encheck.system.typed_files import as_values
 from encheck.system.waiting import WorkClock
 from encheck.types import (
     CheckResult,
@@ -395,7 +396,7 @@ class Evaluation:
             "first_look": {"look": self.decision.look, "rest": self.decision.rest} if self.decision.look else None,
             "texts": self._texts(),
             "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
-            "vectors": {label: sample.packed() for label, s in subjects.items() if (sample := s.state.sample)},
+            "vectors": {label: as_values(one.packed()) for label, s in subjects.items() if (one := s.state.sample)},
             "documents": {label: asdict(some) for label, s in subjects.items() if (some := s.state.documents)},
         }
 

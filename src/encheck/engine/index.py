@@ -13,7 +13,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.deciding.index_in_use import faults_of
 from encheck.deciding.index_sources import Fresh
 from encheck.encoders.protocol import Encoder, Fitted, Partial
-from encheck.encoders.settings import EncodingSettings
+from encheck.encoders.settings import EncodingSettings, TextRole
 from encheck.encoders.stored import StoredVectors
 from encheck.errors import UsageError
 from encheck.gating import reindex
@@ -107,7 +107,9 @@ def _encoded(subject: Subject, texts: Sequence[str], role: Role, store: Store, *
 
 def _sample(subject: Subject, vectors: IndexVectors, search: IndexSearch) -> VectorSample:
     """All vectors of a model, as they are compared with another one's."""
-    roles = {"document": RoleVectors(tuple(map(content_hash, search.documents)), vectors.documents)}
+    roles: dict[TextRole, RoleVectors] = {
+        "document": RoleVectors(tuple(map(content_hash, search.documents)), vectors.documents)
+    }
     texts = {"document": search.documents, "query": search.queries}
     if vectors.queries is not None:
         roles["query"] = RoleVectors(tuple(map(content_hash, search.queries)), vectors.queries)

@@ -233,10 +233,11 @@ class Recorder:
 
     def vectors(self, model: str) -> VectorSample | None:
         """Vectors of a model, to compare with those of another one; None where it gives none, or no gate asked."""
-        from encheck.gating.reindex import VectorSample
+        from encheck.gating.reindex import PackedSample, VectorSample
+        from encheck.system.typed_files import typed
 
         packed = self._first_described("vectors", model)
-        return VectorSample.unpacked(packed) if packed else None
+        return VectorSample.unpacked(typed(PackedSample, packed)) if packed else None
 
     def document_lengths(self, model: str) -> DocumentLengths | None:
         """How long the user's documents are by this model's tokenizer; None where there are none, or no gate asked."""

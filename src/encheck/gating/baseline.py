@@ -25,7 +25,7 @@ import numpy as np
 from encheck.errors import BaselineError
 from encheck.gating.declared import declarations
 from encheck.gating.kept import FIGURE, LARGEST, STEPS, Kept, rounded, said_of
-from encheck.gating.reindex import VectorSample
+from encheck.gating.reindex import PackedSample, VectorSample
 from encheck.gating.types import FEWEST_REPLICATES, Noise
 from encheck.ids import CaseId
 from encheck.options import try_place
@@ -36,6 +36,7 @@ from encheck.system import files
 from encheck.system.documents import json_of
 from encheck.system.json_schema import refuse_wrong, schema_of
 from encheck.system.parquet import table_of
+from encheck.system.typed_files import as_values, typed
 from encheck.types import Declaration, Kind, content_hash
 
 VERSION = 4
@@ -92,7 +93,7 @@ class Baseline:
         if not tables and not may_be_empty:
             raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
         cases = {name: _storable(Kept.of(table)) for name, table in tables.items()}
-        packed = {"vectors": vectors.packed()} if vectors else {}
+        packed = {"vectors": as_values(vectors.packed())} if vectors else {}
         return cls(Path(model), _summary(results, cases, model, seed_noise) | packed, cases)
 
     @property
@@ -120,7 +121,7 @@ class Baseline:
     def sample(self) -> VectorSample | None:
         """Vectors of some texts, and how they are made; None of a model that gives none."""
         packed = self.summary.get("vectors")
-        return VectorSample.unpacked(packed) if packed else None
+        return VectorSample.unpacked(typed(PackedSample, packed)) if packed else None
 
     @property
     def seed_noise(self) -> Noise | None:

@@ -15,13 +15,14 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.settings import EncodingSettings, differences, tokenizer_differences
+from encheck.encoders.settings import EncodingSettings, TextRole, differences, tokenizer_differences
 from encheck.similarity import ROUNDING, cosine
+from encheck.system.typed_files import Count, Positive
 
 Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -59,6 +60,40 @@ class RoleVectors:
         return self.vectors[[at[key] for key in keys]]
 
 
+@dataclass(frozen=True, slots=True)
+class PackedVectors:
+    """Vectors of a role: each is of the text with the number in `texts`, and is its scale times whole numbers from -127
+    to 127, of which `vectors` has all (int8, in base64).
+    """
+
+    texts: tuple[Count, ...]
+    scales: tuple[float, ...]
+    vectors: str
+
+
+@dataclass(frozen=True, slots=True)
+class PackedAs:
+    """The role, packed before this one, that has the same vectors."""
+
+    as_: TextRole
+
+
+@dataclass(frozen=True, slots=True)
+class PackedSample:
+    """A `VectorSample` in a file.
+
+    `dimension` is that of the model's vectors; of wider ones than 384 as many random projections are kept. `texts` has
+    the hash of each text, its words, and its tokens where they can be counted.
+    """
+
+    similarity: str
+    dimension: Positive
+    settings: EncodingSettings
+    fingerprint: str
+    texts: tuple[tuple[str, Count, Count | None], ...]
+    roles: Mapping[TextRole, PackedVectors | PackedAs]
+
+
 @dataclass(frozen=True)
 class VectorSample:
     """What a model is compared by: vectors of some texts by role, and how it makes vectors.
@@ -71,60 +106,52 @@ class VectorSample:
     similarity: str
     dimension: int
     lengths: Mapping[str, TextLength]
-    roles: Mapping[str, RoleVectors]
+    roles: Mapping[TextRole, RoleVectors]
     fingerprint: str = ""
 
-    def packed(self) -> dict[str, Any]:
-        """As JSON has it: of each vector a scale, and whole numbers from -127 to 127 (int8, of a role in one base64).
-
-        A role whose vectors are those of another one names it in their place.
-        """
+    def packed(self) -> PackedSample:
+        """As a file keeps it."""
         numbers = {key: i for i, key in enumerate(self.lengths)}
-        roles: dict[str, Any] = {}
+        roles: dict[TextRole, PackedVectors | PackedAs] = {}
         for role, one in self.roles.items():
-            same = next((other for other in roles if _is_same(self.roles[other], one)), None)
-            if same is None:
-                vectors = projected(one.vectors)
-                scales = np.abs(vectors).max(axis=1, initial=0).astype(float) / FULL
-                whole = np.rint(vectors / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
-                roles[role] = {
-                    "texts": [numbers[key] for key in one.keys],
-                    "scales": [float(f"{scale:.7g}") for scale in scales.tolist()],
-                    "vectors": base64.b64encode(whole.tobytes()).decode(),
-                }
-            else:
-                roles[role] = {"as": same}
-        texts = [[key, length.words, length.tokens] for key, length in self.lengths.items()]
-        about = {"similarity": self.similarity, "dimension": self.dimension, "settings": self.settings.packed(),
-                 "fingerprint": self.fingerprint}  # fmt: skip
-        return {**about, "texts": texts, "roles": roles}
+            if (same := next((other for other in roles if _is_same(self.roles[other], one)), None)) is not None:
+                roles[role] = PackedAs(same)
+                continue
+            vectors = projected(one.vectors)
+            scales = np.abs(vectors).max(axis=1, initial=0).astype(float) / FULL
+            whole = np.rint(vectors / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
+            roles[role] = PackedVectors(
+                tuple(numbers[key] for key in one.keys),
+                tuple(float(f"{scale:.7g}") for scale in scales.tolist()),
+                base64.b64encode(whole.tobytes()).decode(),
+            )
+        texts = tuple((key, length.words, length.tokens) for key, length in self.lengths.items())
+        return PackedSample(self.similarity, self.dimension, self.settings, self.fingerprint, texts, roles)
 
     @classmethod
-    def unpacked(cls, packed: Mapping[str, Any]) -> Self:
-        """Of `packed`; ValueError where a role has other vectors than one for each of its texts."""
-        lengths = {key: TextLength(words, tokens) for key, words, tokens in packed["texts"]}
-        keys, dimension = list(lengths), packed["dimension"]
-        roles: dict[str, RoleVectors] = {}
-        for role, said in packed["roles"].items():
-            if "as" in said:
-                roles[role] = roles[said["as"]]
+    def unpacked(cls, packed: PackedSample) -> Self:
+        """Of `packed`; ValueError or LookupError where a role has other vectors than one for each of its texts."""
+        lengths = {key: TextLength(words, tokens) for key, words, tokens in packed.texts}
+        keys, width = list(lengths), min(packed.dimension, KEPT_DIMENSIONS)
+        roles: dict[TextRole, RoleVectors] = {}
+        for role, kept in packed.roles.items():
+            if isinstance(kept, PackedAs):
+                roles[role] = roles[kept.as_]
                 continue
-            texts, width = said["texts"], min(dimension, KEPT_DIMENSIONS)
             try:
-                whole = np.frombuffer(base64.b64decode(said["vectors"], validate=True), np.int8)
+                whole = np.frombuffer(base64.b64decode(kept.vectors, validate=True), np.int8)
             except binascii.Error as error:
                 raise ValueError(f"the vectors of the role {role!r} are not base64") from error
-            if not len(texts) == len(said["scales"]) == len(whole) / width:
+            if not len(kept.texts) == len(kept.scales) == len(whole) / width:
                 raise ValueError(
-                    f"the role {role!r} has {len(whole)} numbers and {len(said['scales'])} scales, but should have "
-                    f"{width} and one for each of its {len(texts)} texts"
+                    f"the role {role!r} has {len(whole)} numbers and {len(kept.scales)} scales, but should have "
+                    f"{width} and one for each of its {len(kept.texts)} texts"
                 )
             with np.errstate(over="ignore"):
-                scales = np.array(said["scales"], np.float32)[:, None]
+                scales = np.array(kept.scales, np.float32)[:, None]
             vectors = whole.reshape(-1, width).astype(np.float32) * scales
-            roles[role] = RoleVectors(tuple(keys[i] for i in texts), vectors)
-        settings = EncodingSettings.unpacked(packed["settings"])
-        return cls(settings, packed["similarity"], dimension, lengths, roles, packed["fingerprint"])
+            roles[role] = RoleVectors(tuple(keys[i] for i in kept.texts), vectors)
+        return cls(packed.settings, packed.similarity, packed.dimension, lengths, roles, packed.fingerprint)
 
 
 def _is_same(one: RoleVectors, other: RoleVectors) -> bool:
@@ -286,7 +313,7 @@ class _Pair:
     whether none moved.
     """
 
-    role: str
+    role: TextRole
     keys: tuple[str, ...]
     cosines: Floats
     ratios: Floats
@@ -296,7 +323,7 @@ class _Pair:
     related: bool | None
 
     @classmethod
-    def of(cls, old: VectorSample, new: VectorSample, role: str) -> Self:
+    def of(cls, old: VectorSample, new: VectorSample, role: TextRole) -> Self:
         there = set(new.roles[role].keys)
         keys = tuple(key for key in old.roles[role].keys if key in there)
         before, after = (one.roles[role].of_keys(keys) for one in (old, new))

@@ -10,14 +10,15 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.settings import tokenizer_differences
+from encheck.encoders.settings import TextRole, tokenizer_differences
 from encheck.errors import EncoderError
 from encheck.gating.reindex import SAME_LENGTH, projected
-from encheck.identity.changes import AFTER_POOLING, MOST_LAYERS, Change, TorchModel, Vectors, encode, setting
+from encheck.identity.changes import AFTER_POOLING, MOST_LAYERS, CauseName, Change, TorchModel, Vectors, encode, setting
 from encheck.identity.sides import Side, agree
 from encheck.identity.texts import EMPTY, LONG, Text, known_prompts, twins
 from encheck.similarity import ROUNDING, cosine
@@ -55,11 +56,11 @@ DTYPES = ("bfloat16", "float16")
 class Cause:
     """One cause in a word, and the sentence that says what differs."""
 
-    name: str
+    name: CauseName | Literal[""]
     says: str
 
 
-def find(a: Side, b: Side, role: str) -> tuple[list[Cause], str]:
+def find(a: Side, b: Side, role: TextRole) -> tuple[list[Cause], str]:
     """The causes that explain together why vectors in this role differ; or none, and what is known all the same."""
     texts, old, new = common(a, b, role)
     sides = ((a, b, old, new, ("A", "B")), (b, a, new, old, ("B", "A")))
@@ -88,7 +89,7 @@ def find(a: Side, b: Side, role: str) -> tuple[list[Cause], str]:
     return [], hint
 
 
-def common(a: Side, b: Side, role: str) -> tuple[list[Text], Vectors, Vectors]:
+def common(a: Side, b: Side, role: TextRole) -> tuple[list[Text], Vectors, Vectors]:
     """The texts that both have vectors of, and these vectors in a role: shape [n, d] each."""
     names = {one.text for one in b.texts}
     some = [one for one in a.texts if one.text in names]
@@ -103,7 +104,7 @@ class _Search:
     """Changes `x`, step by step, until it gives the vectors of `y`."""
 
     def __init__(
-        self, x: Side, y: Side, role: str, texts: Sequence[Text], target: Vectors, names: tuple[str, str]
+        self, x: Side, y: Side, role: TextRole, texts: Sequence[Text], target: Vectors, names: tuple[str, str]
     ) -> None:
         self.x, self.y, self.role, self.texts, self.target, self.names = x, y, x.role or role, texts, target, names
         self.torch = TorchModel.of(x.model) if x.model is not None else None
@@ -221,7 +222,7 @@ class _Search:
             yield Change("pooling", said, within=partial(model.pooled, name))
         if other is not None and (held := model.tokenized_by(other)) is not None:
             parts = tokenizer_differences(own, theirs)
-            cause = "template" if {*parts} == {"post_processor"} else "tokenizer"
+            cause: CauseName = "template" if {*parts} == {"post_processor"} else "tokenizer"
             which = f" ({', '.join(parts)})" if parts else ""
             said = f"the tokenizers differ{which}: with that of {y}, {x} gives its vectors"
             yield Change(cause, said, within=lambda: model.tokenized_by(other) or held)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,10 @@ from encheck.errors import EncheckError, EncoderError
 from encheck.identity.texts import partners
 
 Vectors = NDArray[np.float32]
+CauseName = Literal[
+    "prompt", "pooling", "truncation", "normalisation", "precision", "padding", "missing layer", "tokenizer",
+    "template", "dimension",
+]  # fmt: skip
 MOST_LAYERS = 48
 MODULE_POOLINGS = ("mean", "cls", "max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens")
 OWN_POOLINGS = ("mean", "cls", "max", "last", "first-last-avg")
@@ -33,7 +37,7 @@ class Change:
     the model while it computes. `says` names what the other model does.
     """
 
-    cause: str
+    cause: CauseName | Literal[""]
     says: str
     prompt: str | None = None
     before: Callable[[str], str] | None = None

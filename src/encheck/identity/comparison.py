@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
 from encheck.encoders.protocol import Partial
 from encheck.gating import reindex
-from encheck.gating.reindex import FEWEST, SAME_VECTOR, Outcome, Reindex, VectorSample
+from encheck.gating.reindex import FEWEST, SAME_VECTOR, Outcome, VectorSample
 from encheck.identity import causes
 from encheck.identity.causes import Cause, common
-from encheck.identity.sides import Side, agree
+from encheck.identity.changes import CauseName
+from encheck.identity.sides import Kind, Side, agree
 from encheck.identity.texts import Text, texts
 from encheck.running.subject import Subject
 from encheck.similarity import cosine
 from encheck.types import content_hash
 
-EXIT_CODES: dict[Outcome, int] = {"same": 0, "same for use": 0, "another": 1, "cannot tell": 10}
+ExitCode = Literal[0, 1, 10]
+EXIT_CODES: dict[Outcome, ExitCode] = {"same": 0, "same for use": 0, "another": 1, "cannot tell": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +41,27 @@ class TextFigure:
 
 @dataclass(frozen=True)
 class Same:
-    """Whether A and B are one model in use.
+    """Whether A and B, named by their labels, are one model in use: what `encheck same A B --json FILE` writes.
 
-    `outcome` is "same", "same for use" (rounding, batches and precision differ at most), "another" or "cannot tell".
-    `causes` are words such as "prompt" and "truncation": undoing them explains the difference. None if nothing
-    is known to explain it. `reasons` say each in a sentence. `reindex` is what a gate says of stored vectors; None of
-    rerankers. `texts` has a figure for each text; none where dimensions differ.
+    `outcome` is "same", "same for use" (rounding, batches and precision differ at most), "another" or "cannot tell";
+    `exit_code` 0 of the first two, then 1 and 10. `causes` are "prompt", "pooling", "truncation", "normalisation",
+    "precision", "padding", "missing layer", "tokenizer", "template" and "dimension": undoing them explains the
+    difference. None if nothing is known to explain it. `reasons` say each in a sentence. `kind` is "pair" of rerankers.
+    `reindex` is what a gate says of stored vectors; None of rerankers. `moved` counts the texts that moved by more than
+    rounding. `texts` has a figure for each text; none where dimensions differ.
     """
 
+    encheck_same: Literal[1] = field(default=1, kw_only=True)
     outcome: Outcome
-    causes: tuple[str, ...]
+    exit_code: ExitCode
+    causes: tuple[CauseName, ...]
     reasons: tuple[str, ...]
-    names: tuple[str, str]
-    kind: str
+    a: str
+    b: str
+    kind: Kind
+    reindex: str | None = None
+    moved: int = 0
     texts: tuple[TextFigure, ...] = ()
-    reindex: Reindex | None = None
-
-    @property
-    def exit_code(self) -> int:
-        """0 the same, or the same for use; 1 another; 10 cannot tell."""
-        return EXIT_CODES[self.outcome]
-
-    @property
-    def moved(self) -> int:
-        """How many texts moved by more than rounding."""
-        return sum(one.moved for one in self.texts)
 
 
 def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[Text]:
@@ -81,10 +80,10 @@ def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[T
 
 def compare(a: Side, b: Side) -> Same:
     """Whether these are one model in use; both give vectors, or both score pairs."""
-    names = (a.label, b.label)
     if unstable := [name for name, side in (("A", a), ("B", b)) if side.unstable]:
         said = "gives a text another vector each time: several models answer, or one whose output is random"
-        return Same("cannot tell", (), tuple(f"{name} {said}" for name in unstable), names, a.kind)
+        reasons = [f"{name} {said}" for name in unstable]
+        return Same("cannot tell", EXIT_CODES["cannot tell"], (), tuple(reasons), a.label, b.label, a.kind)
     if a.model is None or b.model is None:  # a file rounds vectors, and projects wide ones
         a, b = (replace(one, sample=VectorSample.unpacked(one.sample.packed())) for one in (a, b))
     found = reindex.compare(a.sample, b.sample) if a.kind == "vector" else None
@@ -105,8 +104,11 @@ def compare(a: Side, b: Side) -> Same:
     if outcome == "another" and not known:
         reasons.insert(0, "none of the known causes explains it")
     said_of = [f"{one.name}: {one.says}" for one in dict.fromkeys(known)]
-    named = tuple(dict.fromkeys(one.name for one in known))
-    return Same(outcome, named, (*said_of, *reasons), names, a.kind, figures, found)
+    named = tuple(dict.fromkeys(one.name for one in known if one.name))
+    return Same(
+        outcome, EXIT_CODES[outcome], named, (*said_of, *reasons), a.label, b.label, a.kind,
+        found.says if found else None, sum(one.moved for one in figures), figures,
+    )  # fmt: skip
 
 
 def _explained(a: Side, b: Side) -> tuple[list[Cause], list[str]]:

@@ -1,11 +1,9 @@
-"""What `encheck same` shows: on the terminal, as JSON (result.schema.json), as a page."""
+"""What `encheck same` shows: on the terminal, and as a page."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +14,6 @@ from encheck.reporting.html.payload import pack
 from encheck.reporting.results import write_named
 from encheck.reporting.text import table
 
-SCHEMA_VERSION = 1
 HEADLINES: dict[Outcome, str] = {
     "same": "A and B are the same model",
     "same for use": "A and B are the same model for use: rounding differs",
@@ -38,10 +35,10 @@ def headline(found: Same) -> str:
 
 def terminal(found: Same) -> Iterator[str]:
     """What the terminal shows."""
-    yield f"{found.outcome}: {headline(found)}. A: {found.names[0]}, B: {found.names[1]}"
+    yield f"{found.outcome}: {headline(found)}. A: {found.a}, B: {found.b}"
     yield from (f"  {reason}" for reason in found.reasons)
     if found.reindex:
-        yield f"  {found.reindex.says}"
+        yield f"  {found.reindex}"
     if found.moved:
         yield ""
         yield from (f"  {line}" for line in table([HEADS[found.kind], *_lines(found)]))
@@ -57,30 +54,6 @@ def _lines(found: Same) -> list[tuple[str, ...]]:
         moved = sum(one.moved for one in some)
         lines.append((kind, str(len(some)), str(moved), f"{np.median(figures):.3f}", f"{worst:.3f}"))
     return lines
-
-
-def as_dict(found: Same) -> dict[str, Any]:
-    """What the JSON holds."""
-    return {
-        "encheck_same": SCHEMA_VERSION,
-        "outcome": found.outcome,
-        "exit_code": found.exit_code,
-        "causes": list(found.causes),
-        "reasons": list(found.reasons),
-        "a": found.names[0],
-        "b": found.names[1],
-        "kind": found.kind,
-        "reindex": found.reindex.says if found.reindex else None,
-        "moved": found.moved,
-        "texts": [
-            {"id": one.id, "kind": one.kind, "figure": round(one.figure, 6), "moved": one.moved} for one in found.texts
-        ],
-    }
-
-
-def write_json(path: Path, found: Same) -> None:
-    """Write the JSON; UsageError if no file can be there."""
-    write_named(path, json.dumps(as_dict(found), indent=1, allow_nan=False) + "\n")
 
 
 def write_page(path: Path, found: Same) -> None:

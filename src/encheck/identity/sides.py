@@ -5,30 +5,30 @@ A model is always called. What the store keeps is not asked: it holds what the m
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.batching import padding
 from encheck.encoders.protocol import Encoder, Fitted, Model, Partial
-from encheck.encoders.settings import ROLES, EncodingSettings
+from encheck.encoders.settings import ROLES, EncodingSettings, TextRole
 from encheck.errors import EncheckError, EncoderError, UsageError
-from encheck.gating.reindex import FEWEST, RoleVectors, VectorSample, same_for_use
+from encheck.gating.reindex import FEWEST, PackedSample, RoleVectors, VectorSample, same_for_use
 from encheck.identity.changes import encode
 from encheck.identity.texts import EDITION, EMPTY, Text, digest, texts
 from encheck.reporting.results import write_named
 from encheck.running.comparable import lengths_of, stable_fingerprint
+from encheck.running.roles import Role
 from encheck.running.subject import Subject
 from encheck.similarity import ROUNDING
 from encheck.system.documents import json_of
-from encheck.system.json_schema import refuse_wrong, schema_of
+from encheck.system.typed_files import Positive, as_json, typed
 from encheck.types import content_hash
 
 Vectors = NDArray[np.float32]
@@ -51,13 +51,55 @@ class Side:
 
     label: str
     kind: Kind
-    role: str | None
+    role: Role | None
     dtype: str | None
     sample: VectorSample
     texts: tuple[Text, ...]
     padded: bool = False
     unstable: bool = False
     model: Model | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """On which day (UTC), and by which version of encheck."""
+
+    on: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdition:
+    """Which of encheck's texts, and what they hash to."""
+
+    edition: Positive
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedModel:
+    """The model. `kind` is "pair" of a reranker: the score of each text with another one stands for a vector.
+
+    `role` is the one that was asked for, null where all were; `dtype` that of the weights, where the model says.
+    `padded`: a vector depends on the other texts in its batch.
+    """
+
+    label: str
+    kind: Kind
+    role: Role | None
+    dtype: str | None
+    padded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What `encheck same MODEL --save FILE` writes: what a model gave 200 fixed texts, which come with encheck."""
+
+    encheck_same: Literal[1] = field(default=1, kw_only=True)
+    made: Made
+    texts: TextEdition
+    model: SavedModel
+    vectors: PackedSample
 
 
 def agree(old: Vectors, new: Vectors, kind: Kind, *, by_cosine: bool = False) -> Bools:
@@ -77,7 +119,7 @@ def kind_of(model: Model) -> Kind:
     return "vector" if isinstance(model, Encoder) else "pair"
 
 
-def asked(subject: Subject, some: Sequence[Text], *, role: str | None = None) -> Side:
+def asked(subject: Subject, some: Sequence[Text], *, role: Role | None = None) -> Side:
     """Call a model; EncoderError names it where it fails. Empty texts may be refused."""
     model = subject.model
     try:
@@ -98,7 +140,7 @@ def asked(subject: Subject, some: Sequence[Text], *, role: str | None = None) ->
     except EncoderError as error:
         raise EncoderError(f"{subject.label}: {error}") from error
     kept = {one: RoleVectors(tuple(lengths), found) for one, found in vectors.items()}
-    named = {"": kept[role]} if role else {one: kept.get(one, kept[""]) for one in ROLES}
+    named: dict[TextRole, RoleVectors] = {"": kept[role]} if role else {one: kept.get(one, kept[""]) for one in ROLES}
     dtype = getattr(model, "dtype", None)
     sample = VectorSample(
         settings, getattr(model, "similarity", ""), kept[roles[0]].vectors.shape[1], lengths,
@@ -163,7 +205,7 @@ def _batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tupl
 
 
 def save(path: Path, side: Side) -> None:
-    """Write what a model gave, as JSON (saved.schema.json); UsageError if no file can be there, or nothing is known."""
+    """Write what a model gave, as JSON (`Saved`); UsageError if no file can be there, or nothing is known."""
     if side.unstable:
         raise EncheckError(
             f"{side.label} gives a text another vector each time: several models answer, or one whose output is "
@@ -171,20 +213,13 @@ def save(path: Path, side: Side) -> None:
         )
     if {one.text for one in side.texts} - {one.text for one in texts()}:
         raise UsageError(f"{side.label} lacks the texts that come with encheck, so nothing of it can be saved")
-    kept = {
-        "encheck_same": VERSION,
-        "made": {"on": datetime.now(UTC).date().isoformat(), "by": version("encheck")},
-        "texts": {"edition": EDITION, "hash": digest()},
-        "model": {
-            "label": side.label,
-            "kind": side.kind,
-            "role": side.role,
-            "dtype": side.dtype,
-            "padded": side.padded,
-        },
-        "vectors": side.sample.packed(),
-    }
-    write_named(path, json.dumps(kept, indent=1, allow_nan=False) + "\n")
+    kept = Saved(
+        made=Made(datetime.now(UTC).date().isoformat(), version("encheck")),
+        texts=TextEdition(EDITION, digest()),
+        model=SavedModel(side.label, side.kind, side.role, side.dtype, side.padded),
+        vectors=side.sample.packed(),
+    )
+    write_named(path, as_json(kept))
 
 
 def read(path: Path) -> Side:
@@ -204,24 +239,20 @@ def read(path: Path) -> Side:
             "install the newer encheck"
         )
     try:
-        refuse_wrong(found, schema_of("encheck.identity", "saved.schema.json"))
-        refuse_wrong(found["vectors"], schema_of("encheck.gating", "baseline.schema.json")["properties"]["vectors"])
-        if found["texts"]["hash"] != digest():
-            raise ValueError(f"its texts are other than those of edition {EDITION}")
-        return _saved(found)
-    except (ValueError, LookupError, TypeError) as error:
+        return _side(typed(Saved, found))
+    except (ValueError, LookupError) as error:
         raise UsageError(f"{path} is damaged: {error}. {REMEDY}") from error
 
 
-def _saved(found: Mapping[str, Any]) -> Side:
-    sample, model = VectorSample.unpacked(found["vectors"]), found["model"]
+def _side(saved: Saved) -> Side:
+    if saved.texts.hash != digest():
+        raise ValueError(f"its texts are other than those of edition {EDITION}")
+    sample, model = VectorSample.unpacked(saved.vectors), saved.model
     by_key = {content_hash(one.text): one for one in texts()}
     some = tuple(by_key[key] for key in sample.lengths)
     if not sample.roles or any(one.keys != tuple(sample.lengths) for one in sample.roles.values()):
         raise ValueError("a role lacks vectors of some texts")
     if any(not np.isfinite(one.vectors).all() for one in sample.roles.values()):
         raise ValueError("vectors are not finite")
-    return Side(
-        f"{model['label']} as saved on {found['made']['on']}",
-        *(model["kind"], model["role"], model["dtype"], sample, some, model["padded"]),
-    )
+    label = f"{model.label} as saved on {saved.made.on}"
+    return Side(label, model.kind, model.role, model.dtype, sample, some, model.padded)

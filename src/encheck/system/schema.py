@@ -41,13 +41,13 @@ def problems(
         schema.model_validate(values)
     except ValidationError as error:
         names = {field.alias or name for name, field in schema.model_fields.items()}
-        found = {_place(values, one["loc"]): one for one in error.errors(include_url=False, include_input=False)}
+        found = {place_of(values, one["loc"]): one for one in error.errors(include_url=False, include_input=False)}
         for place, one in found.items():
             if not any(other[: len(place)] == place for other in found if len(other) > len(place)):
                 yield place, _text(place, one, values, wanted, unknown(kind, str(place[0]), names))
 
 
-def _place(values: Any, parts: tuple[str | int, ...]) -> Place:
+def place_of(values: Any, parts: tuple[str | int, ...]) -> Place:
     """The keys of these that lead on; pydantic puts the names of types between them."""
     place: list[str | int] = []
     for part in parts:

@@ -1,0 +1,93 @@
+"""The edge of a JSON file: a frozen dataclass says what is in it, and pydantic writes, reads and describes it.
+
+Reading is strict: no text stands for a number, and no number for a flag. What a class does not name is let through,
+for a newer encheck may write more. A field whose name is a keyword of Python has an underscore behind it: `as_`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any, NewType, TypeVar, cast
+
+from annotated_types import Ge, Lt
+
+from encheck.system.schema import WANTED, place_of, shown
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
+Count = Annotated[int, Ge(0), Lt(2**63)]  # arrays and charts take no more
+Positive = Annotated[int, Ge(1), Lt(2**63)]
+_WANTED = WANTED | {
+    "dataclass_type": "a mapping",
+    "tuple_type": "a list",
+    "literal_error": "{expected}",
+    "less_than": "less than {lt}",
+    "too_long": "a list of {max_length}",
+}
+
+
+def as_json(value: object) -> str:
+    """The text of a file."""
+    return json.dumps(as_values(value), indent=1, ensure_ascii=False) + "\n"
+
+
+def as_values(value: object) -> Any:
+    """The same in plain values; what is no number is None."""
+    found = _file(type(value)).dump_python(value)  # in Python: pydantic's JSON refuses half of a surrogate pair
+    return json.loads(json.dumps(found), parse_constant=lambda _: None)
+
+
+def typed(kind: type[T], values: object) -> T:
+    """What JSON holds (`documents.parsed`), as this class; ValueError names the first wrong or missing value by its
+    keys.
+    """
+    from pydantic import ValidationError
+
+    try:
+        found: T = _file(kind).validate_json(json.dumps(values), strict=True)
+        return found
+    except ValidationError as error:
+        raise ValueError(_in_words(error.errors(include_url=False, include_input=False)[0], values)) from None
+
+
+def schema_of(kind: type) -> dict[str, Any]:
+    """The JSON schema of a file that is written of this class; the docstrings of classes describe their fields."""
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Schema(GenerateJsonSchema):
+        def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+            return False
+
+        def float_schema(self, schema: Any) -> dict[str, Any]:
+            return super().float_schema(schema) | {"type": ["number", "null"]}
+
+    made = _file(kind).json_schema(mode="serialization", schema_generator=Schema)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def _file(kind: Any) -> TypeAdapter[Any]:
+    from pydantic import ConfigDict, TypeAdapter
+
+    config = ConfigDict(
+        allow_inf_nan=False, alias_generator=lambda name: name.rstrip("_"), serialize_by_alias=True,
+        json_schema_serialization_defaults_required=True,
+    )  # fmt: skip
+    return TypeAdapter(cast("Any", NewType("File", kind)), config=config)  # none is taken beside a bare dataclass
+
+
+def _in_words(problem: Any, values: Any) -> str:
+    kind, keys = problem["type"], problem["loc"]
+    if kind == "json_invalid":
+        return f"is not JSON: {problem['ctx']['error']}"
+    place = place_of(values, keys)
+    named = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:] or "the file"
+    if kind == "missing":
+        return f"{named} lacks {keys[-1]!r}"
+    for part in place:
+        values = values[part]
+    should = _WANTED.get(kind, problem["msg"]).format(**problem.get("ctx", {}))
+    if keys[-1:] == ("[key]",):
+        return f"the key {shown(place[-1])} of {named.rpartition('.')[0] or 'the file'} should be {should}"
+    return f"{named} is {shown(values)}, but should be {should}"
