@@ -22,8 +22,7 @@ from encheck.encoders.objects import as_model
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating import reindex
 from encheck.gating.reindex import VectorSample
-from encheck.identity.comparison import Same
-from encheck.identity.sides import Saved, read
+from encheck.identity.sides import read
 from encheck.identity.texts import EDITION, texts, twins
 from encheck.options import Settings
 from encheck.running.resources import resolve_models
@@ -31,9 +30,9 @@ from encheck.running.service import EncoderService
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
-from encheck.system.typed_files import schema_of
 
 ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "docs/reference"
 
 
 @cache
@@ -199,7 +198,7 @@ def test_a_file_that_is_damaged_or_newer_is_one_clear_message(saved, tmp_path, c
 
 
 def test_the_saved_file_is_small_and_as_its_schema_says(saved):
-    jsonschema.validate(json.loads(saved.read_text()), schema_of(Saved))
+    jsonschema.validate(json.loads(saved.read_text()), json.loads((REFERENCE / "same-saved.schema.json").read_text()))
     assert saved.stat().st_size < 60_000
     with pytest.raises(UsageError, match="does not exist"):
         encheck.same(saved.with_name("none.json"), using())
@@ -398,12 +397,12 @@ def test_the_command_ends_with_what_it_found(command):
     done = command("c.json", "bag-of-words", "--json", "found.json", "--page", "found.html")
     assert (done.exit_code, done.output.startswith("same: A and B are the same model")) == (0, True)
     found = json.loads(Path("found.json").read_text())
-    jsonschema.validate(found, schema_of(Same))
+    jsonschema.validate(found, json.loads((REFERENCE / "same.schema.json").read_text()))
     assert (found["outcome"], found["moved"], len(found["texts"])) == ("same", 0, 200)
     assert "Nothing moved" in Path("found.html").read_text()
     done = command("c.json", "random", "--json", "found.json", "--page", "found.html")
     found = json.loads(Path("found.json").read_text())
-    jsonschema.validate(found, schema_of(Same))
+    jsonschema.validate(found, json.loads((REFERENCE / "same.schema.json").read_text()))
     assert (done.exit_code, found["exit_code"], "re-index: yes" in done.output) == (1, 1, True)
     assert min(found["texts"], key=lambda one: one["figure"])["id"] in Path("found.html").read_text()
     assert any(line.split()[:3] == ["long", "20", "20"] for line in done.output.splitlines()), done.output

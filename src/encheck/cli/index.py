@@ -64,10 +64,12 @@ def index(
         encheck index vectors:fresh.parquet vectors:index.parquet --sample 1000 --json audit.json
     """
     from encheck.deciding.index_audit import audit
-    from encheck.deciding.index_report import terminal, write_json, write_rows
+    from encheck.deciding.index_report import terminal, write_rows
     from encheck.deciding.index_sources import index_of, named, refuse_wrong
     from encheck.options import Settings
+    from encheck.reporting.results import write_named
     from encheck.system.progress import Progress
+    from encheck.system.typed_files import as_json
 
     with told():
         refuse_wrong(sample, similarity)
@@ -81,6 +83,6 @@ def index(
         if out:
             write_rows(out, audited)
         if json_file:
-            write_json(json_file, audited)
+            write_named(json_file, as_json(audited))
     say(terminal(audited))
     raise typer.Exit(audited.exit_code)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isnan
 from typing import Literal
@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.deciding.index_causes import Group, explained, grouped
+from encheck.deciding.index_causes import Group, explained, group_of, grouped
 from encheck.deciding.index_prefixes import Beginning, beginnings
 from encheck.deciding.index_rows import (
     KINDS,
@@ -40,7 +40,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 Outcome = Literal["all are", "some are not", "cannot tell"]
-EXIT_CODES: dict[Outcome, int] = {"all are": 0, "some are not": 1, "cannot tell": 10}
+ExitCode = Literal[0, 1, 10]
+EXIT_CODES: dict[Outcome, ExitCode] = {"all are": 0, "some are not": 1, "cannot tell": 10}
 ENOUGH = 0.05  # a sample in which nothing is wrong has to show that at most this share of all rows is
 FEWEST_SHIFTED = 5  # rows with one distance to their vector's text
 ENCODED_AGAIN = 64  # texts, to see whether the model gives them the same vector twice
@@ -85,7 +86,10 @@ class Count:
 
 @dataclass(frozen=True)
 class IndexAudit:
-    """What an audit of a stored index says.
+    """What an audit of a stored index says, and `encheck index --json FILE` writes.
+
+    `exit_code` is 0 if all are this model's, 1 if some are not, 10 if it cannot be told. `dimension` is that of the
+    fresh vectors.
 
     `counts` are of the `compared` rows among the `rows` of the file, `whole_file` of all rows, for what needs no text
     (zero, not finite, another dimension). `wrong` is the share of compared rows that are not this model's, with
@@ -95,6 +99,8 @@ class IndexAudit:
     are none of these by their possible cause.
     """
 
+    encheck_index_audit: Literal[1] = field(default=1, kw_only=True)
+    exit_code: ExitCode
     model: str
     file: str
     dimension: int
@@ -111,11 +117,6 @@ class IndexAudit:
     faults: tuple[AuditedRow, ...]
     groups: tuple[Group, ...]
     notes: tuple[str, ...]
-
-    @property
-    def exit_code(self) -> int:
-        """0 all are this model's, 1 some are not, 10 cannot tell."""
-        return EXIT_CODES[self.outcome]
 
     def count(self, kind: Kind) -> int:
         """How many compared rows are of this kind."""
@@ -244,8 +245,8 @@ class _Audit:
         )  # fmt: skip
         right = one.distance[[place for place, row in faults.items() if row.kind == "right"]]
         return IndexAudit(
-            self.fresh.label, self.index.source.name, dimension, self.index.count, n, sampled, outcome, reason,
-            _counts(counts), _counts(Counter(broken.values())), share, at_most,
+            EXIT_CODES[outcome], self.fresh.label, self.index.source.name, dimension, self.index.count, n, sampled,
+            outcome, reason, _counts(counts), _counts(Counter(broken.values())), share, at_most,
             max(float(np.quantile(right, 0.9)), 0.0) if len(right) else 0.0,
             self._listed(faults, without_text, broken), groups, (*notes, *_shifts(faults), *_lengths(faults)),
         )  # fmt: skip
@@ -414,7 +415,7 @@ class _Audit:
             near = sum(_distance(one.vectors[at], vector) <= one.tolerance for at, vector in pairs)
             if near > len(places) / 2:
                 prompt = prompt_for(role) if prompt_for else ""
-                return Group(
+                return group_of(
                     "another prompt", group.rows,
                     f"{near} of {len(places)} are this model's vectors in the role {role}, after {prompt!r}",
                 )  # fmt: skip
@@ -432,9 +433,8 @@ class _Audit:
             numbers = tuple(int(self.numbers[place]) for place in places)
             said = f"they have {size} dimensions, and the fresh vectors {self.vectors.shape[1]}"
             if same == len(places):
-                yield Group("unknown", numbers, f"{said}; the first {shared} are the same: one of both was truncated")
-            else:
-                yield Group("another model", numbers, said)
+                said += f"; the first {shared} are the same: one of both was truncated"
+            yield group_of("unknown" if same == len(places) else "another model", numbers, said)
 
     def _again(self, faults: Mapping[int, AuditedRow]) -> float:
         """The largest distance of a vector of the model to that of the same text in another batch."""

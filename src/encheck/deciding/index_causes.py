@@ -39,23 +39,27 @@ WORD = re.compile(r"\S+")
 Encode = Callable[[Sequence[str]], tuple[Vectors, NDArray[np.bool_]]]
 
 
+SAYS: dict[Cause, str] = {
+    "another model": "another model's, or this model's with other settings",
+    "earlier texts": "perhaps of earlier texts",
+    "another prompt": "perhaps with another prompt or title before the text",
+    "unknown": "not this model's; cause unknown",
+}
+
+
 @dataclass(frozen=True)
 class Group:
-    """Rows of the file that may have one cause, and the evidence in a sentence."""
+    """Rows of the file that may have one cause, and the evidence in a sentence. `says` is the cause in words."""
 
     cause: Cause
     rows: tuple[int, ...]
     evidence: str
+    says: str
 
-    @property
-    def says(self) -> str:
-        """The cause in words."""
-        return {
-            "another model": "another model's, or this model's with other settings",
-            "earlier texts": "perhaps of earlier texts",
-            "another prompt": "perhaps with another prompt or title before the text",
-            "unknown": "not this model's; cause unknown",
-        }[self.cause]
+
+def group_of(cause: Cause, rows: tuple[int, ...], evidence: str) -> Group:
+    """A group with its cause in words."""
+    return Group(cause, rows, evidence, SAYS[cause])
 
 
 def grouped(rows: Ints, right: Ints) -> Iterator[Ints]:
@@ -80,7 +84,7 @@ def explained(
     """
     numbers = tuple(rows.tolist())
     if len(rows) < FEWEST:
-        return Group("unknown", numbers, f"{len(rows)} rows are too few to show a cause, which takes {FEWEST}")
+        return group_of("unknown", numbers, f"{len(rows)} rows are too few to show a cause, which takes {FEWEST}")
     v, f = directions_of(stored), directions_of(fresh)
     distance = 1 - np.einsum("ij,ij->i", v, f, dtype=np.float64)
     said = [f"cosines to the fresh vectors from {1 - distance.max():.2f} to {1 - distance.min():.2f}"]
@@ -101,7 +105,7 @@ def explained(
     elif related >= RELATED and one_way >= ONE_WAY:
         cause = "another prompt"
         said.append(f"one common direction explains {one_way:.0%} of the difference")
-    return Group(cause, numbers, "; ".join(said))
+    return group_of(cause, numbers, "; ".join(said))
 
 
 def _relation(v: Vectors, f: Vectors, *, seed: int) -> tuple[float, bool]:

@@ -1,14 +1,11 @@
-"""The audit of a stored index: on the terminal, as JSON (index_audit.schema.json), and its rows as CSV."""
+"""The audit of a stored index: on the terminal, and its rows as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from encheck.deciding.index_audit import AuditedRow, IndexAudit
 from encheck.gating.required_changes import spans
@@ -16,7 +13,6 @@ from encheck.reporting.results import write_named
 from encheck.reporting.text import one_line, table
 from encheck.system.cells import safe_cell
 
-SCHEMA_VERSION = 1
 FIRST = 5  # rows of a kind that the terminal names
 MOST_ID = 40
 COLUMNS = (
@@ -59,17 +55,6 @@ def _row(row: AuditedRow) -> str:
     if row.kind == "not normalised" and row.length is not None:
         return f"{name} ({row.length:.3g} times)"
     return name if row.cosine is None else f"{name} ({row.cosine:.2f})"
-
-
-def as_dict(audit: IndexAudit) -> dict[str, Any]:
-    """What the JSON holds."""
-    groups = [asdict(group) | {"says": group.says} for group in audit.groups]
-    return {"encheck_index_audit": SCHEMA_VERSION, "exit_code": audit.exit_code, **asdict(audit), "groups": groups}
-
-
-def write_json(path: Path, audit: IndexAudit) -> None:
-    """Write the JSON; UsageError if no file can be there."""
-    write_named(path, json.dumps(as_dict(audit), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_rows(path: Path, audit: IndexAudit) -> None:
