@@ -219,7 +219,7 @@ def matching() -> Iterator[str]:
             pairs = Pairs("made", texts, texts, labels, tuple(map(str, codes)))
             new = 0.8 * old + 0.6 * other
             found = matched(Population(pairs, seed=sample), old, OLD_THRESHOLD, new, "hits", least=1)
-            change = found.change["false_accepts"]
+            change = found.change.false_accepts
             held += [found.threshold.low <= OLD_THRESHOLD <= found.threshold.high, change.low <= 0 <= change.high]
         yield f"| {clusters} | {held[0]} | {held[1]} |"
 

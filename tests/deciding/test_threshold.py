@@ -4,7 +4,7 @@ import csv
 import json
 import re
 import sys
-from importlib import resources
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -21,7 +21,9 @@ from encheck.deciding.pairs import Pairs, load_pairs
 from encheck.deciding.threshold_text import at, lines
 from encheck.errors import DataError, EncoderError, ModelError, UsageError
 from encheck.statistics.false_accepts import Negatives, lowest_threshold
+from encheck.system.typed_files import typed
 
+SCHEMA = Path(__file__).resolve().parents[2] / "docs/reference/threshold.schema.json"
 HOSTILE = "<script>alert(1)</script>"
 LABELS = {"1": 60, "0": 310, "": 90}
 
@@ -65,12 +67,11 @@ def test_the_promise_the_matches_and_the_old_number_are_answered(found):
     assert (found.outcome, found.exit_code) == ("kept", 0)
     assert found.promise.threshold == found.kept.threshold < 0.45
     assert found.kept.recall.value == 1
-    assert [match.refused for match, _ in found.matches] == [
+    assert [match.refused for match in found.matches] == [
         "", "the old threshold accepts 0 negatives, but 30 are needed to choose by", "",
     ]  # fmt: skip
-    match, point = found.chosen
-    assert match.way == "hits"
-    assert point.hits.value == pytest.approx(found.old.hits.value)
+    assert found.chosen.way == "hits"
+    assert found.chosen.point.hits.value == pytest.approx(found.old.hits.value)
     assert found.same_number.threshold == 0.7
     assert (found.own.threshold, found.at, found.why) == (0.5, found.kept.threshold, "keeping 1%")
     assert {one.name for one in found.slices} == {"channel=app", "channel=web"}
@@ -84,7 +85,7 @@ def test_the_terminal_says_it_in_lines_that_can_be_read(found):
     assert len(said) <= 20
     assert said[0] == f"{at(found.at)}: lowest threshold of new for 1% false accepts, with 95% confidence"
     assert said[1].startswith("it gives hits ")
-    assert said[2].startswith(f"{at(found.chosen[1].threshold)} [")
+    assert said[2].startswith(f"{at(found.chosen.point.threshold)} [")
     assert "new, the same hits as old: false accepts " in said[2]
     assert any(line.startswith("old 0.7: hits ") for line in said)
     assert any(line.startswith("beside it: word overlap") and "chance" in line for line in said)
@@ -92,11 +93,13 @@ def test_the_terminal_says_it_in_lines_that_can_be_read(found):
 
 
 def test_the_json_keeps_its_schema_and_holds_all_of_it(found, folder):
-    schema = json.loads((resources.files("encheck.deciding") / "threshold.schema.json").read_text("utf-8"))
+    schema = json.loads(SCHEMA.read_text("utf-8"))
     raw = json.loads((folder / "threshold.json").read_text("utf-8"))
     jsonschema.validate(raw, schema, cls=jsonschema.Draft202012Validator)
     assert (raw["outcome"], raw["promise"]["threshold"]) == ("kept", found.promise.threshold)
     assert len(raw["sweep"]) == len(found.sweep) > 20
+    assert (raw["schema_version"], raw["asked"]["data"]) == (1, [f"pairs:{folder}/cache.csv"])
+    assert typed(type(found), raw) == found
 
 
 def test_the_page_opens_with_its_pictures_and_no_text_becomes_code(folder, found, chromium):
@@ -281,7 +284,7 @@ def test_a_verifier_makes_a_threshold_where_there_is_none_alone(verified, tmp_pa
     assert "8% false accepts" not in said[1]
     assert f"judged on {both.judged_on} others of other clusters" in said[1]
     assert any(line.startswith("what gets through with the verifier: ") for line in said)
-    schema = json.loads((resources.files("encheck.deciding") / "threshold.schema.json").read_text("utf-8"))
+    schema = json.loads(SCHEMA.read_text("utf-8"))
     raw = json.loads((tmp_path / "threshold.json").read_text("utf-8"))
     jsonschema.validate(raw, schema, cls=jsonschema.Draft202012Validator)
     assert raw["cascade"]["calls"]["value"] == both.calls.value

@@ -30,6 +30,7 @@ from encheck.running.service import EncoderService
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
+from encheck.system.typed_files import as_values, typed
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs/reference"
@@ -262,6 +263,7 @@ def test_rerankers_are_compared_by_200_pairs(tmp_path):
 
     found = encheck.same(Scorer(), Scorer(lambda scores: scores + 1e-3))
     assert (found.outcome, len(found.texts), found.reindex) == ("same for use", 200, None)
+    assert typed(type(found), as_values(found)) == found
     assert encheck.same(Scorer(), Scorer(lambda scores: 1 / (1 + np.exp(-scores)))).causes == ("normalisation",)
     assert encheck.same(Scorer(), Scorer(limit=3)).causes == ()
     encheck.same("jaccard", save=tmp_path / "c.json")

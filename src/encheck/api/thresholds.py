@@ -78,8 +78,11 @@ def threshold(
         skip_bad_rows=skip_bad_rows, model_arg=model_arg, store=store, device=device, dtype=dtype,
     )  # fmt: skip
     budget = max_false_accepts if max_false_accepts is not None or (old and verify is None) else BUDGET
-    asked = Asked(settings, budget, old_threshold, _way(same), threshold_of(own), positives, verify is not None)
-    found = decide(asked, progress=progress or Progress(quiet=True))
+    asked = Asked(
+        settings.models, settings.data, settings.model_args, sample, seed, skip_bad_rows, budget, old_threshold,
+        _way(same), threshold_of(own), positives, verify is not None,
+    )  # fmt: skip
+    found = decide(asked, settings, progress=progress or Progress(quiet=True))
     if report_dir:
         write(found, Path(report_dir).expanduser())
     return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.deciding.rates import BASES, Base, Part, Population, precision
+from encheck.deciding.rates import BASES, Base, Part, Point, Population, precision
 from encheck.statistics.bootstrap import interval
 from encheck.statistics.false_accepts import MIN_ACCEPTED
 from encheck.statistics.figures import Figure
@@ -26,18 +26,27 @@ COUNTED = {"hits": "pairs", "false_accepts": "negatives", "recall": "positives"}
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of each rate, new less old; None of the one that stays, and of what the data cannot say."""
+
+    hits: Figure | None = None
+    false_accepts: Figure | None = None
+    recall: Figure | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """The new model's threshold for the same `way`; `accepted` of what is counted had the old model accepted.
 
-    `does` has hits, false accepts, recall and precision at it, as far as the data can say; `change` what becomes of
-    the first three, new less old. Where `refused` says why, there is no threshold.
+    `point` is what the threshold does; its intervals hold the noise of the choice. Where `refused` says why, there is
+    no threshold.
     """
 
     way: Base
     accepted: int
-    threshold: Figure | None
-    does: dict[str, Figure]
-    change: dict[str, Figure]
+    threshold: Figure | None = None
+    point: Point | None = None
+    change: Change = Change()
     refused: str = ""
 
 
@@ -50,20 +59,22 @@ def matched(
     Refused where the old threshold accepts fewer than `least` of what is counted, or where the data lack the label.
     """
     if not population.has(way):
-        return Match(way, 0, None, {}, {}, f"no pair is labelled as {COUNTED[way][:-1]}")
+        return Match(way, 0, refused=f"no pair is labelled as {COUNTED[way][:-1]}")
     accepted = int((old[population.items(way)] >= old_threshold).sum())
     if accepted < least:
         few = f"the old threshold accepts {accepted} {COUNTED[way]}, but {least} are needed to choose by"
-        return Match(way, accepted, None, {}, {}, few)
+        return Match(way, accepted, refused=few)
     both = _Both(population, old, old_threshold, new, way)
-    point = both.chosen(np.ones((1, population.clusters), np.float32))
+    values = both.chosen(np.ones((1, population.clusters), np.float32))
     rows = max(1, WEIGHTS_AT_ONCE // len(population.pairs.first))
     slices = [population.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
     drawn = np.concatenate([both.chosen(some) for some in slices if len(some)])
-    threshold, *rates = (_rate(float(value), drawn[:, k]) for k, value in enumerate(point[0]))
-    names = both.names
-    return Match(way, accepted, threshold, dict(zip(names, rates, strict=False)),
-                 {base: rates[len(names) + k] for k, base in enumerate(both.bases) if base != way})  # fmt: skip
+    threshold, *rates = (_rate(float(value), drawn[:, k]) for k, value in enumerate(values[0]))
+    does = dict(zip(both.names, rates, strict=False))
+    change = {base: rates[len(does) + k] for k, base in enumerate(both.bases) if base != way}
+    hits = int((new[population.items("hits")] >= threshold.value).sum())
+    point = Point(threshold.value, hits, does["hits"], *map(does.get, ("false_accepts", "recall", "precision")))
+    return Match(way, accepted, threshold, point, Change(**change))
 
 
 def _rate(value: float, replicates: Floats) -> Figure:

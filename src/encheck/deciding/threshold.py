@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -35,18 +35,25 @@ BUDGET = 0.01
 STEPS = 40
 MIN_SLICE_CLUSTERS, MOST_SLICES = 20, 12
 EXAMPLES, IN_THE_WAY = 5, 3
-EXIT = {"kept": 0, "broken": 1, "undecided": 10}
+ExitCode = Literal[0, 1, 10]
+EXIT_CODES: dict[Ends, ExitCode] = {"kept": 0, "no promise asked": 0, "broken": 1, "undecided": 10}
 
 
 @dataclass(frozen=True)
 class Asked:
     """What was asked of `encheck threshold`.
 
-    `settings` name the new model, behind it the old one where `old_threshold` is not None, and last the verifier where
-    it `verifies`. `budget` None asks for no promise. `positives` is the share of production's pairs that are positive.
+    `models` are the new one, behind it the old one where `old_threshold` is not None, and last the verifier where it
+    `verifies`. At most `sample` clusters of the data are taken, None takes all. `budget` None asks for no promise.
+    `positives` is the share of production's pairs that are positive.
     """
 
-    settings: Settings
+    models: tuple[str, ...]
+    data: tuple[str, ...]
+    model_args: tuple[str, ...]
+    sample: int | None
+    seed: int
+    skip_bad_rows: bool
     budget: float | None = BUDGET
     old_threshold: float | None = None
     way: Base = "hits"
@@ -116,15 +123,22 @@ class Example:
 
 @dataclass(frozen=True)
 class ThresholdReport:
-    """All that `encheck threshold` found. `at` is the threshold that slices, rivals and behaviours are of, and `why`
-    says which one that is. Rates have 95% intervals over clusters; a promise is a bound of its own. `examples` are
-    negatives that this threshold accepts. Where none keeps the budget, `in_the_way` has the highest-scoring negatives.
-    `auc` is the share of pairs of a positive and a negative that the scores rank right, None without both.
+    """All that `encheck threshold` found, as threshold.json has it. Shares are from 0 to 1; None: the data cannot say.
 
-    With a `cascade`, a verifier behind the model, the outcome is that of both. `unsaid` says what could not be
-    answered, and why.
+    `outcome` is what became of the promise; without one, "undecided" where the old threshold could not be matched.
+    `exit_code` is 0 for yes, 1 where the promise cannot be kept, 10 where that cannot be told. With a `cascade`, a
+    verifier behind the model, the outcome is that of both.
+
+    `at` is the threshold that slices, rivals and behaviours are of, and `why` says which one that is. Rates have 95%
+    intervals over clusters; a promise is a bound of its own. `examples` are negatives that this threshold accepts.
+    Where none keeps the budget, `in_the_way` has the highest-scoring negatives. `auc` is the share of pairs of a
+    positive and a negative that the scores rank right, None without both. `unsaid` says what could not be answered, and
+    why.
     """
 
+    schema_version: Literal[1] = field(default=1, kw_only=True)
+    outcome: Ends
+    exit_code: ExitCode
     model: str
     baseline: str
     data: Described
@@ -135,7 +149,7 @@ class ThresholdReport:
     own: Point | None
     old: Point | None
     same_number: Point | None
-    matches: tuple[tuple[Match, Point | None], ...]
+    matches: tuple[Match, ...]
     at: float
     why: str
     sweep: tuple[Point, ...]
@@ -149,23 +163,9 @@ class ThresholdReport:
     unsaid: tuple[str, ...]
 
     @property
-    def chosen(self) -> tuple[Match, Point | None] | None:
+    def chosen(self) -> Match | None:
         """The match that was asked for."""
-        return next((one for one in self.matches if one[0].way == self.asked.way), None)
-
-    @property
-    def outcome(self) -> Ends:
-        """What became of the promise; without one, whether the old threshold could be matched."""
-        if self.cascade:
-            return self.cascade.outcome
-        if self.promise:
-            return self.promise.outcome
-        return "undecided" if self.chosen and self.chosen[0].refused else "no promise asked"
-
-    @property
-    def exit_code(self) -> int:
-        """0 yes, 1 the promise cannot be kept, 10 that cannot be told."""
-        return EXIT.get(self.outcome, 0)
+        return next((one for one in self.matches if one.way == self.asked.way), None)
 
 
 @dataclass(frozen=True)
@@ -177,17 +177,14 @@ class _Scored:
     probes: Floats | None
 
 
-def decide(asked: Asked, *, progress: Progress | None = None) -> ThresholdReport:
-    """Answer what was asked; UsageError, DataError or EncoderError if that cannot be."""
-    settings = asked.settings
-    pairs = load_pairs(
-        settings.data[0], sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows
-    )
+def decide(asked: Asked, settings: Settings, *, progress: Progress | None = None) -> ThresholdReport:
+    """Answer what was asked, of models as they are set; UsageError, DataError or EncoderError if that cannot be."""
+    pairs = load_pairs(asked.data[0], sample=asked.sample, seed=asked.seed, skip_bad_rows=asked.skip_bad_rows)
     store = open_store(settings)
     subjects: list[Subject] = []
     try:
         subjects += resolve_models(settings, store).values()
-        kept = _with_vectors(pairs, subjects, skip=settings.skip_bad_rows)
+        kept = _with_vectors(pairs, subjects, skip=asked.skip_bad_rows)
         return _report(asked, pairs, kept, subjects, store, progress or Progress())
     finally:
         if store.size() > store.limit:
@@ -216,12 +213,12 @@ def _with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> P
 def _report(
     asked: Asked, loaded: Pairs, pairs: Pairs, subjects: Sequence[Subject], store: Store, progress: Progress
 ) -> ThresholdReport:
-    population = Population(pairs, positives=asked.positives, seed=asked.settings.seed)
+    population = Population(pairs, positives=asked.positives, seed=asked.seed)
     if asked.budget is not None:
         population.negatives(np.zeros(len(pairs.first)))  # refused before anything is encoded
     if asked.verifies:
         halves(pairs)
-    found = probes(asked.settings.seed)
+    found = probes(asked.seed)
     texts = [(one.first, one.second) for one in found]
     scored = subjects[:-1] if asked.verifies else subjects
     new, *others = [_scored(subject, pairs, texts, store, progress) for subject in scored]
@@ -237,22 +234,28 @@ def _report(
     def point(threshold: float | None, scores: Floats = new.scores) -> Point | None:
         return None if threshold is None else population.points(scores, [threshold])[0]
 
+    both = None
+    if asked.verifies:
+        both = _cascade(asked, pairs, new, found, EncoderService(subjects[-1], store, progress=progress))
+    refused = any(one.refused for one in matches if one.way == asked.way)
+    outcome: Ends = "undecided" if refused else "no promise asked"
+    if promised := both or made:
+        outcome = promised.outcome
     return ThresholdReport(
+        outcome=outcome, exit_code=EXIT_CODES[outcome],
         model=new.subject.label, baseline=old.subject.label if old else "",
         data=_described(loaded, pairs), asked=asked, promise=made, kept=point(made.threshold if made else None),
         strictest=point(strictest),
         own=point(asked.own), old=point(asked.old_threshold, old.scores) if old else None,
         same_number=point(asked.old_threshold) if old else None,
-        matches=tuple((one, _point_of(population, new.scores, one)) for one in matches), at=at, why=why,
+        matches=tuple(matches), at=at, why=why,
         sweep=tuple(population.points(new.scores, _grid(new.scores))),
         rivals=tuple(_rivals(asked, population, new.scores, at)), slices=slices,
-        behaviours=tuple(by_kind(found, new.probes, at, seed=asked.settings.seed)) if new.probes is not None else (),
-        examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc(pairs, new.scores, asked.settings.seed),
+        behaviours=tuple(by_kind(found, new.probes, at, seed=asked.seed)) if new.probes is not None else (),
+        examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc(pairs, new.scores, asked.seed),
         in_the_way=_highest_negatives(pairs, new.scores, -math.inf, IN_THE_WAY)
         if made and made.outcome == "broken" else (),
-        cascade=_cascade(asked, pairs, new, found, EncoderService(subjects[-1], store, progress=progress))
-        if asked.verifies else None,
-        unsaid=(*unsaid, *few),
+        cascade=both, unsaid=(*unsaid, *few),
     )  # fmt: skip
 
 
@@ -273,14 +276,14 @@ def _cascade(asked: Asked, pairs: Pairs, new: _Scored, found: list[Probe], verif
         return verifier.similarities([pairs.first[i] for i in items], [pairs.second[i] for i in items])
 
     both = cascade(pairs, new.scores, verify, verifier=verifier.label, budget=asked.budget, positives=asked.positives,
-                   seed=asked.settings.seed)  # fmt: skip
+                   seed=asked.seed)  # fmt: skip
     if new.probes is None or isinstance(verifier.model, Partial):
         return both
     passed = np.flatnonzero(new.probes >= both.thresholds.first)
     scores = np.full(len(found), np.nan)
     scores[passed] = verifier.similarities([found[i].first for i in passed], [found[i].second for i in passed])
     joined = both.thresholds.joined(new.probes, scores)
-    return replace(both, behaviours=tuple(by_kind(found, joined, both.thresholds.second, seed=asked.settings.seed)))
+    return replace(both, behaviours=tuple(by_kind(found, joined, both.thresholds.second, seed=asked.seed)))
 
 
 def _promise(
@@ -296,13 +299,6 @@ def _matches(asked: Asked, population: Population, old: _Scored | None, new: _Sc
     if old is None or asked.old_threshold is None:
         return []
     return [matched(population, old.scores, asked.old_threshold, new.scores, way) for way in BASES]
-
-
-def _point_of(population: Population, scores: Floats, match: Match) -> Point | None:
-    """What a matched threshold does, with the noise of its choice in the intervals."""
-    if match.threshold is None:
-        return None
-    return replace(population.points(scores, [match.threshold.value])[0], **match.does)  # type: ignore[arg-type]
 
 
 def _at(asked: Asked, made: Promise | None, matches: Sequence[Match], strictest: float | None) -> tuple[float, str]:

@@ -7,10 +7,10 @@ from pathlib import Path
 from encheck.deciding import threshold_charts as charts
 from encheck.deciding import threshold_text as text
 from encheck.deciding.threshold import ThresholdReport
-from encheck.deciding.threshold_json import as_json
 from encheck.reporting.html.page import page
 from encheck.reporting.html.payload import pack
 from encheck.reporting.results import write_named
+from encheck.system.typed_files import as_json
 
 PAGE, RAW = "threshold.html", "threshold.json"
 TITLES = {

@@ -8,7 +8,7 @@ from textwrap import shorten
 from encheck.deciding.behaviours import Behaviour
 from encheck.deciding.cascade import Cascade
 from encheck.deciding.matching import NAMED, Match
-from encheck.deciding.rates import Point
+from encheck.deciding.rates import BASES, Point
 from encheck.deciding.threshold import Described, Example, Rival, ThresholdReport
 from encheck.statistics.bounds import units_needed
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise
@@ -71,8 +71,8 @@ def answers(found: ThresholdReport) -> Iterator[str]:
         yield from of_cascade(found.cascade, found.promise)
     if found.promise:
         yield from of_promise(found)
-    asked_first = sorted(found.matches, key=lambda one: one[0].way != found.asked.way)
-    ways = [of_match(found, match, point) for match, point in asked_first]
+    asked_first = sorted(found.matches, key=lambda one: one.way != found.asked.way)
+    ways = [of_match(found, match) for match in asked_first]
     yield from ways if not found.promise else ()
     if found.behaviours:
         yield from through(f"at {at(found.at)} ({found.why})", found.behaviours)
@@ -84,17 +84,18 @@ def answers(found: ThresholdReport) -> Iterator[str]:
         yield f"beside it: {', '.join(beside(found.rivals))}{chance(found)}"
 
 
-def of_match(found: ThresholdReport, match: Match, point: Point | None) -> str:
+def of_match(found: ThresholdReport, match: Match) -> str:
     """A threshold of the new model that does the same; of the one that was asked for, with what else it does."""
     what = f"the same {NAMED[match.way]} as {found.baseline}"
-    if match.threshold is None or point is None:
+    if match.threshold is None or match.point is None:
         return f"cannot tell: no threshold of {found.model} for {what}, {match.refused}"
     head = f"{at(match.threshold.value)} [{at(match.threshold.low)}, {at(match.threshold.high)}]: {found.model}, {what}"
     if match.way != found.asked.way:
         return head
-    changes = [f"{NAMED[base]} {points(change)}" for base, change in match.change.items()]
+    rates = ((base, getattr(match.change, base)) for base in BASES)
+    changes = [f"{NAMED[base]} {points(change)}" for base, change in rates if change]
     moved = f"; change: {', '.join(changes)}" if changes else ""
-    return f"{head}: {of_point(point, but=match.way)}{moved}"
+    return f"{head}: {of_point(match.point, but=match.way)}{moved}"
 
 
 def points(change: Figure) -> str:
@@ -196,7 +197,7 @@ def beside(rivals: Sequence[Rival]) -> Iterator[str]:
 def chance(found: ThresholdReport) -> str:
     """What it costs whoever accepts at random: as many negatives as positives."""
     point = next((p for p in (found.own, found.kept, found.strictest) if p and p.threshold == found.at), None)
-    point = point or next((p for _, p in found.matches if p and p.threshold == found.at), None)
+    point = point or next((one.point for one in found.matches if one.point and one.point.threshold == found.at), None)
     same = point.recall or point.hits if point else None
     how = "recall" if point and point.recall else "hits"
     return f", chance {percent(same.value)}; all at the same {how}" if same else ""
