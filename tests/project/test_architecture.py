@@ -150,6 +150,12 @@ def test_heavy_libraries_are_imported_where_they_are_used():
     assert {name: libraries for name, libraries in early.items() if libraries} == {}
 
 
+def test_pydantic_stands_at_the_edge_of_files_alone():
+    edge = {"system.typed_files", "system.schema", "options.project_schema", "encoders.entry_schema"}
+    importers = {name.removeprefix("encheck.") for name, tree in named() if "pydantic" in " ".join(imported(tree))}
+    assert importers == edge
+
+
 def test_the_plugin_brings_nothing_heavy_into_other_peoples_runs():
     code = "import encheck.plugin, sys; print(sorted({m.partition('.')[0] for m in sys.modules}))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
