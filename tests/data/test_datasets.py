@@ -4,14 +4,12 @@ import itertools
 import re
 import subprocess
 import sys
-import types
 from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.datasets import load as loading
 from encheck.datasets.clusters import clusters_of, sample_clusters, shares_of
 from encheck.datasets.labelled import from_rows
 from encheck.datasets.load import load, names
@@ -46,22 +44,6 @@ def test_a_name_without_its_path_says_what_the_path_holds(spec):
         load(spec)
     assert str(caught.value).startswith(f"data set {name!r} needs a path: --data {name}:PATH, where PATH holds ")
     assert names()[name].FILES in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("holds", "says"),
-    [
-        ({"read": print}, "has no FILES, which says what PATH should hold"),
-        ({"FILES": "x.tsv"}, "has no read(), groups()"),
-    ],
-)
-def test_a_module_that_is_half_a_data_set_says_what_it_lacks(monkeypatch, holds, says):
-    module = types.ModuleType("encheck.datasets.half")
-    vars(module).update({"LICENCE": "CC0", "__file__": "datasets/half.py", **holds})
-    monkeypatch.setattr(loading, "names", lambda: {"half": module})
-    for spec in ("half", "half:x.tsv"):
-        with pytest.raises(DataError, match=rf"data set 'half': datasets/half.py {re.escape(says)}"):
-            load(spec)
 
 
 def test_a_cluster_that_is_no_text_is_refused():

@@ -139,7 +139,7 @@ WRONG = {
     "prompt without use": (
         "m:\n  adapter: a.b:C\n  prompt: 'query: '",
         3,
-        "an adapter of your own does not support prompt: pass it in options",
+        "does not support prompt: pass it in options",
     ),
     "endless length": (f"m:\n  name: x\n  max_length: {10**30}", 3, "but should be at most 1000000000"),
     "length without end": (f"m:\n  name: x\n  max_length: 0x{'f' * 6000}", 3, "should be at most 1000000000"),

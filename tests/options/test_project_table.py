@@ -30,7 +30,7 @@ WRONG = {
     "unknown key": (
         "[tool.encheck]\nmodel = 'x'",
         2,
-        "[tool.encheck] unknown key 'model'; did you mean 'models'? There are: known_failures, models, ",
+        "[tool.encheck] unknown key 'model'; did you mean 'models'? There are: check-packages, known_failures, models, ",
     ),
     "truth for a size": (
         "[tool.encheck]\n\nstore-limit-mb = true",
@@ -58,6 +58,12 @@ WRONG = {
         "[tool.encheck.known_failures.oracle]\n\nsome_check = ''",
         3,
         "[tool.encheck.known_failures.oracle] some_check is '', but should be a reason",
+    ),
+    "name for a list": ("tool.encheck.check-packages = 'x'", 1, "is 'x', but should be a list of names of packages"),
+    "number for a name": (
+        "tool.encheck.check-packages = ['x', 1]",
+        1,
+        "check-packages is 1, but should be the name of a package",
     ),
     "no file": ("tool.encheck.models = ' '", 1, "[tool.encheck] models is ' ', but should be the path of a file"),
     "inline": ("[tool]\nencheck = {thresholds = {x = 'y'}}", 2, "[tool.encheck.thresholds] x is 'y'"),
@@ -114,7 +120,7 @@ VALUES = st.recursive(
 )
 
 
-@given(st.sampled_from(["thresholds", "known_failures", "models", "store-limit-mb", "x"]), VALUES)
+@given(st.sampled_from(["thresholds", "known_failures", "models", "store-limit-mb", "check-packages", "x"]), VALUES)
 def test_any_value_is_taken_or_is_a_complaint_with_file_and_line(tmp_path_factory, key, value):
     path = tmp_path_factory.getbasetemp() / "any.toml"
     path.write_text(f"[tool.encheck]\n{key} = {toml(value)}\n", "utf-8")

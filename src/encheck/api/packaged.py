@@ -1,8 +1,8 @@
-"""The arguments that make pytest run the packaged checks."""
+"""The arguments that make pytest run encheck's checks and those of installed packages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -10,14 +10,14 @@ from pathlib import Path
 NO_WARNING = ("-W", "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning")
 
 
-def packaged(arguments: Sequence[str], *, plugins: Sequence[str]) -> list[str]:
-    """These arguments for the packaged checks, whatever project the working folder belongs to.
+def packaged(arguments: Sequence[str], *, plugins: Sequence[str], modules: Iterable[str] = ()) -> list[str]:
+    """These arguments for encheck's checks and those of `modules`, whatever project the working folder belongs to.
 
     `plugins` have their entry points' own names: so they are found where plugins are not loaded unasked, and not
     registered twice.
     """
     ini = str(resources.files("encheck") / "run.ini")
     named = [part for plugin in plugins for part in ("-p", plugin)]
-    where = ["-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
+    where = ["-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks", *modules]
     at = list(arguments).index("--") if "--" in arguments else len(arguments)  # behind it stand names of tests alone
     return [*named, *where, *arguments[:at], *NO_WARNING, *arguments[at:]]

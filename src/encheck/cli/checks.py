@@ -10,7 +10,7 @@ import typer
 from encheck.api.packaged import packaged
 from encheck.cli.handing_on import HandsOn, split_at_end_of_options
 from encheck.cli.reports import predictions_app
-from encheck.cli.shared import STOPPED, app, tell, told
+from encheck.cli.shared import STOPPED, app, project, tell, told
 from encheck.cli.table import shows_options
 from encheck.errors import UsageError
 
@@ -62,13 +62,19 @@ def _score(context: typer.Context) -> None:
 
 
 def run_checks(args: Sequence[str]) -> int:
-    """Run encheck's own checks with these arguments of pytest; the exit code."""
+    """Run encheck's checks and those of installed packages with these arguments of pytest; the exit code."""
     import pytest
+
+    from encheck.options import Settings
+    from encheck.running.shipped import checks_of_packages
 
     with told():
         _refuse_cached(args)
+        packages = Settings(project=project()).check_packages
+        added = checks_of_packages(packages) if packages else ()
+    modules = dict.fromkeys(function.__module__ for function, _ in added)
     try:
-        return int(pytest.main(packaged(args, plugins=["encheck.plugin", "encheck.short_options"])))
+        return int(pytest.main(packaged(args, plugins=["encheck.plugin", "encheck.short_options"], modules=modules)))
     except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
         tell("encheck: interrupted. The report is missing or incomplete; run again", err=True)
         return STOPPED

@@ -55,6 +55,7 @@ def show(
     from encheck.datasets.load import is_unlabelled, load, load_in_columns, names
     from encheck.datasets.passages import PassageOptions
     from encheck.reporting.data import describe, describe_columns, rows_of
+    from encheck.system.entry_points import package_of
 
     with told():
         if spec is None and (against or json_file):
@@ -63,9 +64,11 @@ def show(
             raise UsageError("--json requires --against")
         if spec is None:
             rows = [("name", "rows", "path should hold", "licence")]
-            rows += [(name, rows_of(module), module.FILES, module.LICENCE) for name, module in sorted(names().items())]
+            ours, packaged = names().ours, names().packaged
+            rows += [(name, rows_of(module), module.FILES, module.LICENCE) for name, module in sorted(ours.items())]
+            rows += [(name, "-", f"from the package {package_of(packaged[name])}", "-") for name in sorted(packaged)]
             print_table(rows)
-            fetched = ", ".join(sorted(name for name, module in names().items() if hasattr(module, "HUB")))
+            fetched = ", ".join(sorted(name for name, module in ours.items() if hasattr(module, "HUB")))
             tell(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
             return
         if queries is not None and not is_unlabelled(spec, has_log=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,8 @@ import typer
 import typer.core
 
 from encheck.cli.table import as_option
-from encheck.errors import EncheckError, unknown
+from encheck.errors import EncheckError, UsageError, unknown
+from encheck.system import entry_points
 from encheck.system.terminal import LINES, visible
 
 WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it that newer typers carry
@@ -38,34 +40,46 @@ def _unwrap(command: Any) -> None:
 
 
 class Commands(typer.core.TyperGroup):
-    """The commands, in the panels of `PANELS`.
+    """The commands, in the panels of `PANELS`; those of installed packages are in "More".
 
     Wrong use ends with exit code 4, as where encheck finds it.
     """
+
+    def _packaged(self) -> dict[str, EntryPoint]:
+        return entry_points.offered(entry_points.COMMANDS, ours=self.commands)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """The commands in the order of the panels."""
         panels = {name: panel for panel, names in PANELS.items() for name in names}
         for name, command in self.commands.items():
             command.rich_help_panel = panels[name]  # type: ignore[attr-defined]
-        return [*panels]
+        return [*panels, *self._packaged()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """As typer's, with each paragraph of the help on one line, so that it wraps at the terminal's width."""
+        """As typer's, with each paragraph of the help on one line, so that it wraps at the terminal's width.
+
+        What stands in the list for a command of a package imports nothing, and says where it is from.
+        """
         command = super().get_command(ctx, cmd_name)
+        if command is None and (point := self._packaged().get(cmd_name)):
+            said = f"From the package {entry_points.package_of(point)}."
+            return typer.core.TyperCommand(cmd_name, help=said, rich_help_panel="More")
         _unwrap(command)
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As typer's; an unknown name lists what exists, and the nearest."""
+        """As typer's; an unknown name lists what exists, and the nearest. That of a package is imported here."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
-            ctx.fail(unknown("command", args[0], (name for panel in PANELS.values() for name in panel)))
+            if point := self._packaged().get(args[0]):
+                return args[0], _command_of(point), args[1:]
+            ctx.fail(unknown("command", args[0], [*self.commands, *self._packaged()]))
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         """As typer's."""
         try:
-            return super().make_context(*args, **extra)
+            with told():
+                return super().make_context(*args, **extra)
         except WrongUse as error:
             error.exit_code = 4
             raise
@@ -73,7 +87,8 @@ class Commands(typer.core.TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """As typer's."""
         try:
-            return super().invoke(ctx)
+            with told():
+                return super().invoke(ctx)
         except WrongUse as error:
             error.exit_code = 4
             raise
@@ -85,6 +100,22 @@ class Commands(typer.core.TyperGroup):
             )
             wrong.exit_code = 4
             raise wrong from error
+
+
+def _command_of(point: EntryPoint) -> Any:
+    """The command that a package adds: a typer application, or a function of which typer makes one."""
+    found = entry_points.imported(point)
+    if not isinstance(found, typer.Typer):
+        if not callable(found):
+            package = entry_points.package_of(point)
+            raise UsageError(f"the package {package}: {point.value} should be a typer.Typer() or a function")
+        function, found = found, typer.Typer(add_completion=False)
+        found.command()(function)
+    command: Any = typer.main.get_command(found)
+    command.name = point.name
+    command.params = [one for one in command.params if one.name not in ("install_completion", "show_completion")]
+    _unwrap(command)
+    return command
 
 
 app = typer.Typer(

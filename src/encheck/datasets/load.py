@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import pkgutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -30,6 +30,7 @@ from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows, Readings
 from encheck.datasets.searched_texts import groups_of
 from encheck.errors import DataError, UsageError, unknown
+from encheck.system import entry_points
 from encheck.system.garbage import uncollected
 from encheck.system.paths import exists, typed
 from encheck.types import Group
@@ -55,14 +56,45 @@ class _Asked:
     shared: str | None = None
 
 
+class DataSets(Mapping[str, ModuleType]):
+    """The data sets that there are, by name: every module of this package that has a LICENCE, and those of packages.
+
+    Those of `packaged` are modules or objects with the same names in them, and are imported when they are asked for:
+    UsageError where that fails. DataError for one that lacks what a data set has to have.
+    """
+
+    def __init__(self) -> None:
+        modules = [
+            importlib.import_module(f"{encheck.datasets.__name__}.{m.name}")
+            for m in pkgutil.iter_modules(encheck.datasets.__path__)
+        ]
+        self.ours = {m.__name__.rpartition(".")[2].replace("_", "-"): m for m in modules if hasattr(m, "LICENCE")}
+        self.packaged = entry_points.offered(entry_points.DATA, ours=self.ours)
+        self._imported = dict(self.ours)
+        for name, module in self.ours.items():
+            _refuse_unfinished(name, module, str(module.__file__))
+
+    def __getitem__(self, name: str) -> ModuleType:
+        if name not in self._imported:
+            module = entry_points.imported(self.packaged[name])
+            _refuse_unfinished(name, module, f"the package {entry_points.package_of(self.packaged[name])}")
+            self._imported[name] = module
+        return self._imported[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.ours or name in self.packaged
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*self.ours, *self.packaged)
+
+    def __len__(self) -> int:
+        return len(self.ours) + len(self.packaged)
+
+
 @cache
-def names() -> dict[str, ModuleType]:
-    """The data sets that there are: every module of this package that has a LICENCE."""
-    found = [
-        importlib.import_module(f"{encheck.datasets.__name__}.{m.name}")
-        for m in pkgutil.iter_modules(encheck.datasets.__path__)
-    ]
-    return {m.__name__.rpartition(".")[2].replace("_", "-"): m for m in found if hasattr(m, "LICENCE")}
+def names() -> DataSets:
+    """The data sets that there are, by name."""
+    return DataSets()
 
 
 @uncollected()
@@ -99,7 +131,6 @@ def load(
     name, _, reading = full.partition("@")
     module = _module_of(spec, name)
     _refuse_reading(name, module, reading, path)
-    _refuse_unfinished(name, module)
     if not path:
         return replace(_embedded(name, module), name=label or stem(full))
     if made := _made(module, path):
@@ -147,7 +178,9 @@ def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | No
     label, spec = _named(None, spec, has_log=False)
     name, _, path = spec.partition(":")
     module = names().get(name)
-    if module is None or not path or not hasattr(module, "hold") or module.taken_for(_place(path)):
+    if module is None or not path or not hasattr(module, "hold"):
+        return None
+    if hasattr(module, "taken_for") and module.taken_for(_place(path)):
         return None
     asked = _Asked(label or name, path, "", None, 0, AS_USUAL, BadRows(skip=skip_bad_rows))
     found = _held(name, module, asked)
@@ -425,14 +458,17 @@ def _sampled(asked: _Asked, found: Collection, licence: str) -> Dataset:
     )  # fmt: skip
 
 
-def _refuse_unfinished(name: str, module: ModuleType) -> None:
-    """DataError for a module that lacks what a data set has to have."""
+def _refuse_unfinished(name: str, module: ModuleType, place: str) -> None:
+    """DataError for a module, of this file or package, that lacks what a data set has to have."""
     readers = ("read", "groups", "collection", "contrasts", "texts", "embedded")
     offers = [what for what in readers if hasattr(module, what)]
-    if not offers or ("embedded" not in offers and not hasattr(module, "FILES")):
-        no_reader = "no read(), groups(), collection(), contrasts() or texts()"
-        lacks = "no FILES, which says what PATH should hold" if offers else no_reader
-        raise DataError(f"data set {name!r}: {module.__file__} has {lacks}")
+    lacks = "" if hasattr(module, "LICENCE") else "no LICENCE"
+    if not offers:
+        lacks = "no read(), groups(), collection(), contrasts() or texts()"
+    elif "embedded" not in offers and not hasattr(module, "FILES"):
+        lacks = "no FILES, which says what PATH should hold"
+    if lacks:
+        raise DataError(f"data set {name!r}: {place} has {lacks}")
 
 
 def _refuse_reading(name: str, module: ModuleType, reading: str, path: str) -> None:
@@ -455,7 +491,7 @@ def _refuse_reading(name: str, module: ModuleType, reading: str, path: str) -> N
 def _read(module: ModuleType, path: str, bad: BadRows, reading: str = "") -> Iterable[Any]:
     """What lies at the path, or on the hub where that is what the path says and the data set is there."""
     if path == WORD and not hasattr(module, "HUB") and not exists(path):
-        there = ", ".join(name for name, other in names().items() if hasattr(other, "HUB"))
+        there = ", ".join(name for name, other in names().ours.items() if hasattr(other, "HUB"))
         raise DataError(f"this data set is not on the hub: give the path of {module.FILES}. On the hub are: {there}")
     if path == WORD and hasattr(module, "HUB"):
         return cast("Hub | Hubs", module.HUB).read(bad)

@@ -24,6 +24,7 @@ from encheck.encoders.protocol import Encoder, Model, PairScorer
 from encheck.errors import ModelError, UsageError, unknown
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
+from encheck.system import entry_points
 from encheck.system.paths import exists, is_folder, typed
 
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
@@ -173,6 +174,9 @@ def _adapter(config: ModelConfig) -> Callable[..., Model]:
         module, _, name = known.path.partition(":")
         ours: Callable[..., Model] = getattr(importlib.import_module(module), name)
         return ours
+    if point := entry_points.offered(entry_points.ADAPTERS).get(config.adapter):
+        packaged: Callable[..., Model] = entry_points.imported(point)
+        return packaged
     try:
         found: Callable[..., Model] = own.imported(config.adapter)
     except Exception as error:

@@ -16,6 +16,7 @@ from encheck.encoders.entry_schema import text_fields, wrong_values
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.problems import problems
 from encheck.errors import ConfigError, unknown
+from encheck.system import entry_points
 from encheck.system.config_text import config_text
 from encheck.system.schema import Place
 
@@ -184,8 +185,16 @@ def _packaged() -> dict[str, ModelConfig]:
 
 
 def known_models(own: Path | None = None) -> dict[str, ModelConfig]:
-    """The packaged entries, with those of the user's own models.yaml over them."""
+    """The entries that come with encheck and the adapters of installed packages, under those of the user's own file.
+
+    UsageError for a package whose adapter has the name of a model or an adapter of encheck's.
+    """
     entries = dict(_packaged())
+    packaged = entry_points.offered(entry_points.ADAPTERS, ours={*entries, *ADAPTERS})
+    entries |= {
+        name: ModelConfig(name, adapter=name, description=f"from the package {entry_points.package_of(point)}")
+        for name, point in packaged.items()
+    }
     if own is not None and own.exists():
         entries |= read_models(own)
     return entries

@@ -8,6 +8,7 @@ from encheck.encoders.adapters import ADAPTERS, DTYPES, POOLINGS
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import unknown
 from encheck.similarity import SIMILARITIES
+from encheck.system import entry_points
 
 _WEIGHTS = (
     *("revision", "package", "sha256", "prompt", "prompts", "pooling", "truncate_dim", "max_length", "dtype"),
@@ -26,10 +27,12 @@ WANTED: dict[type, str] = {
 
 def problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
     """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
-    own = ":" in config.adapter
-    if config.adapter not in ADAPTERS and not own:
-        yield "adapter", unknown("adapter", config.adapter, [*ADAPTERS, "package.module:Class"])
-        return
+    own = config.adapter not in ADAPTERS
+    if own and ":" not in config.adapter:
+        packaged = entry_points.offered(entry_points.ADAPTERS, ours=ADAPTERS)
+        if config.adapter not in packaged:
+            yield "adapter", unknown("adapter", config.adapter, [*ADAPTERS, *packaged, "package.module:Class"])
+            return
     if not own and not config.name and ADAPTERS[config.adapter].source != "optional":
         yield "", f"model {config.label!r} has no name: give a folder or a hub id"
     for name, known in (("dtype", DTYPES), ("similarity", SIMILARITIES), ("pooling", POOLINGS)):
@@ -42,7 +45,7 @@ def problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
 def _own_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
     for name in _WEIGHTS:
         if _is_set(config, name):
-            yield name, f"an adapter of your own does not support {name}: pass it in options"
+            yield name, f"adapter {config.adapter!r} does not support {name}: pass it in options"
 
 
 def _is_set(config: ModelConfig, name: str) -> bool:

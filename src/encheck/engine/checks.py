@@ -1,4 +1,4 @@
-"""The checks that come with encheck, and how a few of them are selected by property."""
+"""The checks that there are, and how a few of them are selected by property."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from encheck.engine.cases import cases, claims_on, name_of
 from encheck.errors import UsageError, unknown
 from encheck.options import Settings
 from encheck.running.case import Case
-from encheck.running.shipped import shipped_checks
+from encheck.running.shipped import checks_of_packages, shipped_checks
 
 CheckFunction = Callable[..., object]
 
@@ -50,12 +50,14 @@ class Check:
         return cases(settings.models, settings.data, self.function.__name__, self.claim, self.property)
 
 
-def packaged_checks(data: Sequence[str] = ()) -> tuple[Check, ...]:
-    """The checks of `encheck.checks`, file by file, in the order in which they stand there.
+def packaged_checks(data: Sequence[str] = (), packages: Iterable[str] = ()) -> tuple[Check, ...]:
+    """The checks of `encheck.checks`, then of these installed packages, file by file, in their order there.
 
-    Those of properties of the user's own are of what the `data` name: none without any.
+    Those of properties of the user's own are of what the `data` name: none without any. UsageError for a package whose
+    checks cannot be imported, or have the names of others.
     """
-    return tuple(Check(function, one) for function, claim in shipped_checks() for one in claims_on(claim, data))
+    found = (*shipped_checks(), *checks_of_packages(tuple(packages)))
+    return tuple(Check(function, one) for function, claim in found for one in claims_on(claim, data))
 
 
 def checks_in(file: str | Path) -> tuple[Check, ...]:

@@ -218,7 +218,7 @@ def decide(
     from encheck.engine.conclusion import GateOptions, refuse_beforehand
     from encheck.gating.baseline import read as read_baseline
     from encheck.gating.purpose import DECIDED_BY
-    from encheck.options import threshold_of
+    from encheck.options import Settings, project_table, threshold_of
 
     _refuse_wrong(options, primary, inconclusive)
     thresholds = [threshold] if isinstance(threshold, int | float) else list(threshold)
@@ -227,7 +227,8 @@ def decide(
         options = {**options, "threshold": thresholds[0]}  # by which checks of labelled pairs count
     _refuse_twins(new, old, twins)
     asked = with_property([data] if isinstance(data, str) else list(data), options.get("property"))
-    every = (*packaged_checks(asked), *(check for file in own_checks for check in checks_in(file)))
+    packages = Settings(project=project_table(Path("pyproject.toml"))).check_packages
+    every = (*packaged_checks(asked, packages), *(check for file in own_checks for check in checks_in(file)))
     refuse_twice(every)
     chosen = None if checks is None and names is None else select_checks(every, checks, names)
     anchors = (read_baseline(_as_path(anchor)),) if anchor else ()
@@ -565,9 +566,11 @@ def _shipped(old: object, data: Sequence[str], options: Mapping[str, Given]) -> 
     from encheck.options import Settings, project_table
 
     asked = {name for name, value in options.items() if value}
-    if not isinstance(old, str) or [*data] != ["probes"] or asked - PLAIN or (found := shipped_of(old)) is None:
-        return None
     settings = Settings(project=project_table(Path("pyproject.toml")))
+    if not isinstance(old, str) or [*data] != ["probes"] or asked - PLAIN or settings.check_packages:
+        return None
+    if (found := shipped_of(old)) is None:
+        return None
     model = load(known_models(settings.models_file)[old], device=Device("cpu"))
     is_same = model.fingerprint() == found.model["fingerprint"]
     return found if is_same and has_shipped("probes", load_data("probes", sample=None).fingerprint) else None

@@ -270,8 +270,8 @@ class Recorder:
         first = self.described[0] if self.described else {"models": [], "data": []}
         looked = self.first_look
         named = {
-            "id": folder, "command": command, "versions": versions(), "environment": environment(),
-            "settings": settings, "rest": for_the_rest,
+            "id": folder, "command": command, "versions": versions(settings, [m["adapter"] for m in first["models"]]),
+            "environment": environment(), "settings": settings, "rest": for_the_rest,
         }  # fmt: skip
         return {
             "schema_version": SCHEMA_VERSION,

@@ -61,12 +61,13 @@ def run(
 
     specs, loaded = named_models(model)
     datasets = with_property([data] if isinstance(data, str) else list(data), options.pop("property", None))
-    chosen = select_checks(packaged_checks(datasets), checks)
     with scratch_store(options) as kept:
         settings = from_keywords(specs, datasets, {**options, **kept, "report_dir": report_dir})
+        every = packaged_checks(datasets, settings.check_packages)
+        chosen = select_checks(every, checks)
         if settings.report_dir:
             refuse_place(str(settings.report_dir))
-        return _evaluated(settings, chosen, loaded)
+        return _evaluated(settings, chosen, every, loaded)
 
 
 @contextmanager
@@ -165,7 +166,9 @@ def measure(
     return recorder
 
 
-def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str, Model]) -> Results:
+def _evaluated(
+    settings: Settings, checks: Sequence[Check], every: Sequence[Check], loaded: Mapping[str, Model]
+) -> Results:
     """Measure, judge and record; the report is written where a folder is named."""
     from encheck.engine.conclusion import (
         GateOptions,
@@ -182,7 +185,7 @@ def _evaluated(settings: Settings, checks: Sequence[Check], loaded: Mapping[str,
     if save:
         refuse_beforehand(settings.queries, len(settings.seed_replicates), save)
     recorder = measure(
-        settings, checks, every=packaged_checks(settings.data), loaded=loaded,
+        settings, checks, every=every, loaded=loaded,
         refuse=(lambda subjects, _data: refuse_models((), subjects)) if save else None,
     )  # fmt: skip
     end = conclude(recorder, settings, recorder.status, GateOptions(save=save))

@@ -66,7 +66,7 @@ COLUMNS = ("case", "key", "near", "far")
 ENCODINGS = {"key": "DELTA_BINARY_PACKED", "near": "BYTE_STREAM_SPLIT", "far": "BYTE_STREAM_SPLIT"}
 SETTINGS = (
     "epsilon", "sample", "seed", "dtype", "store_dtype", "generator_mode", "passage_words", "near_duplicates",
-    "search_index",
+    "search_index", "check_packages",
 )  # fmt: skip
 
 

@@ -58,6 +58,13 @@ def partial_gate(
         why.append(f"the selection left out checks that these data allow, such as {named}")
     if unselected(baseline, results) & _elsewhere(baseline, results):
         why.append("the baseline has other data, of which no check was run")
+    then, now = ({*of.get("check_packages", ())} for of in (baseline.summary["settings"], results["run"]["settings"]))
+    for names, side in ((then - now, "the baseline"), (now - then, "the candidate")):
+        if names:
+            why.append(
+                f"only {side} was run with checks of the package {', '.join(sorted(names))}. Remedy: check-packages "
+                "of [tool.encheck] names those that take part, and --save-baseline makes the baseline again"
+            )
     if uncompared:
         why.append(f"the baseline lacks cases ({', '.join(uncompared)})")
     if missing and not about["error"]:  # a model that cannot encode lacks them all, and is blocked

@@ -649,7 +649,8 @@ def _same_weights(baseline: Baseline, results: Results, model: str) -> Iterator[
 def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:
     """What was otherwise when the baseline was made."""
     then, now = baseline.summary, results
-    pairs = [(f"--{k.replace('_', '-')}", v, now["run"]["settings"].get(k)) for k, v in then["settings"].items()]
+    settings = {k: v for k, v in then["settings"].items() if k != "check_packages"}  # of which `partial_gate` tells
+    pairs = [(f"--{k.replace('_', '-')}", v, now["run"]["settings"].get(k)) for k, v in settings.items()]
     pairs += [(k, then["versions"].get(k), now["run"]["versions"].get(k)) for k in sorted(then["versions"])]
     there = {d["name"]: d for d in now["data"]}
     for data in then["data"]:

@@ -20,6 +20,8 @@ WANTED = {
     "known_failures.*.*": "a reason",
     "models": "the path of a file",
     "store-limit-mb": "a whole number of megabytes",
+    "check-packages": "a list of names of packages",
+    "check-packages.*": "the name of a package",
 }
 
 
@@ -42,6 +44,7 @@ def _schema() -> type[BaseModel]:
         "thresholds": (dict[str, float], {}),
         "known_failures": (dict[str, dict[str, text]], {}),
         "models": (text, "models.yaml"),
+        "check_packages": (list[text], Field([], alias="check-packages")),
         "store_limit_mb": (int, Field(0, alias="store-limit-mb", ge=0, le=MAX_MEGABYTES)),
     }
     strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)

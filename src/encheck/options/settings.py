@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from encheck.encoders.adapters import DTYPES
+from encheck.errors import ConfigError, unknown
 from encheck.options.option import Option, option
 from encheck.options.project import project_table
 from encheck.options.values import (
@@ -24,6 +25,7 @@ from encheck.options.values import (
     threshold_of,
     words_of,
 )
+from encheck.system import entry_points
 
 
 @dataclass(frozen=True)
@@ -212,6 +214,19 @@ class Settings:
         """The user's own models.yaml."""
         return self.root / str(self.project.get("models", "models.yaml"))
 
+    @property
+    def check_packages(self) -> tuple[str, ...]:
+        """The packages whose checks take part beside encheck's: those of `check-packages`, else all that are installed.
+
+        ConfigError for one that is not installed.
+        """
+        installed = entry_points.offered(entry_points.CHECKS)
+        named = self.project.get("check-packages", installed)
+        if strange := [name for name in named if name not in installed]:
+            said = unknown("package of checks", strange[0], installed)
+            raise ConfigError(f"[tool.encheck] of pyproject.toml: check-packages: {said}. Remedy: install it")
+        return tuple(sorted({*named}))
+
 
 OPTIONS: Mapping[str, Option] = {f.name: f.metadata["option"] for f in fields(Settings) if "option" in f.metadata}
 """The option of each setting, by the setting's name."""
@@ -246,7 +261,8 @@ def data_of(parsed: Any) -> tuple[str, ...]:
 def described(settings: Settings) -> dict[str, Any]:
     """The settings that results.json shows and a baseline keeps."""
     kept = {name: getattr(settings, name) for name, one in OPTIONS.items() if one.kept}
-    return {name: _plain(value) for name, value in kept.items()}
+    packages = {"check_packages": settings.check_packages} if settings.check_packages else {}
+    return {name: _plain(value) for name, value in (kept | packages).items()}
 
 
 def _plain(value: Any) -> Any:

@@ -44,9 +44,9 @@ def pytest_load_initial_conftests(
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
-    collection.register_markers(config)
     guard_log()
     with usage_errors():
+        collection.register_markers(config)
         options.refuse_wrong(config.option)
         collection.refuse_wrong_properties(config)
     config.stash[PROCESS] = Worker(config) if hasattr(config, "workerinput") else Controller(config)

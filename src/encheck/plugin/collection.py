@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from inspect import isfunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from encheck.claims import Claim, claim_of, properties_in, sentence_of, tested
 from encheck.options import data_of, models_of
+from encheck.system import entry_points
 
 if TYPE_CHECKING:
+    from encheck.options import Settings
     from encheck.running.case import Case
 
 
@@ -47,17 +49,15 @@ def checks_among(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     return [item for item in items if claim_at(item)]
 
 
-def existing_cases(option: Any, collected: Iterable[pytest.Item]) -> dict[str, Case]:
-    """Every case of the checks that ship and of those that pytest `collected`, by name (check/data/level)."""
-    from encheck.engine.cases import cases
+def existing_cases(settings: Settings, collected: Iterable[pytest.Item]) -> dict[str, Case]:
+    """Every case of the checks that ship, of those of packages, and of those that pytest `collected`.
+
+    By name: check/data/level.
+    """
     from encheck.engine.checks import packaged_checks
 
-    models, data = models_of(option), data_of(option)
-    shipped = (
-        case
-        for check in packaged_checks(data)
-        for case in cases(models, data, check.function.__name__, check.claim, check.property)
-    )
+    packaged = packaged_checks(settings.data, settings.check_packages)
+    shipped = (case for check in packaged for case in check.cases(settings))
     return {case.id.of_any_model: case for case in (*shipped, *map(case_of, collected))}
 
 
@@ -74,17 +74,24 @@ def register_markers(config: pytest.Config) -> None:
 
 
 def _check_files(config: pytest.Config) -> Iterator[Path]:
-    """The files of encheck's own checks; for --markers also those that pytest would look for checks in."""
-    yield from _shipped_files()
+    """The files of encheck's checks; for --markers also those of packages, and those that pytest would look into."""
+    yield from _files_of("encheck.checks")
     if config.option.markers:
+        for point in entry_points.offered(entry_points.CHECKS).values():
+            with entry_points.importing(point):  # find_spec imports the packages above a module
+                files = [*_files_of(point.module)]
+            yield from files
         for place in (config.invocation_params.dir / place.partition("::")[0] for place in config.args):
             yield from sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
 
 
-def _shipped_files() -> Iterator[Path]:
-    """The files of encheck's own checks."""
-    found = find_spec("encheck.checks")
-    for folder in (found.submodule_search_locations if found else None) or ():
+def _files_of(module: str) -> Iterator[Path]:
+    """The files of checks that a module is or, as a package, has; it is not imported."""
+    found = find_spec(module)
+    folders = (found.submodule_search_locations if found else None) or ()
+    if found and found.origin and not folders:
+        yield Path(found.origin)
+    for folder in folders:
         yield from sorted(Path(folder).glob("test_*.py"))
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from encheck.claims import Claim
     from encheck.engine.checks import CheckFunction
     from encheck.engine.evaluation import Evaluation
+    from encheck.options import Settings
     from encheck.running.case import Case
 
 EVALUATION: pytest.StashKey[Evaluation] = pytest.StashKey()
@@ -46,8 +47,9 @@ def _open_session(
     if not checks or config.option.collectonly:
         return
     with process.refusing(items):
-        existing = collection.existing_cases(config.option, collected)
-        evaluation = config.stash[EVALUATION] = _evaluation_of(config, process, checks, existing)
+        settings = settings_of(config, process.store)
+        existing = collection.existing_cases(settings, collected)
+        evaluation = config.stash[EVALUATION] = _evaluation_of(settings, process, checks, existing)
         process.refuse_models(evaluation)
         levels = {check: set(map(str, claim.levels)) for check, claim in offered.items()}
         unknown_names.refuse_unknown_checks(config, evaluation.settings, evaluation.bench.subjects, levels)
@@ -55,7 +57,7 @@ def _open_session(
 
 
 def _evaluation_of(
-    config: pytest.Config, process: Process, checks: list[pytest.Item], existing: Mapping[str, Case]
+    settings: Settings, process: Process, checks: list[pytest.Item], existing: Mapping[str, Case]
 ) -> Evaluation:
     """The evaluation of these checks; those that have the name of another one are marked."""
     from encheck.engine.cases import clashes
@@ -64,7 +66,6 @@ def _evaluation_of(
 
     for item, problem in clashes([(item, item.nodeid, collection.case_of(item)) for item in checks]):
         item.stash[CLASH] = problem
-    settings = settings_of(config, process.store)
     mode = mode_of(settings, is_junit=process.is_junit)
     cases = list(map(collection.case_of, checks))
     return Evaluation.open(settings, cases, existing=existing, run=process.run, mode=mode)

@@ -6,7 +6,7 @@ import json
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from encheck.errors import UsageError
-from encheck.system import files
+from encheck.system import entry_points, files
 from encheck.system.documents import json_of
 from encheck.system.files import write_text
 from encheck.system.json_schema import refuse_other_types, schema_of
@@ -50,14 +50,24 @@ GIVEN = (
 NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
-def versions() -> dict[str, str]:
-    """Versions of what computes, read without importing it."""
+def versions(settings: Mapping[str, Any], adapters: Iterable[str]) -> dict[str, str]:
+    """Versions of what computes, read without importing it: of what encheck needs, then of packages that took part.
+
+    Those have the checks or the data of these settings, or one of these adapters.
+    """
     found = {}
     for name in PACKAGES:
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
+    data = [spec.partition(":")[0].partition("@")[0] for spec in settings.get("data", ())]
+    for group, names in (
+        (entry_points.CHECKS, settings.get("check_packages", ())),
+        (entry_points.DATA, data),
+        (entry_points.ADAPTERS, adapters),
+    ):
+        found |= entry_points.versions_of(group, names)
     return found
 
 

@@ -1,0 +1,80 @@
+"""What installed packages add: adapters, data sets, commands and checks, by the entry points that they declare.
+
+An entry point is `NAME = module` or `NAME = module:object` in one of the four groups. Nothing of a package is imported
+before its name is asked for. Only installed packages count: what lies in the working folder is not looked at, although
+`python -m encheck` could import it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import UsageError
+
+ADAPTERS, DATA, COMMANDS, CHECKS = (f"encheck.{name}" for name in ("adapters", "data", "commands", "checks"))
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def offered(group: str, ours: Collection[str] = ()) -> dict[str, EntryPoint]:
+    """The entry points of a group, by name; none is imported.
+
+    UsageError for a name of `ours`, one that two packages declare, and one that no option could take.
+    """
+    found: dict[str, EntryPoint] = {}
+    for point in _installed(group):
+        declares = f"the package {package_of(point)} declares the name {point.name!r} in {group}"
+        remedy = "Remedy: uninstall it, or ask its author for another name"
+        if not NAME.fullmatch(point.name):
+            raise UsageError(f"{declares}, but a name has letters, digits, '.', '_' and '-' alone. {remedy}")
+        if point.name in ours or point.name in found:
+            other = f"the package {package_of(found[point.name])}" if point.name in found else "encheck itself"
+            raise UsageError(f"{declares}, which {other} has. {remedy}")
+        found[point.name] = point
+    return found
+
+
+@cache
+def _installed(group: str) -> tuple[EntryPoint, ...]:
+    here = Path.cwd()
+    folders = ((point, point.dist.locate_file("")) for point in entry_points(group=group) if point.dist)
+    points = (point for point, folder in folders if Path(str(folder)).resolve() != here)
+    return tuple(sorted(points, key=lambda point: (point.name, package_of(point))))
+
+
+def package_of(point: EntryPoint) -> str:
+    """The name and the version of the package that declares it."""
+    assert point.dist
+    return f"{point.dist.name} {point.dist.version}"
+
+
+def versions_of(group: str, names: Iterable[str]) -> dict[str, str]:
+    """The versions of the packages that declare these names; names that none declares are left out."""
+    points = offered(group)
+    found = (points[name].dist for name in names if name in points)
+    return {package.name: package.version for package in found if package}
+
+
+def imported(point: EntryPoint) -> Any:
+    """The module or object; UsageError names the package where that fails."""
+    with importing(point):
+        return point.load()
+
+
+@contextmanager
+def importing(point: EntryPoint) -> Iterator[None]:
+    """Turn whatever goes wrong while the package is imported into a UsageError that names it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # also sys.exit, and what pytest raises to skip a module
+        raise UsageError(
+            f"the package {package_of(point)} cannot be imported: {point.value}: {type(error).__name__}: {error}. "
+            "Remedy: install it again, or uninstall it"
+        ) from error
