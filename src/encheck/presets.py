@@ -18,27 +18,26 @@ from encheck.metrics import adjusted_rate, both_directions, directions_mean, mar
 from encheck.metrics.crossed import figures
 from encheck.metrics.metric import calibrated
 
-Decorator = Callable[[Function], Function]
 MARGINS = (mean_margin, mean_margin.calibrated)
 RATES = (margin_rate, margin_rate.calibrated, *MARGINS)
 SHARED: dict[str, Any] = {"floor": 0.5, "aim": 0.8, "source": "docs/probes.md"}
 
 
-def change_is_farther(name: str, **declared: Any) -> Decorator[Function]:
+def change_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
     """A change of this phenomenon is farther than a rewording that keeps it."""
     items = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
     shared = {"property": name, "metric": adjusted_rate.calibrated, "gates": margin_rate, "show": RATES, **SHARED}
     return claim(items, **shared | declared)
 
 
-def other_statement_is_farther(name: str, **declared: Any) -> Decorator[Function]:
+def other_statement_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
     """The control: another statement in the same place is farther than a rewording that keeps the phenomenon."""
     items = contrast(phenomenon(name, "kept"), phenomenon(name, "control"))
     shared = {"property": name, "metric": margin_rate.calibrated, "show": (margin_rate, *MARGINS), **SHARED}
     return claim(items, **shared | declared)
 
 
-def seen_in_both_directions(name: str, **declared: Any) -> Decorator[Function]:
+def seen_in_both_directions(name: str, **declared: Any) -> Callable[[Function], Function]:
     """Of two texts that differ in this phenomenon, each is nearer to its own rewording: surface rules win one of two.
 
     Guessing wins both in a quarter of the groups, which is the floor.

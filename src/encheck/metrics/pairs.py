@@ -126,8 +126,8 @@ def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate
 
 def shares_above(scores: PairScores, *, threshold: float | None = None) -> Iterator[Estimate]:
     """Those of both labels; none without a threshold."""
-    labels = () if threshold is None else (1, 0)
-    return (share_above(scores, label=label, threshold=threshold) for label in labels)
+    if threshold is not None:
+        yield from (share_above(scores, label=label, threshold=threshold) for label in (1, 0))
 
 
 @metric(values=similarities, contrast=between_labels, references=references_between, chance=0.0, label="calibrated gap")
