@@ -264,6 +264,7 @@ def test_checks_whose_names_are_taken_or_missing_are_refused(site):
     (site / "acme/checks/test_antonym.py").write_text("")
     with pytest.raises(UsageError, match=r"acme-encheck 1.2: acme.checks has no check"):
         checks_of_packages(("loud",))
+    assert Settings(project={"check-packages": ["loud"]}).check_packages == ("loud",)
     with pytest.raises(ConfigError, match="unknown package of checks"):
         _ = Settings(project={"check-packages": ["quiet"]}).check_packages
 

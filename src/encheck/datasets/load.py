@@ -133,7 +133,8 @@ def load(
     _refuse_reading(name, module, reading, path)
     if not path:
         return replace(_embedded(name, module), name=label or stem(full))
-    if made := _made(module, path):
+    made: Dataset | None = module.made(path) if hasattr(module, "made") else None
+    if made:
         return replace(made, name=label or stem(spec).replace(":", "-"))
     called = label or stem(spec)
     asked = _Asked(called, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
@@ -314,12 +315,6 @@ def _embedded(name: str, module: ModuleType) -> Dataset:
         wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
         raise DataError(f"data set {name!r} needs a path: {wanted}")
     found: Dataset = module.embedded()
-    return found
-
-
-def _made(module: ModuleType, path: str) -> Dataset | None:
-    """What a module makes by itself where the path says so; None for a path to read."""
-    found: Dataset | None = module.made(path) if hasattr(module, "made") else None
     return found
 
 

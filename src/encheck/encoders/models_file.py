@@ -133,7 +133,8 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label", "options", "thresholds", "known_failures"}
     changed: dict[str, Any] = {}
     adapter = args.get("adapter", config.adapter)
-    options, texts = dict(config.options), _text_options(adapter)
+    options = dict(config.options)
+    texts = {name for name, wants in ADAPTERS[adapter].options.items() if wants is str} if adapter in ADAPTERS else ()
     _refuse_unknown(args, adapter, fields)
     for key, text in args.items():
         if key not in fields:
@@ -154,12 +155,6 @@ def _refuse_unknown(args: Mapping[str, str], adapter: str, fields: set[str]) -> 
         known = fields | ADAPTERS[adapter].options.keys()
         if key not in known:
             raise ConfigError(f"--model-arg {key}={text}: {unknown(f'field or option of {adapter}', key, known)}")
-
-
-def _text_options(adapter: str) -> set[str]:
-    """The options of an adapter that are text."""
-    known = ADAPTERS[adapter].options if adapter in ADAPTERS else {}
-    return {name for name, wants in known.items() if wants is str}
 
 
 def _argument(key: str, text: str) -> Any:
