@@ -9,9 +9,10 @@ from __future__ import annotations
 import builtins
 import hashlib
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from encheck.ids import CaseId, ItemId
 
@@ -533,17 +534,54 @@ class Chain:
 Item = SentencePair | Triplet | Crossed | Contrast | BothOrders | Chain | Query | SearchingQuery | Repeated | Classified
 
 
+class WholeItems(Sequence[Any]):
+    """Items that are too many to hold in memory: they have themselves scored, and nothing goes through them one by one.
+
+    `kind` is that of each item.
+    """
+
+    kind: Kind
+
+    @abstractmethod
+    def refuse(self, subject: Any) -> None:
+        """NothingToMeasure for a model under test that cannot score them part by part."""
+
+    @abstractmethod
+    def prepare(self, subject: Any, together: Sequence[Any], *, locks: Any, progress: Any) -> int:
+        """Have a model score all that these items of one data set need together; how many scores it computed.
+
+        NothingToMeasure as of `refuse`; EncoderError where the model fails.
+        """
+
+    @abstractmethod
+    def measured(self, by: Any, scale: Any, *, model: str | None, seed: int) -> Any:
+        """Their scores by a model that has prepared them, named by its fingerprint; by word overlap for None.
+
+        `by` scores those of them that are in memory.
+        """
+
+    @abstractmethod
+    def shown(self, scores: Any, *, seed: int) -> tuple[Sequence[Item], Any]:
+        """Those that reports show, with their scores: the worst, some at random, and all that are in memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Items:
     """The items that a check measures, and why each of the others was excluded.
 
     `tuning` are labelled pairs that thresholds are chosen on, or texts that a classifier learns from; none of them is
-    measured. `kept` is a tuple, or `ColumnPairs` where the pairs stay in their shards.
+    measured. `whole` are all items where they are too many to hold in memory: `kept` has those among them that are.
     """
 
     kept: Sequence[Item]
     excluded: dict[str, int] = field(default_factory=dict)
     tuning: tuple[SentencePair | Classified, ...] = ()
+    whole: WholeItems | None = None
+
+    @property
+    def every(self) -> Sequence[Item]:
+        """All items, in memory or not."""
+        return self.kept if self.whole is None else self.whole
 
 
 @dataclass(frozen=True, slots=True)

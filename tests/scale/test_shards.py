@@ -1,7 +1,8 @@
 """Labelled pairs in shards are measured as those in memory are: the same figures, intervals and items."""
 
-import inspect
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow
@@ -10,32 +11,34 @@ import pytest
 
 from encheck.checks import test_nonobvious, test_paraphrase, test_sts, test_symmetry
 from encheck.claims import claim_of
-from encheck.datasets.columns import ColumnPairs
 from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
-from encheck.engine.shards import shown
+from encheck.engine.shards import in_shards
 from encheck.errors import DataError, EncoderError, NothingToMeasure, UsageError
 from encheck.items.variants import Maker
+from encheck.metrics.nonobvious import cases_of
+from encheck.options.keywords import from_keywords
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scale import sources
 from encheck.scale.large import Large
 from encheck.scale.local import LocalEngine
+from encheck.scale.pairs import ColumnPairs
 from encheck.statistics import bootstrap
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 from encheck.types import Estimate
 
-CHECKS = {
-    test_paraphrase.test_paraphrase_is_nearer_than_non_paraphrase: {"threshold": 0.7},
-    test_paraphrase.test_paraphrase_is_nearer_than_random_pair: {},
-    test_nonobvious.test_unlike_paraphrase_is_nearer_than_lookalike: {"median_scope": "split"},
-    test_symmetry.test_prediction_stays_when_the_sentences_are_exchanged: {"threshold": None},
-    test_sts.test_similarity_ranks_pairs_as_people_do: {},
-}
-SYMMETRY = {test_symmetry.test_prediction_stays_when_the_sentences_are_exchanged: {"threshold": None}}
+CHECKS = [
+    test_paraphrase.test_paraphrase_is_nearer_than_non_paraphrase,
+    test_paraphrase.test_paraphrase_is_nearer_than_random_pair,
+    test_nonobvious.test_unlike_paraphrase_is_nearer_than_lookalike,
+    test_symmetry.test_prediction_stays_when_the_sentences_are_exchanged,
+    test_sts.test_similarity_ranks_pairs_as_people_do,
+]
+SYMMETRY = [test_symmetry.test_prediction_stays_when_the_sentences_are_exchanged]
 rng = random.Random(5)
 WORDS = ["".join(rng.choices("abcdefghij", k=5)) for _ in range(300)]
 
@@ -101,10 +104,9 @@ def maker():
     return Maker(0)
 
 
-def bench_of(data, folder, maker, scorer=None, models=MODELS):
+def bench_of(data, folder, maker, models=MODELS):
     subjects = {name: Subject(name, ModelConfig(name), make()) for name, make in models.items()}
-    how = {"score_shards": scorer} if scorer else {}
-    return Bench(subjects, {data.name: data}, Store(folder / "store.sqlite"), maker=maker, **how)
+    return Bench(subjects, {data.name: data}, Store(folder / "store.sqlite"), maker=maker)
 
 
 def measured(bench, model, *, checks=CHECKS):
@@ -113,21 +115,13 @@ def measured(bench, model, *, checks=CHECKS):
     requests = [(model, data, claim_of(check), 1) for check in checks]
     bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
     found = {}
-    for check, how in checks.items():
-        scores = bench.scores(model, data, bench.items(data, claim_of(check), 1))
-        found[check.__name__] = list(figures(check, scores, how))
+    for check in checks:
+        claim = claim_of(check)
+        scores = bench.scores(model, data, bench.items(data, claim, 1))
+        scores = cases_of(scores) if claim.property == "nonobvious" else scores
+        each = [figure(scores) for figure in (*claim.show, claim.metric)]
+        found[check.__name__] = [one for some in each for one in ([some] if isinstance(some, Estimate) else some)]
     return found
-
-
-def figures(check, scores, how):
-    """What the check shows and judges, of all its scores or of those that it gives to `judge`."""
-    judged = []
-    given = {"scores": scores, "judge": lambda some=scores: judged.append(some), **how}
-    check(**{name: given[name] for name in inspect.signature(check).parameters})
-    for one in (*claim_of(check).show, claim_of(check).metric):
-        wanted = inspect.signature(getattr(one, "estimate", one)).parameters
-        made = one(*judged, **{name: value for name, value in how.items() if name in wanted})
-        yield from [made] if isinstance(made, Estimate) else made
 
 
 def same(one, other):
@@ -150,10 +144,10 @@ def test_figures_and_intervals_are_those_of_data_in_memory(tmp_path, maker, mode
     file = write(tmp_path / "pairs.parquet", ROWS, clusters=clusters)
     whole, engine = load(f"pairs:{file}", sample=None), large(tmp_path, sample=40)
     sharded = engine.load("pairs", f"pairs:{file}")
-    assert sharded.columns.counts["shards"] == 1
-    assert len(sharded.pairs) < len(whole.pairs) == len(sharded.columns)
+    assert sharded.whole.counts["shards"] == 1
+    assert len(sharded.pairs) < len(whole.pairs) == len(sharded.whole)
     plain = measured(bench_of(whole, tmp_path / "a", maker), model)
-    found = measured(bench_of(sharded, tmp_path / "b", maker, engine.score), model)
+    found = measured(bench_of(sharded, tmp_path / "b", maker), model)
     assert found.keys() == plain.keys()
     for check, estimates in plain.items():
         for one, other in zip(estimates, found[check], strict=True):
@@ -166,15 +160,15 @@ def test_a_folder_of_files_is_one_data_set(tmp_path, maker):
     file = write(tmp_path / "all.parquet", ROWS)
     engine = large(tmp_path)
     one, other = (engine.load("pairs", f"pairs:{place}") for place in (tmp_path / "some", file))
-    assert one.columns.counts["shards"] == 2
-    assert one.columns.hashes.tolist() == other.columns.hashes.tolist()
-    assert one.columns.clusters.tolist() == other.columns.clusters.tolist()
+    assert one.whole.counts["shards"] == 2
+    assert one.whole.hashes.tolist() == other.whole.hashes.tolist()
+    assert one.whole.clusters.tolist() == other.whole.clusters.tolist()
     assert one.pairs == other.pairs
 
 
 def test_items_are_those_of_data_in_memory(tmp_path, maker):
     file = write(tmp_path / "pairs.parquet", ROWS)
-    columns = large(tmp_path).load("pairs", f"pairs:{file}").columns
+    columns = large(tmp_path).load("pairs", f"pairs:{file}").whole
     assert columns.pairs(np.arange(len(columns))) == list(load(f"pairs:{file}", sample=None).pairs)
 
 
@@ -187,19 +181,18 @@ def test_the_sample_is_that_of_data_in_memory(tmp_path):
 
 
 def test_the_report_holds_the_worst_and_a_sample(tmp_path, maker, monkeypatch):
-    monkeypatch.setattr("encheck.scoring.pairs.WORST", 5)
-    monkeypatch.setattr("encheck.engine.shards.WORST", 5)
-    monkeypatch.setattr("encheck.engine.shards.SHOWN", 10)
+    monkeypatch.setattr("encheck.scale.pairs.WORST", 5)
+    monkeypatch.setattr("encheck.scale.pairs.SHOWN", 10)
     engine = large(tmp_path)
     data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
-    bench = bench_of(data, tmp_path, maker, engine.score)
+    bench = bench_of(data, tmp_path, maker)
     for check in CHECKS:
         claim = claim_of(check)
         bench.prepare([("asymmetric", "pairs", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
-        items = bench.items("pairs", claim, 1).kept
+        items = bench.items("pairs", claim, 1).whole
         assert isinstance(items, ColumnPairs)
         scores = bench.scores("asymmetric", "pairs", bench.items("pairs", claim, 1))
-        listed, some = shown(items, scores, seed=0)
+        listed, some = items.shown(scores, seed=0)
         assert 10 <= len(listed) - len(items.tail) <= 15
         frame = some.frame(None, listed)
         worst = items[scores.worst()[0]]
@@ -217,7 +210,7 @@ def test_a_run_goes_on_from_finished_shards(tmp_path, maker, monkeypatch):
     for run, gone in enumerate((None, "000001.parquet", None)):
         engine = large(tmp_path)
         data = engine.load("pairs", f"pairs:{file}")
-        bench = bench_of(data, tmp_path / str(run), maker, engine.score)
+        bench = bench_of(data, tmp_path / str(run), maker)
         measured(bench, "asymmetric", checks=SYMMETRY)
         asked.append(bench.subjects["asymmetric"].model.asked)
         for path in (tmp_path / "shards").glob(f"*/{gone}"):
@@ -233,30 +226,46 @@ def test_a_bad_row_is_named_by_its_shard_or_counted(tmp_path):
         large(tmp_path).load("pairs", f"pairs:{file}")
     data = large(tmp_path, skip_bad_rows=True).load("pairs", f"pairs:{file}")
     plain = load(f"pairs:{file}", sample=None, skip_bad_rows=True)
-    assert data.columns.counts == {"rows": 300, "read": 302, "skipped": 2, "shards": 1}
-    assert data.columns.pairs(np.arange(300)) == list(plain.pairs)
+    assert data.whole.counts == {"rows": 300, "read": 302, "skipped": 2, "shards": 1}
+    assert data.whole.pairs(np.arange(300)) == list(plain.pairs)
 
 
-def test_other_data_are_refused_or_left_to_memory(tmp_path):
-    file = write(tmp_path / "pairs.parquet", ROWS)
+def test_other_data_are_refused(tmp_path):
     (tmp_path / "pairs.csv").write_text("first,second,label\na,b,1\n")
     for spec in ("probes", f"pairs:{tmp_path / 'pairs.csv'}", f"retrieval:{tmp_path}"):
         with pytest.raises(UsageError, match="--engine measures labelled pairs in Parquet files"):
             large(tmp_path).load("x", spec)
-    assert large(tmp_path, is_asked=False).load("pairs", f"pairs:{file}") is None
 
 
 def test_a_large_file_is_measured_in_shards_without_being_asked(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("encheck.scale.large.MANY_ROWS", 200)
+    def loaded(spec, **options):
+        settings = from_keywords(
+            ["sbert"], [spec], {"store": str(tmp_path / "store.sqlite"), "sample": "all", **options}
+        )
+        return in_shards(settings)("pairs", spec)
+
     spec = f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}"
-    assert large(tmp_path, is_asked=False).load("pairs", spec).columns is not None
+    assert loaded(spec) is None
+    assert loaded("probes") is None
+    monkeypatch.setattr("encheck.engine.shards.MANY_ROWS", 200)
+    assert loaded(spec).whole is not None
     assert "300 rows are measured in 1 shards (--engine=local)" in caplog.text
-    assert large(tmp_path, is_asked=False, sample=100).load("pairs", spec) is None
-    assert large(tmp_path, is_asked=False, is_gated=True).load("pairs", spec) is None
+    assert loaded(spec, sample=100) is None
+    assert loaded(spec, save_baseline=str(tmp_path / "b")) is None
     for half in range(2):
         (tmp_path / "many" / str(half)).mkdir(parents=True)
         write(tmp_path / "many" / str(half) / "pairs.parquet", ROWS[half::2])
-    assert large(tmp_path, is_asked=False).load("pairs", f"pairs:{tmp_path / 'many'}").columns is not None
+    assert loaded(f"pairs:{tmp_path / 'many'}").whole is not None
+
+
+def test_small_data_never_pass_through_the_package_for_millions_of_pairs(tmp_path):
+    spec = f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}"
+    code = (
+        "import sys, encheck; encheck.run('bag-of-words', data=sys.argv[1], checks='sts', no_store=True); "
+        "print([name for name in sys.modules if name.startswith('encheck.scale')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, spec], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 class Learning(Asymmetric):
@@ -273,17 +282,17 @@ def test_a_model_that_learns_is_not_scored_in_shards(tmp_path, maker):
     engine = large(tmp_path)
     data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
     with pytest.raises(NothingToMeasure, match="learns from all texts"):
-        measured(bench_of(data, tmp_path, maker, engine.score, {"learning": Learning}), "learning")
+        measured(bench_of(data, tmp_path, maker, {"learning": Learning}), "learning")
 
 
 def test_a_model_that_fails_is_named(tmp_path, maker):
     engine = large(tmp_path)
     data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
     with pytest.raises(EncoderError, match="NaN or infinite"):
-        measured(bench_of(data, tmp_path, maker, engine.score, {"broken": Broken}), "broken")
+        measured(bench_of(data, tmp_path, maker, {"broken": Broken}), "broken")
 
 
 def test_nothing_goes_through_all_pairs_one_by_one(tmp_path):
     data = large(tmp_path).load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
     with pytest.raises(TypeError, match="by their columns"):
-        list(ColumnPairs(data.columns, np.arange(3)))
+        list(ColumnPairs(data.whole, np.arange(3)))

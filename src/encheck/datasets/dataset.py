@@ -3,21 +3,47 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from encheck.datasets.collection import Collection
-from encheck.datasets.columns import Columns
 from encheck.ids import ItemId
 from encheck.language.words import content_words
-from encheck.types import Classified, Contrast, Group, SentencePair, Triplet, content_hash
+from encheck.types import Classified, Contrast, Group, Items, SentencePair, Triplet, content_hash
 
 REFERENCE_PAIRS = 2_000
 SENTENCES = 50_000  # that random pairs are drawn from
 TEXTS = 500
+
+
+class WholeData(ABC):
+    """All labelled pairs of data that are too many to hold in memory, and the items of checks on them.
+
+    `sentences` has (text, cluster) of the texts that calibration draws from.
+    """
+
+    fingerprint: str
+    sentences: Sequence[tuple[str, str]]
+
+    @abstractmethod
+    def described(self) -> dict[str, Any]:
+        """What results.json says of them."""
+
+    @abstractmethod
+    def two_classes(self, negative: Sequence[SentencePair] | None = None) -> Items:
+        """Paraphrases, and the data's own negatives or these; NothingToMeasure where one of the two is lacking."""
+
+    @abstractmethod
+    def both_orders(self) -> Items:
+        """Labelled pairs in both orders; NothingToMeasure without both labels."""
+
+    @abstractmethod
+    def graded(self) -> Items:
+        """Pairs with a graded similarity; NothingToMeasure where that orders nothing."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +52,8 @@ class Dataset:
 
     `rows` counts what the files hold, of a collection its queries, before sampling; `fingerprint` is a hash of what
     was kept. `version` is the edition of data that have some. `tasks` has texts with their classes, by the name of the
-    task, `properties` the triplets or contrasts of each property of the user's own. `columns` has all pairs of data
-    that stay in their shards; `pairs` and `groups` are then a sample of them.
+    task, `properties` the triplets or contrasts of each property of the user's own. `whole` has all pairs of
+    data that are too many to hold in memory; `pairs` and `groups` are then a sample of them.
     """
 
     name: str
@@ -44,7 +70,7 @@ class Dataset:
     contrasts: tuple[Contrast, ...] = ()
     tasks: Mapping[str, tuple[Classified, ...]] = field(default_factory=dict)
     properties: Mapping[str, tuple[Triplet | Contrast, ...]] = field(default_factory=dict)
-    columns: Columns | None = None
+    whole: WholeData | None = None
 
     @property
     def labels(self) -> dict[str, int]:
@@ -54,8 +80,8 @@ class Dataset:
     @cached_property
     def fingerprint(self) -> str:
         """Changes when any text, label, score or judgement changes."""
-        if self.columns is not None:
-            return self.columns.fingerprint
+        if self.whole is not None:
+            return self.whole.fingerprint
         if self.collection is not None:
             return self.collection.fingerprint
         pairs = (fingerprint_of(p.id, p.label, p.score) for p in self.pairs)
@@ -88,7 +114,7 @@ class Dataset:
             universe=tuple(name for name in self.universe if name in clusters),
             collection=None,
             tasks={},
-            columns=None,
+            whole=None,
         )
 
     @cached_property
@@ -127,8 +153,8 @@ class Dataset:
     @cached_property
     def _sentences(self) -> list[tuple[str, str]]:
         """(text, cluster) of the sentences that random pairs are drawn from, sorted."""
-        if self.columns is not None:
-            return sorted(self.columns.sentences)
+        if self.whole is not None:
+            return sorted(self.whole.sentences)
         of_groups, of_pairs = ((g.source, g.cluster) for g in self.groups), ((p.first, p.cluster) for p in self.pairs)
         found = {*of_groups, *of_pairs, *((text, cluster) for cluster, text in self.texts)}
         if len(found) > SENTENCES:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from encheck.datasets.clusters import clusters_of, sample_clusters, shares_of
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.kept import KeptPairs
-from encheck.datasets.parts import TEST, VALIDATION
 from encheck.datasets.reader import Row
 from encheck.ids import ItemId
+from encheck.scoring.splits import TEST, VALIDATION
 from encheck.types import Group, SentencePair, content_hash
 
 

@@ -16,9 +16,9 @@ from encheck.datasets.clusters import bag_of, clusters_of, sample_clusters
 from encheck.datasets.guessing import taken_for
 from encheck.datasets.load import is_path, load, names
 from encheck.datasets.pairs import FORMATS, production
-from encheck.datasets.parts import TEST
 from encheck.datasets.reader import BadRows, Row
 from encheck.errors import DataError
+from encheck.scoring.splits import TEST
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
 from encheck.system.paths import typed
 from encheck.types import content_hash

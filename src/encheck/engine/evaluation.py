@@ -10,13 +10,12 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from encheck.claims import CONTRACT
-from encheck.datasets.columns import ColumnPairs, Columns, in_memory
 from encheck.encoders.objects import THROWN_AWAY
 from encheck.encoders.protocol import Model, Partial
 from encheck.encoders.weights import architecture_of, weights_of
 from encheck.engine.first_look import Decision, Mode, Shared, decide, look_of
 from encheck.engine.locks import Locks
-from encheck.engine.shards import large_of, shown
+from encheck.engine.shards import in_shards
 from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, scored_table
 from encheck.gating.declared import is_weighed
@@ -137,11 +136,11 @@ class Evaluation:
             subjects = resolve_models(settings, store, loaded)
             english = resolve_english(settings, store, lock=locks.parsing)
             writers = resolve_writers(settings, store, locks=locks.encoding)
-            large = large_of(settings, quiet=quiet, is_gated=against is not None)
-            data = resolve_data(settings, shared=run, in_shards=large.load)
+            shards = in_shards(settings, quiet=quiet, is_gated=against is not None)
+            data = resolve_data(settings, shared=run, in_shards=shards)
             index = resolve_index(settings, subjects.values(), data.values())
             maker = Maker(settings.seed, english, writers)
-            bench = Bench(subjects, data, store, maker=maker, clock=clock, score_shards=large.score, index=index)
+            bench = Bench(subjects, data, store, maker=maker, clock=clock, index=index)
         except BaseException:
             log.removeHandler(notes)
             if store:
@@ -278,7 +277,7 @@ class Evaluation:
     def _validity(self, case: Case) -> Validity | None:
         """Of the generator that made the items, where it was read or is of a phenomenon; None of written items."""
         found = self.bench.found(case.data, case.claim, case.level)
-        parts = ItemId(found.kept[0].id).known if found and found.kept else None
+        parts = ItemId(found.every[0].id).known if found and found.every else None
         if not parts or any(group.variants for group in self.bench.data[case.data].groups):
             return None
         return validity_of(parts.relation)
@@ -332,7 +331,7 @@ class Evaluation:
         """What the terminal says of a failure: the figure, the worst examples, how to see one again."""
         scores = self.scores(case)
         model, folder = self._model_option(case), self.settings.report_dir
-        return failure_message(row, self.items(case).kept, scores, model=model, folder=folder)
+        return failure_message(row, self.items(case).every, scores, model=model, folder=folder)
 
     def _model_option(self, case: Case) -> str:
         spec = labels(self.settings.models)[case.model]
@@ -340,10 +339,11 @@ class Evaluation:
 
     def table(self, case: Case) -> dict[str, list[Any]]:
         """The items of a case with their scores, column by column."""
-        items, scores = self.items(case).kept, self.scores(case)
-        if isinstance(items, ColumnPairs):
-            items, scores = shown(items, scores, seed=self.settings.seed)
-        return scores.frame(case.id, items).to_columns()
+        items, scores = self.items(case), self.scores(case)
+        listed = items.kept
+        if items.whole:
+            listed, scores = items.whole.shown(scores, seed=self.settings.seed)
+        return scores.frame(case.id, listed).to_columns()
 
     def part_of_whole(self, case: Case) -> dict[str, Any]:
         """Where the items of a first look stand among all of their case, where a reference was measured on these data.
@@ -363,7 +363,7 @@ class Evaluation:
     def parents_scores(self, case: Case) -> dict[str, list[Any]]:
         """The scores of a case's items under the model's parent, as columns of `table`; nothing where it has none."""
         parent, items = self.parents.get(case.model), self.items(case)
-        if parent is None or isinstance(items.kept, ColumnPairs) or any(isinstance(i, Repeated) for i in items.kept):
+        if parent is None or items.whole or any(isinstance(i, Repeated) for i in items.kept):
             return {}
         scores = parent.scores(case.data, items)
         columns = scores.frame(case.id, items.kept).to_columns() if scores else {}
@@ -418,7 +418,7 @@ class Evaluation:
     def _has_items(self, case: Case) -> bool:
         """Whether the data give a case something to measure; also where that cannot be found out."""
         try:
-            return bool(self.whole.items(case.data, case.claim, case.level).kept)
+            return bool(self.whole.items(case.data, case.claim, case.level).every)
         except NothingToMeasure:
             return False
         except EncheckError:
@@ -429,7 +429,7 @@ class Evaluation:
         texts: dict[str, set[tuple[str, str]]] = {}
         for case in filter(self.sees, self.cases):
             found = self.bench.found(case.data, case.claim, case.level)
-            kept = in_memory(found.kept) if found else ()
+            kept = found.kept if found else ()
             pairs = (pair for item in (*kept, *found.tuning) for pair in item.pairs) if found else ()
             texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
             texts[case.property].update((case.model, text) for some in texts_of(kept).values() for text in some)
@@ -447,7 +447,7 @@ class Evaluation:
             "groups": len(data.groups),
             "clusters": len(data.universe),
             "labels": data.labels,
-            "skipped": data.columns.counts["skipped"] if data.columns else len(data.skipped),
+            "skipped": len(data.skipped),
             "sample": (self.settings.sample or len(data.universe)) if data.sampled else None,
             "seed": self.settings.seed,
             "fingerprint": data.fingerprint,
@@ -457,7 +457,7 @@ class Evaluation:
                 for m, s in scales.items()
                 if s
             },
-            **({"whole": _describe_whole(data.columns)} if data.columns else {}),
+            **(data.whole.described() if data.whole else {}),
             **({"own_documents": own} if (own := data.collection and data.collection.own_documents) else {}),
         }
 
@@ -503,17 +503,6 @@ class Evaluation:
         finally:
             store.close()
             log.removeHandler(self.notes)
-
-
-def _describe_whole(columns: Columns) -> dict[str, Any]:
-    """All pairs of data in shards, on which checks of labelled pairs are measured."""
-    return {
-        "pairs": len(columns),
-        "clusters": len(columns.hashes),
-        "labels": columns.labels_counted,
-        "shards": columns.counts["shards"],
-        "engine": dict(columns.about),
-    }
 
 
 def _metric_key(estimate: Estimate | None) -> str:

@@ -1,73 +1,78 @@
-"""Large data of a run: the engine that the settings name, and what of its items travels to the report."""
+"""Labelled pairs that are too many to hold in memory: whether data are, and the engine that scores them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from encheck.datasets.columns import ColumnPairs
+from encheck.datasets.records import parquet_files
 from encheck.encoders.load import Device
-from encheck.options import Settings
-from encheck.scale import storage
-from encheck.scale.large import Large
-from encheck.scale.local import LocalEngine
-from encheck.scale.shards import Engine
-from encheck.scoring.pairs import WORST
-from encheck.scoring.scores import BothOrdersScores, PairScores, Scores
 from encheck.store import default_path
+from encheck.system.parquet import opened
 
-SHOWN = 4_000  # random pairs of a case that items.parquet holds, besides the worst
+if TYPE_CHECKING:
+    from encheck.datasets.dataset import Dataset
+    from encheck.options import Settings
+    from encheck.scale.large import Large
+    from encheck.scale.shards import Engine
 
-
-def large_of(settings: Settings, *, quiet: bool = False, is_gated: bool = False) -> Large:
-    """Who measures data in shards, as the settings say; nobody unasked where a gate weighs the score of every item."""
-    folder = storage.absolute(settings.shards_dir or f"{settings.store or default_path()}.shards")
-    return Large(
-        engine_of(settings, folder), folder, settings.engine is not None,
-        sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
-        device=Device(settings.device, settings.dtype), quiet=quiet, is_gated=is_gated or bool(settings.save_baseline),
-    )  # fmt: skip
+MANY_ROWS = 200_000  # of one file: more are measured in shards without being asked
+KIND, ENDING = "pairs", ".parquet"
 
 
-def engine_of(settings: Settings, folder: str) -> Engine:
+def in_shards(
+    settings: Settings, *, quiet: bool = False, is_gated: bool = False
+) -> Callable[[str, str], Dataset | None]:
+    """What loads the data of a label and specification in shards; it gives None for data that a run holds in memory.
+
+    Without an engine these are all but large Parquet files; with a gate, which weighs the score of every item, all.
+    """
+    is_gated = is_gated or bool(settings.save_baseline)
+
+    @cache
+    def large() -> Large:
+        from encheck.scale import storage
+        from encheck.scale.large import Large
+
+        folder = storage.absolute(settings.shards_dir or f"{settings.store or default_path()}.shards")
+        return Large(
+            _engine_of(settings, folder), folder, settings.engine is not None,
+            sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
+            device=Device(settings.device, settings.dtype), quiet=quiet,
+        )  # fmt: skip
+
+    def load(label: str, spec: str) -> Dataset | None:
+        kind, _, place = spec.partition(":")
+        is_held = is_gated or settings.sample is not None or kind != KIND
+        if not settings.engine and (is_held or not _has_many_rows(place)):
+            return None
+        return large().load(label, spec)
+
+    return load
+
+
+def _engine_of(settings: Settings, folder: str) -> Engine:
     """The engine that the settings name, whose files lie below `folder`; without one, this process."""
     kind, _, count = (settings.engine or "local").partition(":")
     if kind == "ray":
         from encheck.scale.ray_engine import RayEngine
 
         return RayEngine(folder, address=settings.address, workers=int(count) if count else None)
+    from encheck.scale.local import LocalEngine
+
     return LocalEngine(int(count or 1))
 
 
-def shown(items: ColumnPairs, scores: Scores, *, seed: int) -> tuple[tuple[Any, ...], Scores]:
-    """The items that the report holds, with their scores: the worst, a random sample, and all that are in memory."""
-    assert isinstance(scores, PairScores | BothOrdersScores)
-    chosen = np.union1d(scores.worst()[:WORST], _drawn(len(items.positions), seed)).astype(np.intp)
-    tail = np.arange(len(items.positions), len(items))
-    chosen = np.union1d(chosen, tail).astype(np.intp)
-    listed = items.listed(chosen)
-    if isinstance(scores, PairScores):
-        return listed, replace(scores.of(chosen), items=listed)
-    surface = {name: _turned(beside, chosen) for name, beside in scores.surface.items()}
-    return listed, replace(_turned(scores, chosen), surface=surface, items=listed)
-
-
-def _turned(scores: BothOrdersScores, chosen: NDArray[np.intp]) -> BothOrdersScores:
-    return replace(
-        scores,
-        forward=scores.forward[chosen],
-        backward=scores.backward[chosen],
-        labels=scores.labels[chosen],
-        resampler=scores.resampler.of(chosen),
-        surface={},
-        items=(),
-    )
-
-
-def _drawn(count: int, seed: int) -> NDArray[np.int64]:
-    """Positions of a random sample of `count` items, the same for every model."""
-    rng = np.random.default_rng([seed, count])
-    return rng.choice(count, min(SHOWN, count), replace=False)
+def _has_many_rows(place: str) -> bool:
+    """Whether Parquet files have many rows; what cannot be opened is told by the reader of smaller data."""
+    path, rows = Path(place).expanduser(), 0
+    files = parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
+    try:
+        for one in files:
+            with opened(one) as file:
+                rows += file.metadata.num_rows
+    except (ValueError, OSError):
+        return False
+    return rows > MANY_ROWS

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.columns import ColumnPairs, Columns
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.sides import kept_relation
 from encheck.errors import NothingToMeasure
@@ -90,33 +89,27 @@ def in_passages(phenomena: Sequence[str]) -> Builder:
 
 def labelled_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """Paraphrases and the data's own negatives, as in criterion 1."""
-    if dataset.columns:
-        return _two_classes_of(dataset.columns, np.flatnonzero(dataset.columns.labels == 0), (), "label 0")
+    if dataset.whole:
+        return dataset.whole.two_classes()
     return _two_classes(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
 
 
 def against_random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
     """Paraphrases and random cross-topic pairs, as in criterion 1, alternative set-up."""
     negative = dataset.reference(seed=maker.seed, purpose="random-negatives")
-    if dataset.columns:
-        return _two_classes_of(dataset.columns, np.zeros(0, np.intp), negative, "random")
+    if dataset.whole:
+        return dataset.whole.two_classes(negative)
     return _two_classes(dataset, negative, "random")
 
 
 def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) -> Items:
     positive = [p for p in dataset.pairs if p.label == 1]
-    _refuse_few(dataset.name, {"label 1": len(positive), name: len(negative)})
+    refuse_few(dataset.name, {"label 1": len(positive), name: len(negative)})
     return Items((*positive, *negative))
 
 
-def _two_classes_of(columns: Columns, negative: NDArray[np.intp], random: Sequence[SentencePair], name: str) -> Items:
-    """The same of pairs in shards: `negative` are positions, `random` pairs in memory."""
-    positive = np.flatnonzero(columns.labels == 1)
-    _refuse_few(columns.name, {"label 1": len(positive), name: len(negative) + len(random)})
-    return Items(ColumnPairs(columns, np.concatenate([positive, negative]), random))
-
-
-def _refuse_few(name: str, sizes: Mapping[str, int]) -> None:
+def refuse_few(name: str, sizes: Mapping[str, int]) -> None:
+    """NothingToMeasure where one of two classes has fewer than two pairs."""
     for kind, size in sizes.items():
         if size < 2:
             raise NothingToMeasure(f"{name} has {size} pairs of {kind}, but two classes are compared", needs=LABELS)
@@ -128,16 +121,16 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     All pairs if the data have no test part. Identical sentences have one order and are excluded. A threshold is chosen
     on the validation part's pairs.
     """
-    if dataset.columns:
-        return _both_orders_of(dataset.columns)
+    if dataset.whole:
+        return dataset.whole.both_orders()
     labelled = [p for p in dataset.pairs if p.label is not None]
-    measured = [labelled[i] for i in measured_part(labelled)]
+    measured = [labelled[i] for i in measured_part([p.split for p in labelled])]
     kept = tuple(
         BothOrders(ItemId(p.id).in_both_orders, p.first, p.second, int(p.label or 0), p.cluster, p.split, p.shares)
         for p in measured
         if p.first != p.second
     )
-    _refuse_one_label(dataset.name, {item.label for item in kept})
+    refuse_one_label(dataset.name, {item.label for item in kept})
     excluded = {
         "no label": len(dataset.pairs) - len(labelled),
         "not in the test part": len(labelled) - len(measured),
@@ -147,17 +140,8 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     return Items(kept, found, tuning=tuning_pairs(dataset.pairs))
 
 
-def _both_orders_of(columns: Columns) -> Items:
-    """The same of pairs in shards, which have no parts."""
-    is_labelled = columns.labels >= 0
-    kept = np.flatnonzero(is_labelled & ~columns.same)
-    _refuse_one_label(columns.name, set(np.unique(columns.labels[kept]).tolist()))
-    labelled = int(is_labelled.sum())
-    excluded = {"no label": len(columns) - labelled, "identical sentences": labelled - len(kept)}
-    return Items(ColumnPairs(columns, kept, kind="both_orders"), {k: n for k, n in excluded.items() if n})
-
-
-def _refuse_one_label(name: str, labels: Set[int]) -> None:
+def refuse_one_label(name: str, labels: Set[int]) -> None:
+    """NothingToMeasure without both labels."""
     if labels != {0, 1}:
         raise NothingToMeasure(
             f"{name} does not have both labels, so no threshold can separate two classes", needs=LABELS
@@ -166,19 +150,17 @@ def _refuse_one_label(name: str, labels: Set[int]) -> None:
 
 def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """Pairs with a graded similarity, for correlations; of the test part if there is one."""
-    if columns := dataset.columns:
-        found = np.flatnonzero(~np.isnan(columns.gold))
-        _refuse_no_order(columns.name, columns.gold[found])
-        without = {"no score": len(columns) - len(found)}
-        return Items(ColumnPairs(columns, found), {reason: count for reason, count in without.items() if count})
+    if dataset.whole:
+        return dataset.whole.graded()
     graded = [p for p in dataset.pairs if p.score is not None]
-    _refuse_no_order(dataset.name, np.array([p.score for p in graded], np.float64))
-    kept = tuple(graded[i] for i in measured_part(graded))
+    refuse_no_order(dataset.name, np.array([p.score for p in graded], np.float64))
+    kept = tuple(graded[i] for i in measured_part([p.split for p in graded]))
     excluded = {"no score": len(dataset.pairs) - len(graded), "not in the test part": len(graded) - len(kept)}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
 
 
-def _refuse_no_order(name: str, gold: NDArray[np.float64]) -> None:
+def refuse_no_order(name: str, gold: NDArray[np.float64]) -> None:
+    """NothingToMeasure where the scores of people order nothing."""
     if len(gold) < 2:
         raise NothingToMeasure(
             f"{name} has {len(gold)} pairs with a graded similarity, but a ranking needs two or more",

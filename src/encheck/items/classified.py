@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.parts import TEST
 from encheck.datasets.senteval import TASKS
 from encheck.errors import NothingToMeasure
 from encheck.items.variants import Maker
+from encheck.scoring.splits import TEST
 from encheck.statistics.regression import fewest_for_folds
 from encheck.types import Classified, Items
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from encheck.metrics import thresholds
 from encheck.metrics.metric import estimated, metric
 from encheck.metrics.thresholds import Chosen, Objective, has_both, in_folds, on_validation
-from encheck.scoring.folds import folds_of
 from encheck.scoring.scores import PairScores
-from encheck.scoring.splits import measured_part, validation_part
+from encheck.scoring.splits import VALIDATION, measured_part
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -25,10 +24,11 @@ THRESHOLD = "its threshold is of a whole set"
 
 def predictions(scores: PairScores, measured: NDArray[np.intp], *, objective: Objective = thresholds.f1) -> Chosen:
     """Predictions of the measured pairs at the threshold that is best on the validation part, else on other folds."""
-    validation = validation_part(scores.items)
-    if len(measured) < len(scores.items) and has_both(scores.labels[validation]):
-        return on_validation(scores.values, scores.labels, validation, measured, objective=objective)
-    fold = folds_of(scores.items, measured)
+    if len(measured) < len(scores.items):
+        validation = np.flatnonzero([split in VALIDATION for split in scores.splits])
+        if has_both(scores.labels[validation]):
+            return on_validation(scores.values, scores.labels, validation, measured, objective=objective)
+    fold = scores.folds(measured)
     return in_folds(scores.values[measured], scores.labels[measured], fold, objective=objective)
 
 
@@ -51,7 +51,7 @@ def by_head(scores: PairScores) -> list[Estimate]:
     """
     if scores.decision is None:
         return []
-    measured = measured_part(scores.items)
+    measured = measured_part(scores.splits)
     said = (scores.values[measured] >= scores.decision).astype(float)
     chosen = Chosen(said, scores.decision, 0)
     names = {"head_accuracy": thresholds.accuracy, "head_f1": thresholds.f1}
@@ -59,7 +59,7 @@ def by_head(scores: PairScores) -> list[Estimate]:
 
 
 def _measured(name: str, scores: PairScores, objective: Objective) -> Estimate:
-    measured = measured_part(scores.items)
+    measured = measured_part(scores.splits)
     return _predicted(name, scores, measured, predictions(scores, measured, objective=objective), objective)
 
 

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, metric
-from encheck.scoring.pairs import gold_of
 from encheck.scoring.scores import PairScores, Scale
-from encheck.scoring.splits import splits_of
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import MANY_ITEMS, Resampler
 from encheck.types import Estimate
@@ -84,7 +82,7 @@ def weighted_mean_pearson(scores: PairScores) -> Estimate:
 
 def sets(scores: PairScores) -> dict[str, PairScores]:
     """The scores of each set, in the order of their names."""
-    names = splits_of(scores.items)
+    names = scores.splits
     return {name: scores.of(np.flatnonzero(names == name)) for name in sorted(set(names))}
 
 
@@ -112,7 +110,7 @@ def _mean(name: str, scores: PairScores, correlate: Correlate, *, by_size: bool 
 
 
 def _both(scores: PairScores, correlate: Correlate) -> tuple[float, Floats]:
-    gold, once = gold_of(scores.items, len(scores.values)), np.ones((1, len(scores.values)), np.float32)
+    gold, once = scores.gold, np.ones((1, len(scores.values)), np.float32)
     value = float(correlate(scores.values, gold, once)[0])
     return value, _replicates(scores.values, gold, scores.resampler, correlate)
 

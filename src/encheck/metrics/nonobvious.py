@@ -15,16 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.columns import in_memory
 from encheck.errors import NothingToMeasure
 from encheck.ids import question_of
 from encheck.metrics.classification import predictions
 from encheck.metrics.metric import estimated, figure, metric, ratio
 from encheck.metrics.pairs import of_two_labels
-from encheck.scoring.difficulty import CELLS, Difficulty, Scope, difficulty
-from encheck.scoring.pairs import data_of
+from encheck.scoring.difficulty import CELLS, Difficulty, Scope
 from encheck.scoring.scores import PairScores
-from encheck.scoring.splits import in_splits, measured_part
+from encheck.scoring.splits import measured_part
 from encheck.statistics.bootstrap import Resampler, auc_of, widened
 from encheck.types import Estimate
 
@@ -70,7 +68,7 @@ def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
     The threshold has the best F1 on the validation part; without one, on the other folds of ten. NothingToMeasure
     where there is no Pn or no Nn pair.
     """
-    found, measured = difficulty(scores.items, scope=scope), measured_part(scores.items)
+    found, measured = scores.difficulty(scope), measured_part(scores.splits)
     part = found.of(measured)
     _refuse_empty(part, scores)
     surface = {name: _cases(beside, part, measured) for name, beside in scores.surface.items()}
@@ -83,7 +81,7 @@ def _refuse_empty(part: Difficulty, scores: PairScores) -> None:
     empty = [name for name in ("Pn", "Nn") if not part.counts[name]]
     if empty:
         raise NothingToMeasure(
-            f"{data_of(scores.items)} has no pair that is {' or '.join(empty)} (non-obvious) by the median scope "
+            f"{scores.data} has no pair that is {' or '.join(empty)} (non-obvious) by the median scope "
             f"{part.scope!r}: {part.counts}; more pairs, or --median-scope, may give some"
         )
 
@@ -101,7 +99,8 @@ def auc_n(cases: Cases) -> Estimate:
 
     Its params hold how many pairs are in each cell, and where the median was.
     """
-    wins, pairs = zip(*(_wins(cases, is_in) for is_in in in_splits(cases.scores.items)), strict=True)
+    splits = cases.scores.splits
+    wins, pairs = zip(*(_wins(cases, splits == name) for name in sorted(set(splits))), strict=True)
     found, sides = _pooled(wins, pairs), [cases.among(cell) for cell in (PN, NN)]
     clusters = min(cases.resampler.clusters_among(side) for side in sides)  # the rarer label's, as in of_two_labels
     estimate = estimated("auc_n", cases.scores, *found, among=sides[0] | sides[1])
@@ -287,15 +286,15 @@ def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 
 def queries(scores: PairScores) -> list[NDArray[np.intp]]:
     """Positions of each question's candidates where the pairs are keyed "question id/candidate id", in data order."""
     found: dict[str, list[int]] = {}
-    for i, item in enumerate(in_memory(scores.items)):
-        if (question := question_of(item.key)) is not None:
+    for i, key in enumerate(scores.keys):
+        if (question := question_of(key)) is not None:
             found.setdefault(question, []).append(i)
     return [np.array(at, np.intp) for at in found.values()] if len(found) < sum(map(len, found.values())) else []
 
 
 def _warn(cases: Cases) -> None:
     """Say where the figures say little: the split is empty of meaning, or the predictions are nearly constant."""
-    data, auc = data_of(cases.scores.items), auc_divergence(replace(cases, surface={})).value
+    data, auc = cases.scores.data, auc_divergence(replace(cases, surface={})).value
     if abs(auc - 0.5) < SAYS_NOTHING:
         log.warning(
             "%s: word divergence does not predict the label (AUC %.2f), so "

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, figure, metric, no_references, ratio
 from encheck.metrics.thresholds import accuracy, best_threshold, has_both
-from encheck.scoring.folds import folds_of
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler, interval, widened
@@ -51,7 +50,7 @@ def decided(scores: BothOrdersScores, *, threshold: float | None = None) -> Deci
     if scores.learned is not None:
         cut = decision_threshold(scores.learned.values, scores.learned.labels)
         return Decided(np.full(n, np.nan if cut is None else cut), "the validation part")
-    fold, cuts = folds_of(scores.items, np.arange(n)), np.full(n, np.nan)
+    fold, cuts = scores.folds(np.arange(n)), np.full(n, np.nan)
     for k in np.unique(fold):
         others = fold != k
         if has_both(scores.labels[others]):

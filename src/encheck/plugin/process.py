@@ -111,7 +111,7 @@ class Controller:
 
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:
-            from encheck.engine.shards import large_of
+            from encheck.engine.shards import in_shards
             from encheck.running.notes import store_notes
             from encheck.running.resources import open_store, resolve_data, resolve_models
 
@@ -119,7 +119,7 @@ class Controller:
                 subjects = resolve_models(settings, open_store(settings))
             self._refuse_models(subjects)
             self.run = self._temporary("run.lock")
-            resolve_data(settings, shared=self.run, in_shards=large_of(settings, quiet=True).load)
+            resolve_data(settings, shared=self.run, in_shards=in_shards(settings, quiet=True))
         refuse_unknown_checks(self.config, settings, subjects, {})
 
     def selected(self, ids: Iterable[str]) -> None:

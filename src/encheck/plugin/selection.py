@@ -77,12 +77,12 @@ def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) 
     if not found or not config.option.collectonly:
         return []
     from encheck.engine.cases import roughly
-    from encheck.engine.shards import large_of
+    from encheck.engine.shards import in_shards
     from encheck.running.resources import resolve_data
 
     with usage_errors():
         settings = settings_of(config, process.store)
-        data = resolve_data(settings, in_shards=large_of(settings).load)
+        data = resolve_data(settings, in_shards=in_shards(settings))
         return [visible(f"encheck: {roughly(found, data)}")]
 
 

@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import Any
 
 from encheck.claims import Claim
-from encheck.datasets.columns import ColumnPairs, Columns, in_memory
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Fitted, Model, Partial
 from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
@@ -22,7 +21,6 @@ from encheck.running.plan import Plan
 from encheck.running.roles import Texts, texts_of
 from encheck.running.scorer import Scorer
 from encheck.running.service import EncoderService
-from encheck.running.shards import ShardScorer, no_shards, refuse_whole
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.inverted import IndexSize
 from encheck.scoring.scores import Scale, Scores
@@ -31,13 +29,13 @@ from encheck.system.garbage import seldom_collected
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
-from encheck.types import Item, Items, Repeated, SentencePair
+from encheck.types import Item, Items, Repeated, SentencePair, WholeItems
 
 Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
 
 class Bench:
-    """Models, data and store of one run; times are by its `clock`, and `score_shards` scores what lies in shards.
+    """Models, data and store of one run; times are by its `clock`.
 
     Documents are searched with an `index`, or exactly where it is None. Without `calibrates` no random pairs are
     encoded: enough for rates, but nothing has a calibrated scale.
@@ -51,12 +49,10 @@ class Bench:
         *,
         maker: Maker,
         clock: WorkClock | None = None,
-        score_shards: ShardScorer = no_shards,
         index: IndexSize | None = None,
         calibrates: bool = True,
     ) -> None:
         self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
-        self._score_shards = score_shards
         self.seed = maker.seed
         self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
         self.scorer = Scorer(subjects, data, seed=maker.seed, index=index, calibrates=calibrates)
@@ -106,36 +102,23 @@ class Bench:
         self._repeat(requests, locks)
 
     def _score_wholes(self, requests: Sequence[Request], locks: Locks, progress: Progress) -> None:
-        """Have the shards scored that the requests measure, by each model that can."""
-        for (model, data), kinds in self._asked_of_shards(requests).items():
-            columns, subject = self.data[data].columns, self.subjects[model]
-            if columns is None or subject.error or (model, data) in self.scorer.of_shards:
-                continue
-            with suppress(NothingToMeasure):  # said again when the check asks for its scores
-                refuse_whole(subject)
-                both = "both_orders" in kinds
-                self._score_whole(subject, data, columns, both_orders=both, locks=locks, progress=progress)
-
-    def _score_whole(self, subject: Subject, data: str, columns: Columns, **how: Any) -> None:
-        start = self.clock.now()
-        try:
-            found = self._score_shards(subject, columns, **how)
-            self.scorer.of_shards[subject.label, data] = found
-            subject.state.encoded += found.computed
-        except EncoderError as error:
-            subject.state.error = error
-        seconds = self.clock.now() - start
-        subject.state.seconds += seconds
-        self._encoding += seconds
-
-    def _asked_of_shards(self, requests: Iterable[Request]) -> dict[tuple[str, str], set[str]]:
-        """The kinds of items in shards that the requests measure, by model and data."""
-        asked: dict[tuple[str, str], set[str]] = {}
+        """Have items scored that are not in memory, by each model that can."""
+        asked: dict[tuple[str, str], list[WholeItems]] = {}
         for model, data, claim, level in requests:
             found = self.found(data, claim, level)
-            if found and isinstance(found.kept, ColumnPairs):
-                asked.setdefault((model, data), set()).add(found.kept.kind)
-        return asked
+            if found and found.whole and not self.subjects[model].error:
+                asked.setdefault((model, data), []).append(found.whole)
+        for (model, _), wholes in asked.items():
+            subject, start = self.subjects[model], self.clock.now()
+            try:
+                subject.state.encoded += wholes[0].prepare(subject, wholes, locks=locks, progress=progress)
+            except NothingToMeasure:
+                continue  # said again when the check asks for its scores
+            except EncoderError as error:
+                subject.state.error = error
+            seconds = self.clock.now() - start
+            subject.state.seconds += seconds
+            self._encoding += seconds
 
     def plan(self, requests: Iterable[Request]) -> Plan:
         """What the requests need of each model that has not failed; their items are made."""
@@ -147,7 +130,7 @@ class Bench:
                 items = self.items(data, claim, level)
                 self.refuse_lacking(model, data, items)
                 wanted = plan.pairs.setdefault(model, [])
-                kept = in_memory(items.kept)
+                kept = items.kept
                 wanted += [pair for i in (*kept, *items.tuning) for pair in i.pairs]
                 if texts := texts_of(kept):
                     self._search(model, kept, texts, wanted, plan.roles.setdefault(model, {}))
@@ -176,7 +159,7 @@ class Bench:
         """Encode again what a check of determinism asks for."""
         for model, data, claim, level in requests:
             found, subject = self.found(data, claim, level), self.subjects[model]
-            texts = [i.text for i in in_memory(found.kept) if isinstance(i, Repeated)] if found else []
+            texts = [i.text for i in found.kept if isinstance(i, Repeated)] if found else []
             if texts and not subject.error and not isinstance(subject.model, Partial):
                 self.services[model].repeat(texts, locks)
 
@@ -200,8 +183,8 @@ class Bench:
         known = self.subjects[model].model
         if not isinstance(known, Partial):
             return
-        if isinstance(items.kept, ColumnPairs):
-            refuse_whole(self.subjects[model])
+        if items.whole:
+            items.whole.refuse(self.subjects[model])
             return
         texts: dict[str | None, list[str]] = dict(texts_of(items.kept).items())
         if not texts:
@@ -260,9 +243,9 @@ def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items
         raise
     except Exception as error:
         raise CheckError(f"{place}, which should build the items of the check, raised {error!r}") from error
-    if not isinstance(found, Items) or not all(isinstance(item, Item) for item in in_memory(found.kept)):
+    if not isinstance(found, Items) or not all(isinstance(item, Item) for item in found.kept):
         raise CheckError(f"{place} gave {str(found)[:80]!r}, but should give encheck.types.Items of items")
-    if not found.kept:
+    if not found.every:
         raise NothingToMeasure(f"{place} gave no item of {data.name}")
     return found
 

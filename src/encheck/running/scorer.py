@@ -10,12 +10,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.columns import ColumnPairs
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.first_stage import FirstStages, checked, fewest_of
-from encheck.running.shards import ShardScores, refuse_whole
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.classified import ClassifiedScores, of_vectors, surface_classifiers
 from encheck.scoring.inverted import IndexSize, InvertedLists
@@ -40,7 +38,7 @@ from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors, same
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import NEGATIVE_WORDS, WEIGHTED, Frequencies
-from encheck.types import Classified, Contrast, Documents, Item, Items, SearchingQuery, SentencePair
+from encheck.types import Classified, Contrast, Documents, Item, Items, SearchingQuery, SentencePair, WholeItems
 
 log = logging.getLogger("encheck")
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
@@ -74,8 +72,6 @@ class Scorer:
         self._frequencies: dict[str, Frequencies] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
         self._indexes: dict[Documents, Lexical] = {}
-        self._last: tuple[ColumnPairs, Resampler] | None = None
-        self.of_shards: dict[tuple[str, str], ShardScores] = {}
         self._surface_classes: dict[int, tuple[Items, dict[str, ClassifiedScores]]] = {}  # by the items' identity
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
@@ -83,8 +79,8 @@ class Scorer:
 
         NothingToMeasure where the items are searched and the model scores pairs, or where nothing calibrates.
         """
-        if isinstance(items.kept, ColumnPairs):
-            return self._of_columns(model, data, items.kept)
+        if items.whole:
+            return self._of_whole(model, data, items.whole)
         kind, by = scores_of(items.kept[0]), _Measured(self.subjects[model])
         if issubclass(kind, ClassifiedScores):
             return self._sorted(model, items)
@@ -119,23 +115,17 @@ class Scorer:
         scale = self._scale(self._scales, model, data, by, kind)
         return _with_tuning(kind.measured(items.kept, by, self._resampler(data, items.kept), scale), items, by)
 
-    def _of_columns(self, model: str, data: str, pairs: ColumnPairs) -> Scores:
-        """The scores of pairs that stay in their shards; those of random pairs among them are computed here."""
-        refuse_whole(self.subjects[model])
-        by, overlap, whole = _Measured(self.subjects[model]), SurfaceScorer(WORD_OVERLAP), pairs.columns
-        resampler = self._resampler_of(pairs)
-        kind = PairScores if pairs.kind == "pair" else BothOrdersScores
+    def _of_whole(self, model: str, data: str, whole: WholeItems) -> Scores:
+        """The scores of items that are not in memory, which they bring themselves, with word overlap beside them."""
+        subject, rival = self.subjects[model], SurfaceScorer(WORD_OVERLAP)
+        whole.refuse(subject)
+        by, kind = _Measured(subject), scores_of(whole)
         scale = self._scale(self._scales, model, data, by, kind)
-        found = _whole_scores(pairs, self.of_shards[model, data], by, resampler, scale)
-        surface_scale = self._scale(self._surface_scales, WORD_OVERLAP, data, overlap, kind)
-        beside = _whole_scores(pairs, ShardScores(whole.overlap), overlap, resampler, surface_scale)
-        return replace(found, surface={WORD_OVERLAP: beside})  # type: ignore[arg-type]
-
-    def _resampler_of(self, pairs: ColumnPairs) -> Resampler:
-        """The draws of pairs in shards; kept for the last selection alone, since it is large."""
-        if self._last is None or self._last[0] is not pairs:
-            self._last = pairs, Resampler(pairs.clusters, seed=self.seed, shares=pairs.shares)
-        return self._last[1]
+        found = whole.measured(by, scale, model=subject.fingerprint, seed=self.seed)
+        scale = self._scale(self._surface_scales, WORD_OVERLAP, data, rival, kind)
+        beside = whole.measured(rival, scale, model=None, seed=self.seed)
+        scores: Scores = replace(found, surface={WORD_OVERLAP: beside})
+        return scores
 
     def _sorted(self, model: str, items: Items) -> Scores:
         """The texts sorted by a classifier of the model's vectors, with the classifiers of the surface beside it.
@@ -272,20 +262,6 @@ def _says_something(name: str, scores: Scores) -> bool:
     if name != NEGATIVE_WORDS or not isinstance(scores, MarginScores | CrossedScores):
         return True
     return scores.told_apart >= FEWEST_TOLD_APART
-
-
-def _whole_scores(
-    pairs: ColumnPairs, whole: ShardScores, by: Measure, resampler: Resampler, scale: Scale
-) -> PairScores | BothOrdersScores:
-    """The scores of these pairs from those of all, and of the pairs in memory by the scorer itself."""
-    first, second = ([getattr(pair, side) for pair in pairs.tail] for side in ("first", "second"))
-    forward = pairs.take(whole.forward)
-    if pairs.tail:
-        forward = np.append(forward, by.pairs(first, second))
-    if pairs.kind == "pair":
-        return PairScores(forward, pairs.labels, resampler, scale, items=pairs, decision=by.decision)
-    backward = forward if whole.backward is None else pairs.take(whole.backward)
-    return BothOrdersScores(forward, backward, pairs.labels, resampler, scale, items=pairs, decision=by.decision)
 
 
 def _first_stage(queries: Sequence[SearchingQuery], index: Lexical) -> list[NDArray[np.intp]]:

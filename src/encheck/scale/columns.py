@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.columns import Columns, Positions
 from encheck.datasets.dataset import SENTENCES
 from encheck.datasets.reader import Row
+from encheck.scale.pairs import Columns, Positions, Score
 from encheck.scale.partitions import Folder
 from encheck.scale.rows import some_rows
 from encheck.scale.shards import Done
@@ -72,7 +72,9 @@ class Parts:
         return [found[i] for i in range(len(positions))]
 
 
-def columns_of(name: str, parts: Parts, *, has_clusters: bool, fingerprint: str, about: Mapping[str, Any]) -> Columns:
+def columns_of(
+    name: str, parts: Parts, *, has_clusters: bool, fingerprint: str, about: Mapping[str, Any], score: Score
+) -> Columns:
     """The columns of a data set whose shards were surveyed; `has_clusters` says that the data name some."""
     known = {column: parts.column(column, dtype) for column, dtype in TYPES.items()}
     if np.isnan(known["gold"]).all():
@@ -89,6 +91,7 @@ def columns_of(name: str, parts: Parts, *, has_clusters: bool, fingerprint: str,
         repeats=partial(_repeated, *repeats),
         read=parts.read,
         draw=partial(_sentences, parts, clusters, hashes, has_clusters=has_clusters),
+        score=score,
         counts=counts | {"shards": len(parts.done)},
         skipped=notes,
         fingerprint=fingerprint,

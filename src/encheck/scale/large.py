@@ -14,29 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.clusters import shares_of
-from encheck.datasets.columns import Columns
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.pairs import LICENCE
 from encheck.datasets.reader import BadRows
-from encheck.datasets.records import parquet_files
 from encheck.encoders.load import Device
 from encheck.errors import DataError, UsageError
-from encheck.running.shards import ShardScores
 from encheck.running.subject import Subject
 from encheck.scale import storage
 from encheck.scale.columns import Parts, columns_of
+from encheck.scale.pairs import Columns, ShardScores
 from encheck.scale.shards import Done, Engine, Shard, Work
 from encheck.scale.sources import ENDING, Plan, plan
 from encheck.scale.work import ScoreWork, Survey
 from encheck.system.lock import Locks
 from encheck.system.memory import give_back
-from encheck.system.parquet import opened
 from encheck.system.progress import Progress
 from encheck.types import Group
 
 log = logging.getLogger("encheck")
 KIND = "pairs"
-MANY_ROWS = 200_000  # of one file: more are measured in shards without being asked
 SAMPLE = 2_000  # clusters that variants are made from, where all pairs are asked for
 MOST_SAMPLED = 50_000  # pairs of the sample: a cluster that would go beyond is left out
 
@@ -45,8 +41,7 @@ MOST_SAMPLED = 50_000  # pairs of the sample: a cluster that would go beyond is 
 class Large:
     """The data of a run that are measured in shards by `engine`, whose files lie below `folder`.
 
-    `is_asked` says that the user named the engine: then all data must lie in Parquet files. `is_gated` says that a gate
-    needs the score of every item, so that nothing is measured in shards without being asked.
+    `is_asked` says that the user named the engine: then all data must lie in Parquet files.
     """
 
     engine: Engine
@@ -57,11 +52,10 @@ class Large:
     skip_bad_rows: bool = False
     device: Device = field(default_factory=Device)
     quiet: bool = False
-    is_gated: bool = False
     _plans: dict[str, Plan] = field(default_factory=dict)
 
-    def load(self, label: str, spec: str) -> Dataset | None:
-        """The data in shards, None for those that a run holds in memory.
+    def load(self, label: str, spec: str) -> Dataset:
+        """The data in shards.
 
         Raises:
             UsageError: the user named an engine, and these data are no labelled pairs in Parquet files.
@@ -70,8 +64,6 @@ class Large:
         kind, _, place = spec.partition(":")
         if self.is_asked:
             _refuse_others(spec, kind, place)
-        elif self.is_gated or self.sample is not None or kind != KIND or not _is_large(place):
-            return None
         found = plan(place, BadRows(skip=self.skip_bad_rows))
         self._tell(label, found)
         return self._dataset(label, found)
@@ -93,7 +85,7 @@ class Large:
         parts = Parts(work.files, done)
         columns = columns_of(
             label, parts, has_clusters=has_clusters, fingerprint=found.fingerprint,
-            about=self.engine.about(),
+            about=self.engine.about(), score=self.score,
         )  # fmt: skip
         return _with_sample(columns, self.sample or SAMPLE, self.seed)
 
@@ -160,19 +152,6 @@ def _refuse_others(spec: str, kind: str, place: str) -> None:
         )
 
 
-def _is_large(place: str) -> bool:
-    """Whether Parquet files have many rows; what cannot be opened is told by the reader of smaller data."""
-    path, rows = Path(place).expanduser(), 0
-    files = parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
-    try:
-        for one in files:
-            with opened(one) as file:
-                rows += file.metadata.num_rows
-    except (ValueError, OSError):
-        return False
-    return rows > MANY_ROWS
-
-
 def _refuse_other_sizes(parts: Parts, columns: Columns) -> None:
     if int(parts.sizes.sum()) != len(columns):
         raise DataError(
@@ -194,7 +173,7 @@ def _with_sample(columns: Columns, count: int, seed: int) -> Dataset:
         skipped=columns.skipped,
         sampled=len(found) < len(columns),
         universe=tuple(sorted({p.cluster for p in found})),
-        columns=columns,
+        whole=columns,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from encheck.scoring.example import Line
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure
-from encheck.scoring.pairs import least_of
+from encheck.scoring.pairs import ScoredPairs
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
@@ -22,7 +22,7 @@ from encheck.types import BothOrders
 
 
 @dataclass(frozen=True)
-class BothOrdersScores:
+class BothOrdersScores(ScoredPairs):
     """Similarity of each measured pair in both orders, shape [n] each.
 
     `decision` is where a trained head of two classes says yes, None for a model without one; `learned` what a threshold
@@ -52,6 +52,18 @@ class BothOrdersScores:
         both = by.pairs(first, second), by.pairs(second, first)
         return cls(*both, labels, resampler, scale, items=pairs, decision=by.decision)
 
+    def of(self, chosen: NDArray[np.intp]) -> Self:
+        """A selection of the pairs; the replicates stay the same."""
+        return replace(
+            self,
+            forward=self.forward[chosen],
+            backward=self.backward[chosen],
+            labels=self.labels[chosen],
+            resampler=self.resampler.of(chosen),
+            surface={name: beside.of(chosen) for name, beside in self.surface.items()},
+            items=self.select(chosen),
+        )
+
     @property
     def asymmetry(self) -> Floats:
         """|s(a, b) - s(b, a)|, shape [n]."""
@@ -71,7 +83,7 @@ class BothOrdersScores:
 
     def worst(self) -> list[int]:
         """Positions of the pairs, the one whose order matters most first."""
-        return least_of(-self.asymmetry, self.items)
+        return self.least(-self.asymmetry)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
         """The pairs as rows of the item file; the far score is that of the other order, and has no text."""

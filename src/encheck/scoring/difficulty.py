@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.columns import ColumnPairs
 from encheck.language.divergence import jsd, tokenise
 from encheck.types import SentencePair
 
@@ -55,8 +54,6 @@ def difficulty(pairs: Sequence[SentencePair], *, scope: Scope = "split") -> Diff
     >>> difficulty([pair], scope=0.3).counts
     {'Po': 0, 'Pn': 1, 'No': 0, 'Nn': 0}
     """
-    if isinstance(pairs, ColumnPairs):
-        return split_by(pairs.take(pairs.columns.divergence), pairs.labels, scope=scope)
     found = jsd([p.first for p in pairs], [p.second for p in pairs])
     empty = sum(not (tokenise(p.first) and tokenise(p.second)) for p in pairs)
     return split_by(found, _labels(pairs), [p.split for p in pairs], scope=scope, empty=empty)

@@ -8,18 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.columns import ColumnPairs
-from encheck.types import BothOrders, SentencePair
-
-Positions = NDArray[np.intp]
 FOLDS = 10
-
-
-def folds_of(items: Sequence[SentencePair | BothOrders], chosen: Positions) -> Positions:
-    """The fold of each chosen item, shape [chosen]; a cluster stays in one fold."""
-    if isinstance(items, ColumnPairs):
-        return items.folds(chosen, FOLDS)
-    return fold_of([items[i].cluster for i in chosen])
 
 
 def fold_of(clusters: Sequence[str], *, folds: int = FOLDS) -> NDArray[np.intp]:

@@ -9,60 +9,61 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.columns import ColumnPairs
 from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId, ItemId
+from encheck.scoring.difficulty import Difficulty, Scope, difficulty
 from encheck.scoring.example import Line, beside
+from encheck.scoring.folds import fold_of
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
-from encheck.statistics.ordered import parts_of
 from encheck.types import SentencePair
 
 LABELS = {1: "same", 0: "other"}
 NO_RANDOM_PAIRS = "no two sentences without a shared content word to calibrate with"
-WORST = 1_000  # items of shards that are listed
 
 
-def of_chosen(items: Sequence[Any], chosen: NDArray[np.intp]) -> Sequence[Any]:
-    """A selection of the items that scores are of; none of none."""
-    if isinstance(items, ColumnPairs):
-        return items.of(chosen)
-    return tuple(items[i] for i in chosen) if items else ()
+class ScoredPairs:
+    """What metrics ask of the `items` that were scored; pairs that are not in memory answer by their columns."""
 
+    items: Sequence[Any]
 
-def data_of(items: Sequence[Any]) -> str:
-    """The name of the data that the items are from."""
-    if isinstance(items, ColumnPairs):
-        return items.columns.name
-    return ItemId(items[0].id).data if items else "the data"
+    @property
+    def data(self) -> str:
+        """The name of the data that the pairs are from."""
+        return ItemId(self.items[0].id).data if self.items else "the data"
 
+    @property
+    def splits(self) -> NDArray[np.object_]:
+        """The split of each pair, shape [n]."""
+        return np.array([pair.split for pair in self.items], dtype=object)
 
-def gold_of(items: Sequence[Any], count: int) -> Floats:
-    """The graded similarity of each of `count` pairs, shape [count]; ValueError if a pair has none."""
-    if isinstance(items, ColumnPairs):
-        return items.gold
-    graded = [item.score for item in items]
-    if len(graded) != count or None in graded:
-        raise ValueError(f"{graded.count(None)} of {count} pairs have no score, but a correlation needs it")
-    return np.array(graded, float)
+    @property
+    def keys(self) -> Sequence[str]:
+        """The data's own name of each pair."""
+        return [pair.key for pair in self.items]
 
+    def difficulty(self, scope: Scope) -> Difficulty:
+        """The cell of each labelled pair by the divergence of its words."""
+        return difficulty(self.items, scope=scope)
 
-def least_of(values: Floats, items: Sequence[Any]) -> list[int]:
-    """Positions of the values, the smallest first; of items of shards the first `WORST` alone."""
-    if not isinstance(items, ColumnPairs):
+    def folds(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
+        """The fold of each chosen pair, shape [chosen]; a cluster stays in one fold."""
+        return fold_of([self.items[i].cluster for i in chosen])
+
+    def select(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
+        """A selection of the items; none where the scores know none."""
+        return tuple(self.items[i] for i in chosen) if self.items else ()
+
+    def least(self, values: Floats) -> list[int]:
+        """Positions of the values, the smallest first."""
         return [int(i) for i in np.argsort(values, kind="stable")]
-    least = np.zeros(0, np.intp)
-    for some in parts_of(len(values)):
-        beside = np.append(least, np.arange(some.start, some.stop))
-        least = beside[np.argsort(values[beside], kind="stable")[:WORST]]
-    return [int(i) for i in least]
 
 
 @dataclass(frozen=True)
-class PairScores:
+class PairScores(ScoredPairs):
     """Similarity of each pair, shape [n], with labels (1 paraphrase, 0 none) where the check compares two sorts.
 
     `items` are the pairs themselves, for what depends on their texts, splits or graded scores. `decision` is where a
@@ -99,8 +100,18 @@ class PairScores:
             labels=self.labels[chosen],
             resampler=self.resampler.of(chosen),
             surface={name: beside.of(chosen) for name, beside in self.surface.items()},
-            items=of_chosen(self.items, chosen),
+            items=self.select(chosen),
         )
+
+    @property
+    def gold(self) -> Floats:
+        """The graded similarity of each pair, shape [n]; ValueError if a pair has none."""
+        graded = [pair.score for pair in self.items]
+        if len(graded) != len(self.values) or None in graded:
+            raise ValueError(
+                f"{graded.count(None)} of {len(self.values)} pairs have no score, but a correlation needs it"
+            )
+        return np.array(graded, float)
 
     def clusters_of(self, *labels: int) -> int:
         """Number of clusters that hold a pair with this label; of several labels, of the one that has fewest."""
@@ -113,7 +124,7 @@ class PairScores:
         NothingToMeasure where the data have no random pairs.
         """
         if np.isnan(self.scale.reference):
-            raise NothingToMeasure(f"{data_of(self.items)} has {NO_RANDOM_PAIRS}")
+            raise NothingToMeasure(f"{self.data} has {NO_RANDOM_PAIRS}")
         surface = {name: beside.calibrated for name, beside in self.surface.items()}
         return replace(self, values=self.scale.similarity(self.values), surface=surface, suffix="_calibrated")
 
@@ -121,7 +132,7 @@ class PairScores:
         """Positions of the pairs, the least expected similarity first."""
         centre = self.values - np.nanmean(self.values)
         wrong = np.where(self.labels == 0, -centre, centre)
-        return least_of(wrong, self.items)
+        return self.least(wrong)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
         """The pairs as rows of the item file; they are `labelled` where all of them have a label."""

@@ -16,7 +16,7 @@ from encheck.scoring.ranked import RankedScores
 from encheck.scoring.repeated import RepeatedScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.searches import OccurrenceScores, SearchScores
-from encheck.types import Item, Kind
+from encheck.types import Item, Kind, WholeItems
 
 __all__ = [
     "BothOrdersScores",
@@ -55,6 +55,6 @@ _OF_KIND: Mapping[Kind, type[Scores]] = {
 }
 
 
-def scores_of(item: Item) -> type[Scores]:
+def scores_of(item: Item | WholeItems) -> type[Scores]:
     """The scores that items of this kind have."""
     return _OF_KIND[item.kind]

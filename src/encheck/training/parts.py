@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.parts import TEST, VALIDATION
 from encheck.errors import DataError, UsageError, unknown
+from encheck.scoring.splits import TEST, VALIDATION
 from encheck.types import SentencePair, content_hash
 
 TRAINING = "train"

@@ -1,0 +1,406 @@
+"""Labelled pairs by the million: their numbers as columns, and their texts where they lie.
+
+Rows of such data have no splits and no keys. A pair becomes a Python object when it is shown.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.datasets.dataset import WholeData
+from encheck.datasets.reader import Row
+from encheck.encoders.protocol import Fitted, Partial
+from encheck.errors import NothingToMeasure
+from encheck.ids import ItemId
+from encheck.items.builders import refuse_few, refuse_no_order, refuse_one_label
+from encheck.running.subject import Subject
+from encheck.scoring.difficulty import Difficulty, Scope, split_by
+from encheck.scoring.folds import FOLDS
+from encheck.scoring.measure import Measure
+from encheck.scoring.pairs import ScoredPairs
+from encheck.scoring.scale import Scale
+from encheck.scoring.scores import BothOrdersScores, PairScores
+from encheck.statistics.bootstrap import Clusters, Resampler
+from encheck.statistics.ordered import parts_of
+from encheck.system.lock import Locks
+from encheck.system.progress import Progress
+from encheck.types import BothOrders, Item, Items, Kind, SentencePair, WholeItems, content_hash
+
+Positions = NDArray[np.signedinteger[Any]]
+Floats = NDArray[np.float64]
+Read = Callable[[Positions], list[Row]]
+Number = TypeVar("Number", bound=np.generic)
+ROWS_KEPT = 20_000  # rows that were read to be shown
+WORST = 1_000  # items of a case that are listed
+SHOWN = 4_000  # random pairs of a case that reports show, besides the worst
+
+
+@dataclass(frozen=True)
+class ShardScores:
+    """A model's score of each pair, shape [n], in the data's order; `backward` of the other order where it differs."""
+
+    forward: Floats
+    backward: Floats | None = None
+    computed: int = 0
+
+
+class Score(Protocol):
+    """Has the pairs of all shards scored by a model."""
+
+    def __call__(
+        self, subject: Subject, columns: Columns, *, both_orders: bool, locks: Locks, progress: Progress
+    ) -> ShardScores:
+        """The scores, from files that are there already or by computing them; EncoderError where the model fails."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Columns(WholeData):
+    """The numbers of all labelled pairs of a data set; of each pair, shape [n], in the order of the files.
+
+    `labels` is 1, 0 or -1 for none; `gold` people's score, NaN for none; `same` says that both texts are the same;
+    `overlap` and `divergence` are those of words. `clusters` has the number of each pair's cluster, whose hashes are
+    `hashes`; `order` ranks the clusters as folds are dealt out. `repeats` says how many earlier rows hold the same pair
+    as the row at a position. `read` reads rows by their positions; `score`
+    has all pairs scored. `draw` gives the texts that calibration draws from,
+    with the names of their clusters, and the numbers of these names. `counts` says how many rows were read, skipped,
+    and in how many shards. `things`, shape [n, 3], has hashes of what each pair shares with others, 0 for none: its
+    cluster, where the data name it or it shares no sentence, and its sentences that are in several pairs. None where no
+    sentence is, or the pairs or clusters are too many to follow more than clusters.
+    """
+
+    name: str
+    labels: NDArray[np.int8]
+    gold: Floats
+    same: NDArray[np.bool_]
+    overlap: Floats
+    divergence: Floats
+    clusters: NDArray[np.int32]
+    hashes: NDArray[np.uint64]
+    order: NDArray[np.int32]
+    repeats: Callable[[int], int]
+    read: Read
+    draw: Callable[[], tuple[list[tuple[str, str]], dict[str, int]]]
+    score: Score
+    counts: Mapping[str, int]
+    skipped: tuple[str, ...] = ()
+    fingerprint: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    things: NDArray[np.uint64] | None = None
+    scored: dict[str, ShardScores] = field(default_factory=dict, repr=False)  # by the fingerprints of models
+    drawn: dict[tuple[int, int], Resampler] = field(default_factory=dict, repr=False)
+    _rows: dict[int, Row] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def rows(self, positions: Positions) -> list[Row]:
+        """The rows at these positions; those that were read last are kept."""
+        lacking = [at for at in positions.tolist() if at not in self._rows]
+        if len(self._rows) + len(lacking) > ROWS_KEPT:
+            self._rows.clear()
+            lacking = positions.tolist()
+        self._rows.update(zip(lacking, self.read(np.array(lacking, np.int64)) if lacking else (), strict=True))
+        return [self._rows[at] for at in positions.tolist()]
+
+    def pairs(self, positions: Positions) -> list[SentencePair]:
+        """The pairs at these positions, as the data set would hold them."""
+        rows = self.rows(positions)
+        return [self._pair(at, row) for at, row in zip(positions.tolist(), rows, strict=True)]
+
+    def _pair(self, at: int, row: Row) -> SentencePair:
+        key = content_hash(row.first, row.second)
+        name = ItemId.of(self.name, key, "pair", 1, "data", self.repeats(at))
+        cluster = row.cluster or self.cluster_name(int(self.clusters[at]))
+        shares = names_of(self.things[at]) if self.things is not None and self.things[at, 1:].any() else ()
+        return SentencePair(name, row.first, row.second, row.label, cluster, score=row.score, shares=shares)
+
+    def cluster_name(self, number: int) -> str:
+        """The name of a cluster that the data do not name; of one that they do, a hash of its name."""
+        return f"{int(self.hashes[number]):016x}"
+
+    @cached_property
+    def _drawn(self) -> tuple[list[tuple[str, str]], dict[str, int]]:
+        return self.draw()
+
+    @property
+    def sentences(self) -> Sequence[tuple[str, str]]:  # type: ignore[override]
+        """(text, cluster) of the texts that calibration draws from."""
+        return self._drawn[0]
+
+    def described(self) -> dict[str, Any]:
+        """What results.json says of them."""
+        labels = {str(label if label >= 0 else None): int((self.labels == label).sum()) for label in (0, 1, -1)}
+        whole = {
+            "pairs": len(self),
+            "clusters": len(self.hashes),
+            "labels": {label: count for label, count in labels.items() if count},
+            "shards": self.counts["shards"],
+            "engine": dict(self.about),
+        }
+        return {"skipped": self.counts["skipped"], "whole": whole}
+
+    def two_classes(self, negative: Sequence[SentencePair] | None = None) -> Items:
+        """Paraphrases, and the data's own negatives or these; NothingToMeasure where one of the two is lacking."""
+        positive, tail = np.flatnonzero(self.labels == 1), tuple(negative or ())
+        own = np.flatnonzero(self.labels == 0) if negative is None else np.zeros(0, np.intp)
+        of_whom = "label 0" if negative is None else "random"
+        refuse_few(self.name, {"label 1": len(positive), of_whom: len(own) + len(tail)})
+        return Items(tail, whole=ColumnPairs(self, np.concatenate([positive, own]), tail))
+
+    def both_orders(self) -> Items:
+        """Labelled pairs in both orders; NothingToMeasure without both labels."""
+        is_labelled = self.labels >= 0
+        kept = np.flatnonzero(is_labelled & ~self.same)
+        refuse_one_label(self.name, set(np.unique(self.labels[kept]).tolist()))
+        labelled = int(is_labelled.sum())
+        excluded = {"no label": len(self) - labelled, "identical sentences": labelled - len(kept)}
+        whole = ColumnPairs(self, kept, kind="both_orders")
+        return Items((), {reason: count for reason, count in excluded.items() if count}, whole=whole)
+
+    def graded(self) -> Items:
+        """Pairs with a graded similarity; NothingToMeasure where that orders nothing."""
+        found = np.flatnonzero(~np.isnan(self.gold))
+        refuse_no_order(self.name, self.gold[found])
+        without = len(self) - len(found)
+        return Items((), {"no score": without} if without else {}, whole=ColumnPairs(self, found))
+
+    def numbers_of(self, pairs: Sequence[SentencePair]) -> NDArray[np.int32]:
+        """The numbers of both clusters that each of these drawn pairs hangs on; shape [2, pairs]."""
+        numbers = self._drawn[1]
+        return np.array([(numbers[pair.cluster], numbers[pair.other]) for pair in pairs], np.int32).T
+
+
+class ColumnPairs(WholeItems):
+    """Items of a check that are not in memory: pairs of `columns` at `positions`, then those of `tail`, which are.
+
+    Nothing goes through all of them one by one; `items[i]` reads one. `kind` says what they are: pairs, or pairs in
+    both orders.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        positions: Positions,
+        tail: Sequence[SentencePair] = (),
+        *,
+        kind: Kind = "pair",
+    ) -> None:
+        self.columns, self.tail, self.kind = columns, tuple(tail), kind
+        self.positions: Positions = positions.astype(np.int32)
+        self._is_whole = len(positions) == len(columns) and bool((np.diff(self.positions) == 1).all())
+
+    def __len__(self) -> int:
+        return len(self.positions) + len(self.tail)
+
+    @overload
+    def __getitem__(self, at: int) -> Any: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Any]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        if isinstance(at, slice):
+            return self.of(np.arange(len(self))[at])
+        return self.listed(np.array([range(len(self))[operator.index(at)]]))[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("pairs of shards are measured by their columns, and never one by one")
+
+    def of(self, chosen: NDArray[np.intp]) -> ColumnPairs:
+        """A selection of the items."""
+        inside, outside = chosen[chosen < len(self.positions)], chosen[chosen >= len(self.positions)]
+        if len(outside) and (np.diff(chosen >= len(self.positions)) < 0).any():
+            raise ValueError("pairs of the tail stay behind the others")
+        tail = [self.tail[i - len(self.positions)] for i in outside.tolist()]
+        return ColumnPairs(self.columns, self.positions[inside], tail, kind=self.kind)
+
+    def listed(self, chosen: NDArray[np.intp]) -> tuple[Any, ...]:
+        """These items as Python objects, which reads their texts."""
+        inside = chosen[chosen < len(self.positions)]
+        found: dict[int, Item] = dict(zip(inside.tolist(), self._made(self.positions[inside]), strict=True))
+        return tuple(found[i] if i in found else self.tail[i - len(self.positions)] for i in chosen.tolist())
+
+    def _made(self, positions: Positions) -> Sequence[Item]:
+        pairs = self.columns.pairs(positions)
+        return pairs if self.kind == "pair" else [turned(pair) for pair in pairs]
+
+    def refuse(self, subject: Subject) -> None:
+        """NothingToMeasure for a model that cannot score shards one by one."""
+        if isinstance(subject.model, Fitted) and getattr(subject.model, "learns", True):
+            raise NothingToMeasure(
+                f"{subject.label} learns from all texts of a run, so it cannot score shards one by one: use --sample=N "
+                f"without --engine"
+            )
+        if isinstance(subject.model, Partial):
+            raise NothingToMeasure(
+                f"{subject.label} has vectors of some texts only, and shards hold others: use --sample=N without "
+                f"--engine"
+            )
+
+    def prepare(self, subject: Subject, together: Sequence[ColumnPairs], *, locks: Locks, progress: Progress) -> int:
+        """Have a model score all pairs of the data, in both orders where one of these items needs them."""
+        self.refuse(subject)
+        if subject.fingerprint in self.columns.scored:
+            return 0
+        both = any(one.kind == "both_orders" for one in together)
+        found = self.columns.score(subject, self.columns, both_orders=both, locks=locks, progress=progress)
+        self.columns.scored[subject.fingerprint] = found
+        return found.computed
+
+    def measured(
+        self, by: Measure, scale: Scale, *, model: str | None, seed: int
+    ) -> ColumnPairScores | ColumnBothOrdersScores:
+        """The scores of these pairs from those of all, and by `by` of the pairs in memory."""
+        columns = self.columns
+        whole = ShardScores(columns.overlap) if model is None else columns.scored[model]
+        forward, draws = self.take(whole.forward), self._draws(seed)
+        if self.tail:
+            first, second = ([getattr(pair, side) for pair in self.tail] for side in ("first", "second"))
+            forward = np.append(forward, by.pairs(first, second))
+        if self.kind == "pair":
+            return ColumnPairScores(forward, self.labels, draws, scale, items=self, decision=by.decision)
+        backward = forward if whole.backward is None else self.take(whole.backward)
+        return ColumnBothOrdersScores(forward, backward, self.labels, draws, scale, items=self, decision=by.decision)
+
+    def _draws(self, seed: int) -> Resampler:
+        """Kept for the last items of the data alone, since it is large."""
+        key = (id(self), seed)
+        if key not in self.columns.drawn:
+            self.columns.drawn.clear()
+            self.columns.drawn[key] = Resampler(self.clusters, seed=seed, shares=self.shares)
+        return self.columns.drawn[key]
+
+    def shown(
+        self, scores: ColumnPairScores | ColumnBothOrdersScores, *, seed: int
+    ) -> tuple[tuple[Any, ...], PairScores | BothOrdersScores]:
+        """Those that reports show, with their scores: the worst, some at random, and all that are in memory."""
+        count = len(self.positions)
+        drawn = np.random.default_rng([seed, count]).choice(count, min(SHOWN, count), replace=False)
+        chosen = np.union1d(np.union1d(scores.worst()[:WORST], drawn), np.arange(count, len(self))).astype(np.intp)
+        listed = self.listed(chosen)
+        return listed, replace(scores.of(chosen), items=listed)  # type: ignore[arg-type]
+
+    def take(self, column: NDArray[Number]) -> NDArray[Number]:
+        """What a column of all pairs has of those at `positions`; the column itself, not a copy, where that is all."""
+        return column if self._is_whole else column[self.positions]
+
+    @property
+    def labels(self) -> NDArray[np.int8]:
+        """1 or 0, shape [n]; one without a label counts as a paraphrase."""
+        tail = np.array([1 if pair.label is None else pair.label for pair in self.tail], np.int8)
+        return np.concatenate([np.abs(self.take(self.columns.labels)), tail])
+
+    @property
+    def gold(self) -> Floats:
+        """People's score, shape [n]; NaN where there is none."""
+        tail = [np.nan if pair.score is None else pair.score for pair in self.tail]
+        return np.concatenate([self.take(self.columns.gold), np.array(tail, np.float64)])
+
+    @property
+    def clusters(self) -> Clusters:
+        """The clusters that the items hang on."""
+        numbers, columns = self.take(self.columns.clusters), self.columns
+        if not self.tail:
+            return Clusters(numbers, len(columns.hashes), None, columns.hashes)
+        one, other = columns.numbers_of(self.tail)
+        others = np.concatenate([np.full(len(numbers), -1, np.int32), other])
+        return Clusters(np.concatenate([numbers, one]), len(columns.hashes), others, columns.hashes)
+
+    @property
+    def shares(self) -> Sequence[tuple[str, ...]]:
+        """What each item has in common with others; empty where they share clusters alone, as with a tail."""
+        things = self.columns.things
+        return () if things is None or self.tail else [names_of(some) for some in self.take(things)]
+
+    def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.signedinteger[Any]]:
+        """The fold of each chosen item, shape [chosen]: clusters are dealt out in the order of their names' hashes."""
+        numbers = self.clusters.numbers[chosen]
+        order = self.columns.order
+        is_present = np.zeros(len(order), bool)  # in the order of the hashes
+        for some in parts_of(len(numbers)):
+            is_present[order[numbers[some]]] = True
+        dealt = ((np.cumsum(is_present, dtype=np.int32) - 1) % count).astype(np.int8)
+        fold: NDArray[np.int8] = dealt[order][numbers]
+        return fold
+
+
+def names_of(hashes: NDArray[np.uint64]) -> tuple[str, ...]:
+    """The hex digits of those that are not 0."""
+    return tuple(f"{number:016x}" for number in hashes.tolist() if number)
+
+
+def turned(pair: SentencePair) -> BothOrders:
+    """A labelled pair as an item in both orders."""
+    return BothOrders(
+        ItemId(pair.id).in_both_orders,
+        pair.first,
+        pair.second,
+        int(pair.label or 0),
+        pair.cluster,
+        pair.split,
+        pair.shares,
+    )
+
+
+class ScoredColumns(ScoredPairs):
+    """What metrics ask of pairs that are not in memory, which have no splits and no keys."""
+
+    items: Any  # ColumnPairs
+
+    @property
+    def data(self) -> str:
+        """The name of the data that the pairs are from."""
+        return str(self.items.columns.name)
+
+    @property
+    def splits(self) -> NDArray[np.object_]:
+        """ "" for each pair, shape [n], in no memory."""
+        return np.broadcast_to(np.array("", object), len(self.items))
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """None."""
+        return ()
+
+    @property
+    def gold(self) -> Floats:
+        """People's score, shape [n]."""
+        found: Floats = self.items.gold
+        return found
+
+    def difficulty(self, scope: Scope) -> Difficulty:
+        """The cell of each pair by the divergence of its words."""
+        items = self.items
+        return split_by(items.take(items.columns.divergence), items.labels, scope=scope)
+
+    def folds(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
+        """The fold of each chosen pair, shape [chosen]."""
+        found: NDArray[np.signedinteger[Any]] = self.items.folds(chosen, FOLDS)
+        return found
+
+    def select(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
+        """A selection of the items."""
+        found: ColumnPairs = self.items.of(chosen)
+        return found
+
+    def least(self, values: Floats) -> list[int]:
+        """Positions of the `WORST` smallest values, the smallest first."""
+        least = np.zeros(0, np.intp)
+        for some in parts_of(len(values)):
+            beside = np.append(least, np.arange(some.start, some.stop))
+            least = beside[np.argsort(values[beside], kind="stable")[:WORST]]
+        return [int(i) for i in least]
+
+
+class ColumnPairScores(ScoredColumns, PairScores):
+    """Scores of pairs that are not in memory."""
+
+
+class ColumnBothOrdersScores(ScoredColumns, BothOrdersScores):
+    """Scores of pairs in both orders that are not in memory."""
