@@ -30,9 +30,10 @@ from encheck.metrics.pairs import worth
 from encheck.scoring.differences import ORDER, differences, favour
 from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
+from encheck.scoring.triplets import Triplet
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
-from encheck.types import Estimate, Lines, Triplet
+from encheck.types import Estimate, Lines
 from encheck.verdict import judge
 
 Floats = NDArray[np.float64]

@@ -23,7 +23,7 @@ from encheck.exploring.asking import Budget
 from encheck.exploring.confirm import HOLDS
 from encheck.exploring.explore import Found, explore
 from encheck.exploring.material import Item, Material
-from encheck.types import Crossed, Side
+from encheck.scoring.crossed import Crossed, Side
 
 WORLDS = ("same", "planted", "edge")
 FEATURES, VALUES, PLANTED = 7, 4, 0.6

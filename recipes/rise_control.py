@@ -40,6 +40,7 @@ from encheck.language.lexicon.load import lexicon
 from encheck.language.words import paper_stop_words
 from encheck.metrics import thresholds
 from encheck.reporting.text import table
+from encheck.scoring.pairs import SentencePair
 from encheck.statistics.paired import t_cdf, t_quantile
 from encheck.statistics.sharing import Sharing
 from encheck.system.files import write_text
@@ -55,7 +56,7 @@ from encheck.training.reweighting import (
     random_weights,
     uniform,
 )
-from encheck.types import SentencePair, apply_edits, content_hash
+from encheck.types import apply_edits, content_hash
 
 Floats = NDArray[np.float64]
 Figures = Mapping[str, float]

@@ -35,8 +35,8 @@ from encheck.cli.shrinking import run_settings, shrinker
 from encheck.engine.run import run
 from encheck.options import Settings
 from encheck.running.shrinking import SHRUNK
+from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import Shrunk
-from encheck.types import Triplet
 
 NOT_KEPT = ("antonym_is_farther_than_control", "jumble", "paraphrase_ranks", "rewrite_ranks")
 LONG = 45  # words of three texts

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from encheck.errors import UsageError, unknown
 from encheck.ids import PYTEST_MARKERS
-from encheck.types import Declaration, Estimate, Floor, Items
+from encheck.scoring.item import Items
+from encheck.types import Declaration, Estimate, Floor
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset

@@ -105,8 +105,8 @@ def test_an_adjusted_rate_is_paired_as_it_is_weighed(tmp_path):
     """Under one model the surface decides alone: the rate that a comparison pairs is the one that the run reports."""
     from encheck.metrics import adjusted_rate
     from encheck.scoring.differences import differences
+    from encheck.scoring.triplets import Triplet
     from encheck.statistics.balancing import balancing_weights
-    from encheck.types import Triplet
 
     texts = [("one two three four", f"one two three {'five' if i % 3 else 'four six seven'}", f"one two {i} four")
              for i in range(60)]  # fmt: skip

@@ -24,7 +24,8 @@ from encheck.exploring.material import Item, Material, Source
 from encheck.exploring.parts import parted, texts_of
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.types import Crossed, Group, Side
+from encheck.scoring.crossed import Crossed, Side
+from encheck.types import Group
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
 import explore_level

@@ -20,9 +20,8 @@ from encheck.items import contrast, crossed, edited
 from encheck.items.variants import Maker
 from encheck.metrics import both_directions, directions_mean, worse_direction
 from encheck.metrics.crossed import direction
-from encheck.scoring.frame import Frame
 from encheck.scoring.measure import SurfaceScorer
-from encheck.scoring.scores import CrossedScores, Scale, scores_of
+from encheck.scoring.scores import CrossedScores, Scale, frame_of
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import apply_edits
 
@@ -217,8 +216,8 @@ def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):
     items, case = items_of(roles)[:3], CaseId("roles", "m", "probes", "1")
     frame = scores(items).frame(case, items)
     columns = frame.to_columns()
-    again = Frame.from_columns(case, columns)
-    assert (again.kind, len(again), again.steps) == ("crossed", 6, (1, 2) * 3)
+    again = frame_of(case, columns)
+    assert (again.kind.name, len(again), again.steps) == ("crossed", 6, (1, 2) * 3)
     assert columns["item"][:2] == [f"{items[0].id}/1", f"{items[0].id}/2"]
     assert [columns["near"][i] for i in (0, 1)] == [side.near for side in items[0].sides]
     row = {"check": "roles", "model": "m", "data": "probes", "level": "1", "property": "roles"}
@@ -244,7 +243,7 @@ def test_a_failure_message_shows_both_sides(roles):
         "the surface favours the kept text:", "the surface favours the changed text:",
     ]  # fmt: skip
     assert [line.text for line in lines if line.name == "near "] == [side.near for side in items[0].sides]
-    assert scores_of(items[0]) is CrossedScores
+    assert items[0].kind.scores() is CrossedScores
 
 
 def test_calibration_leaves_the_rates_alone(roles):

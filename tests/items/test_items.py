@@ -21,7 +21,9 @@ from encheck.items.builders import (
     labelled_pairs,
 )
 from encheck.items.variants import Maker
-from encheck.types import SentencePair, Triplet, Variant, apply_edits
+from encheck.scoring.pairs import SentencePair
+from encheck.scoring.triplets import Triplet
+from encheck.types import Variant, apply_edits
 
 ROWS = [
     Row("The plumber mends the leaking tap.", "The tap that leaks is mended.", 1, "test"),

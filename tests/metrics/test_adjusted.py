@@ -10,8 +10,9 @@ from scipy.stats import binom
 from encheck.metrics import adjusted_rate, margin_rate
 from encheck.metrics.adjusted import MIN_SIDE
 from encheck.scoring.scores import MarginScores, Scale
+from encheck.scoring.triplets import Triplet
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Lines, Triplet
+from encheck.types import Lines
 from encheck.verdict import judge
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))

@@ -9,9 +9,9 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from encheck.metrics import thresholds
 from encheck.metrics.classification import accuracy, by_head, f1
+from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import SentencePair
 
 
 @pytest.fixture

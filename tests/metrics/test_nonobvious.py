@@ -43,9 +43,9 @@ from encheck.metrics.nonobvious import (
 from encheck.metrics.thresholds import accuracy, best_threshold, by_folds
 from encheck.scoring.difficulty import CELLS, split_by
 from encheck.scoring.folds import fold_of
+from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import SentencePair
 
 
 def scores_of(items, values, *, surface=()):

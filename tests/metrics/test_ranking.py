@@ -45,13 +45,14 @@ from encheck.metrics.ranking import (
 from encheck.reporting.failures import failure_message
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
+from encheck.scoring.chains import Chain
 from encheck.scoring.learned import Learned
 from encheck.scoring.scores import ChainScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
-from encheck.types import Chain, CheckResult, Edit, Lines
+from encheck.types import CheckResult, Edit, Lines
 
 PAIRS = [
     ("The old gardener quietly planted red tulips and quickly watered dry ferns.",

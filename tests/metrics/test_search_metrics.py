@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from encheck.metrics.search import average_precision, duels_won, ndcg, ndcg_at_10, recall, reciprocal_rank
 from encheck.scoring.answers import Answers, Ranks
+from encheck.scoring.documents import Documents
 from encheck.scoring.nearest import nearest
 from encheck.scoring.ranked import RankedScores
 from encheck.scoring.scores import Scale
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Documents
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=4)
 

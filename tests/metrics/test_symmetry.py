@@ -23,6 +23,7 @@ from encheck.items.variants import Maker
 from encheck.metrics.symmetry import consistency, decided, decision_threshold, flip_rate, largest_asymmetry
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
+from encheck.scoring.both_orders import BothOrders
 from encheck.scoring.folds import fold_of
 from encheck.scoring.learned import Learned
 from encheck.scoring.scores import BothOrdersScores, Scale
@@ -30,7 +31,6 @@ from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
-from encheck.types import BothOrders
 
 CLAIM = "prediction_stays_when_the_sentences_are_exchanged"
 SCORE = st.integers(0, 100).map(lambda x: x / 100)

@@ -24,11 +24,11 @@ from encheck.metrics.health import contract_kept, ends_seen, evenness, hubness, 
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.scoring.scores import PairScores, RepeatedScores, Scale
-from encheck.scoring.search import overlap_grid, search, vector_grid
+from encheck.scoring.searches import Query, overlap_grid, search, vector_grid
 from encheck.similarity import SIMILARITIES, jaccard, same
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
-from encheck.types import Group, Query, Variant, apply_edits
+from encheck.types import Group, Variant, apply_edits
 
 PROBES = load("probes")
 

@@ -22,11 +22,12 @@ from encheck.reporting.results import read_items, read_results, schema
 from encheck.running.bench import Bench
 from encheck.running.first_look import first_look, headlines
 from encheck.running.subject import Subject
+from encheck.scoring.pairs import SentencePair
 from encheck.scoring.table import Table
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
-from encheck.types import Group, SentencePair, Variant
+from encheck.types import Group, Variant
 
 QUIET = Progress(quiet=True)
 CLUSTERS = 60

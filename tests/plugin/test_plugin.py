@@ -470,7 +470,8 @@ import functools, pytest
 from encheck import claim
 from encheck.items import edited, labelled_pairs
 from encheck.metrics import mean_similarity
-from encheck.types import Edit, Items, Variant
+from encheck.scoring.item import Items
+from encheck.types import Edit, Variant
 
 """
 CHECK = """
@@ -581,7 +582,7 @@ def test_a_broken_generator_or_builder_is_an_error_of_its_check_alone(pytester, 
     assert "raised ValueError('no such word') for the sentence 'a dog number" in reason
     assert "raised TypeError" in rows["strange"]["reason"]
     assert "has no __name__" in rows["nameless"]["reason"]
-    assert "gave '[1, 2]', but should give encheck.types.Items" in rows["listed"]["reason"]
+    assert "gave '[1, 2]', but should give encheck.scoring.item.Items" in rows["listed"]["reason"]
 
 
 @pytest.mark.parametrize("levels", ["()", "(1)", "(1, 1)", "'all'"])

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
 import rise_control as recipe
 
 from encheck.errors import UsageError
-from encheck.types import SentencePair
+from encheck.scoring.pairs import SentencePair
 
 NOUNS = ["garden", "river", "house", "train", "letter", "window", "doctor", "child"]
 VERBS = ["stands", "shines", "falls", "moves", "waits", "turns"]

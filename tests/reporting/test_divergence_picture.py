@@ -8,9 +8,10 @@ import pytest
 from encheck.ids import CaseId
 from encheck.reporting.html.charts import divergence
 from encheck.scoring.frame import Frame, Side
+from encheck.scoring.pairs import LABELLED
 
 FRAME = Frame(
-    "labelled",
+    LABELLED,
     CaseId("a", "m", "d", "1"),
     ids=("1", "2", "3", "4"),
     sources=("the red car", "one two three", "a b c", "grey geese fly"),

@@ -11,8 +11,8 @@ import encheck
 from encheck.metrics import adjusted_rate, both_directions_beyond_negative_words
 from encheck.metrics.adjusted import meaning
 from encheck.reporting import markdown, negative_words, terminal
-from encheck.scoring.margins import MarginScores
 from encheck.scoring.scores import CrossedScores, Scale
+from encheck.scoring.triplets import MarginScores
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import NEGATIVE_WORDS
 from encheck.types import Estimate

@@ -11,6 +11,7 @@ from encheck.reporting.html.payload import packed
 from encheck.reporting.html.rows import mark_of, verdict
 from encheck.reporting.profile import Against, Line
 from encheck.scoring.frame import Frame, Side
+from encheck.scoring.triplets import TRIPLET
 from encheck.types import Declaration
 
 SHARE = Declaration(property="antonym", chance=0.5)
@@ -59,7 +60,7 @@ def frame(margins, **columns):
     ids = tuple(f"d/{i}/x/1/y/0" for i in range(n))
     case = CaseId("a", "m", "d", "1")
     return Frame(
-        "triplet", case, ids, ("The cache is full.",) * n, sides[0], ("c",) * n, ("",) * n, far=sides[1], **columns
+        TRIPLET, case, ids, ("The cache is full.",) * n, sides[0], ("c",) * n, ("",) * n, far=sides[1], **columns
     )
 
 

@@ -26,10 +26,11 @@ from encheck.reporting.failures import failure_message
 from encheck.reporting.html import page as html
 from encheck.reporting.html import payload
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
+from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial
-from encheck.types import CheckResult, Declaration, Estimate, Lines, SentencePair
+from encheck.types import CheckResult, Declaration, Estimate, Lines
 
 CRITERIA = {
     name: asdict(Declaration(property=name, criterion=number)) | {"says": "", "title": "", "why": ""}

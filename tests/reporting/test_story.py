@@ -6,6 +6,7 @@ import pytest
 from encheck.ids import CaseId
 from encheck.reporting.story import LINES, MOST, mistake, percent, story
 from encheck.scoring.frame import Frame, Side
+from encheck.scoring.triplets import TRIPLET
 
 RATE = {"says": "", "title": "", "why": "", "family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
 
@@ -162,7 +163,7 @@ def frame(margins, lengths):
     edits = ('[[0, 1, "b"]]',) * n
     ids = tuple(f"d/{i}/x/1/y/0" for i in range(n))
     sides = [Side(sources, scores, edits=edits) for scores in (near, far)]
-    return Frame("triplet", CaseId("edit", "m", "d", "1"), ids, sources, sides[0], ("c",) * n, ("",) * n, far=sides[1])
+    return Frame(TRIPLET, CaseId("edit", "m", "d", "1"), ids, sources, sides[0], ("c",) * n, ("",) * n, far=sides[1])
 
 
 def test_the_example_is_a_mistake_and_the_shortest_of_the_worst():

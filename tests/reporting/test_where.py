@@ -16,7 +16,9 @@ from encheck.language.parse import Parse
 from encheck.reporting import where as module
 from encheck.reporting.results import write_items, write_results
 from encheck.reporting.where import blocks, lines, where
+from encheck.scoring.both_orders import BOTH_ORDERS
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.triplets import TRIPLET
 from encheck.types import Edit
 
 CHECK = "antonym_is_farther_than_paraphrase"
@@ -56,7 +58,7 @@ def frame(rng, *, fails=0.9, usual=0.2, overlaps=False, count=240, model="m"):
     edits = tuple(edits_json([edit]) for edit in spans)
     names = tuple(map(str, range(count)))
     return Frame(
-        "triplet", CaseId(CHECK, model, "own", "1"), names, sources, Side(near, np.where(lost, 0.1, 0.9)), names,
+        TRIPLET, CaseId(CHECK, model, "own", "1"), names, sources, Side(near, np.where(lost, 0.1, 0.9)), names,
         ("test",) * count, Side(far, np.full(count, 0.5), None, edits),
     )  # fmt: skip
 
@@ -104,7 +106,7 @@ def test_each_model_has_its_own_search(tmp_path):
 
 def test_other_kinds_of_items_have_no_part(tmp_path):
     pairs = frame(np.random.default_rng(0))
-    pairs = replace(pairs, kind="both_orders")
+    pairs = replace(pairs, kind=BOTH_ORDERS)
     (found,) = where(run_of(tmp_path, pairs), Plain())
     assert (found.items, found.nominated) == (0, 0)
 

@@ -18,13 +18,15 @@ from encheck.items.variants import Maker
 from encheck.running.bench import Bench
 from encheck.running.scorer import IDENTITY_PAIRS
 from encheck.running.subject import Subject
+from encheck.scoring.chains import Chain
+from encheck.scoring.item import Items
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import ChainScores, MarginScores, PairScores
+from encheck.scoring.triplets import Triplet
 from encheck.similarity import cosine, dot, jaccard
 from encheck.store import Store, text_key
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
-from encheck.types import Chain, Items, Triplet
 
 THINGS = "otter lantern violin glacier baker comet saddle orchard magnet ferry tunnel parrot".split()
 DOINGS = "drifts glows hums melts waits burns creaks blooms pulls sails echoes chatters".split()

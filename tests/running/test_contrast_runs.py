@@ -17,10 +17,10 @@ from encheck.items.variants import Maker
 from encheck.metrics import both_directions, directions_mean
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
+from encheck.scoring.contrasts import Contrast
 from encheck.scoring.scores import Scale
 from encheck.store import Store
 from encheck.system.progress import Progress
-from encheck.types import Contrast
 
 TEA = Contrast(ItemId.of("own", "a" * 16, "contrast", 1, "data", 0), ("hot tea", "cold tea"),
                ("tea that is hot", "tea that is cold"), "tea")  # fmt: skip

@@ -17,7 +17,7 @@ from encheck.metrics.downstream import new_texts_accuracy, task_accuracy
 from encheck.running.bench import Bench
 from encheck.running.rest import in_tasks
 from encheck.running.subject import Subject
-from encheck.scoring.frame import Frame
+from encheck.scoring.scores import frame_of
 from encheck.statistics import regression
 from encheck.store import Store
 from encheck.system.progress import Progress
@@ -190,8 +190,8 @@ def test_data_without_a_task_are_skipped_in_one_line(store):
 
 def test_items_travel_and_pair_by_their_texts(store):
     items, scores = measured(store, BagOfWords(), "MRPC")
-    frame = Frame.from_columns(CASE, scores.frame(CASE, items.kept).to_columns())
-    assert (frame.kind, set(frame.near.scores)) == ("classified", {1.0})
+    frame = frame_of(CASE, scores.frame(CASE, items.kept).to_columns())
+    assert (frame.kind.name, set(frame.near.scores)) == ("classified", {1.0})
     said = {"check": CASE.check, "model": "m", "data": "own", "level": "MRPC", "property": "downstream"}
     table = scored_table(said, frame.to_columns(), the_claim().declared)
     other = measured(store, Constant(), "MRPC")[1].frame(CASE, items.kept)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.scoring.differences import NAMES, differences, favour
-from encheck.types import Triplet
+from encheck.scoring.triplets import Triplet
 
 WORDS = st.lists(st.sampled_from("the nurse called a surgeon twice".split()), min_size=1, max_size=9)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from encheck.datasets.load import load
 from encheck.scoring.difficulty import CELLS, difficulty, split_by
-from encheck.types import SentencePair
+from encheck.scoring.pairs import SentencePair
 
 PAIRS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 1), st.sampled_from("xy")), min_size=1, max_size=40)
 PUBLISHED = {

@@ -8,6 +8,7 @@ from encheck.language.lexicon.load import lexicon
 from encheck.language.parse import Parse
 from encheck.scoring.features import LEXFILES, features
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.triplets import TRIPLET
 from encheck.types import Edit
 
 SLOWLY = "The old train slowly left/VBD/VERB/ROOT the big station ."
@@ -47,7 +48,7 @@ def of(written, changed=(), *, kept=(), why=None, slices=()):
     far = Side(("far",), np.zeros(1), None, (edits_json(changed) if changed else None,), (why,))
     near = Side(("near",), np.ones(1), None, (edits_json(kept) if kept else None,))
     case = CaseId("a_is_b", "m", "d", "1")
-    frame = Frame("triplet", case, ("i",), (text,), near, ("c",), ("",), far, slices=slices)
+    frame = Frame(TRIPLET, case, ("i",), (text,), near, ("c",), ("",), far, slices=slices)
     return {name: column[0] for name, column in features(frame, english).items()}
 
 

@@ -2,39 +2,32 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
 
-from encheck.gating.baseline import KINDS as OF_BASELINES
 from encheck.gating.baseline import tables_of
 from encheck.ids import CaseId, ItemId
 from encheck.reporting.results import COLUMNS, GIVEN, read_items, write_items
-from encheck.scoring.frame import CONTESTS, KINDS, Frame, edits_json, edits_of
+from encheck.scoring.both_orders import BothOrders
+from encheck.scoring.chains import Chain
+from encheck.scoring.classified import Classified
+from encheck.scoring.contrasts import Contrast
+from encheck.scoring.crossed import Crossed, Side
+from encheck.scoring.documents import Documents
+from encheck.scoring.frame import edits_json, edits_of
 from encheck.scoring.lexical import Lexical
+from encheck.scoring.logged import LoggedQuery
 from encheck.scoring.measure import SurfaceScorer
-from encheck.scoring.scores import Scale, scores_of
+from encheck.scoring.pairs import SentencePair
+from encheck.scoring.ranked import RankedQuery
+from encheck.scoring.repeated import Repeated
+from encheck.scoring.scores import KINDS, Scale, frame_of
+from encheck.scoring.searches import Query
+from encheck.scoring.triplets import Triplet
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import Frequencies
-from encheck.types import (
-    BothOrders,
-    Chain,
-    Classified,
-    Contrast,
-    Crossed,
-    Documents,
-    Edit,
-    Kind,
-    LoggedQuery,
-    Query,
-    RankedQuery,
-    Repeated,
-    SentencePair,
-    Side,
-    Triplet,
-    content_hash,
-)
+from encheck.types import Edit, content_hash
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = CaseId("a_is_b", "my-model", "d/1", "pivot=a")
@@ -108,7 +101,7 @@ ITEMS = {
 def scores(kind):
     items = tuple(ITEMS[kind])
     overlap = SurfaceScorer(index=Lexical(DOCUMENTS) if kind in ("ranked", "logged") else None)
-    of = scores_of(items[0])
+    of = items[0].kind.scores()
     resampler = Resampler([i.cluster for i in items])
     found = of.measured(items, overlap, resampler, Scale(0.0))
     return replace(
@@ -125,8 +118,7 @@ def frame(kind):
 
 
 def test_every_kind_has_items_here():
-    assert set(ITEMS) == set(KINDS) == set(get_args(Kind)) == set(OF_BASELINES)
-    assert {kind: ITEMS[kind][0].kind for kind in KINDS} == {kind: kind for kind in KINDS}
+    assert {name: ITEMS[name][0].kind for name in ITEMS} == KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -136,22 +128,22 @@ def test_a_frame_comes_back_from_its_columns(kind):
     assert set(columns["case"]) == {str(CASE)}
     assert {len(values) for values in columns.values()} == {len(columns["item"])}
     assert {type(i) for i in columns["item"]} == {str}
-    back = Frame.from_columns(CASE, columns)
+    back = frame_of(CASE, columns)
     assert back.to_columns() == columns
-    assert (back.kind, back.case, back.ids) == (kind, CASE, tuple(columns["item"]))
+    assert (back.kind.name, back.case, back.ids) == (kind, CASE, tuple(columns["item"]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frame_comes_back_from_a_file(kind, tmp_path):
     made = frame(kind)
     write_items(tmp_path, {str(CASE): made.to_columns()})
-    back = Frame.from_columns(CASE, read_items(tmp_path)[str(CASE)])
+    back = frame_of(CASE, read_items(tmp_path)[str(CASE)])
     assert back.to_columns() == made.to_columns()
 
 
 def test_roles_and_slices_come_back_too():
     made = replace(frame("search"), roles=("query", "document"), slices=("short", "", "long"))
-    back = Frame.from_columns(CASE, made.to_columns())
+    back = frame_of(CASE, made.to_columns())
     assert (back.roles, back.slices) == (("query", "document"), ("short", "", "long"))
     assert frame("search").roles == ("", "")
     assert made.to_columns()["source_role"] == ["query"] * 3
@@ -163,12 +155,12 @@ def test_roles_and_slices_come_back_too():
 def test_a_kind_that_there_is_not_is_refused_by_name():
     columns = frame("pair").to_columns() | {"kind": ["pear", "pear"]}
     with pytest.raises(ValueError, match=r"kind of a_is_b/.* is 'pear', but should be one of pair, labelled"):
-        Frame.from_columns(CASE, columns)
+        frame_of(CASE, columns)
 
 
 def test_a_pair_without_a_label_makes_the_case_one_of_unlabelled_pairs():
     mixed = [replace(pair(0), label=1), pair(1)]
-    kinds = {scores("pair").frame(CASE, some).kind for some in (mixed, mixed[::-1])}
+    kinds = {scores("pair").frame(CASE, some).kind.name for some in (mixed, mixed[::-1])}
     assert kinds == {"pair"}
 
 
@@ -279,12 +271,12 @@ def test_an_item_is_lost_unless_it_is_won_by_more_than_a_tie():
 def test_near_and_far_are_the_two_texts_or_the_two_labels(kind):
     whole = frame(kind)
     near, far = whole.near_and_far()
-    assert whole.is_contest == (kind in CONTESTS)
+    assert whole.is_contest == KINDS[kind].is_contest
     if kind == "labelled":
         assert (near.tolist(), far.tolist()) == (whole.near.scores[[0, 2]].tolist(), whole.near.scores[[1]].tolist())
     else:
         assert near.tolist() == whole.near.scores.tolist()
-        assert far.tolist() == (whole.far.scores.tolist() if kind in CONTESTS else [])
+        assert far.tolist() == (whole.far.scores.tolist() if KINDS[kind].is_contest else [])
 
 
 def results():
@@ -296,7 +288,7 @@ def results():
 def test_a_gate_s_table_has_the_scores_and_hashes_of_a_frame(kind):
     made = frame(kind)
     ((case, table),) = tables_of(results(), {str(CASE): made.to_columns()}, CASE.model).items()
-    assert (case, table.kind, table.items) == (CASE.of_any_model, OF_BASELINES[kind], made.ids)
+    assert (case, table.kind, table.items) == (CASE.of_any_model, KINDS[kind].weighed_as, made.ids)
     assert table.near == pytest.approx(made.near.scores, rel=0, abs=0.51e-6)
     assert np.isnan(table.far).all() == (made.far is None)
     far = (

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from encheck.errors import UsageError
+from encheck.ids import ItemId
 from encheck.metrics.search import first_stage
+from encheck.scoring.documents import Documents
 from encheck.scoring.inverted import (
     SERVED,
     FirstStage,
@@ -15,11 +17,11 @@ from encheck.scoring.inverted import (
     refuse_unserved,
     sampled,
 )
+from encheck.scoring.logged import LoggedQuery
 from encheck.scoring.nearest import nearest
 from encheck.scoring.ranked import RankedScores
 from encheck.scoring.scores import Scale
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Documents, ItemId, LoggedQuery
 
 pytest.importorskip("faiss")
 NO_JUDGEMENTS = [frozenset()] * 40

@@ -12,11 +12,12 @@ from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.reporting.shrunk import shrunk_lines
 from encheck.running.shrinking import claim_named, level_of
+from encheck.scoring.triplets import Triplet
 from encheck.shrinking.cut import cut_all, edits_between, edits_or_all, pieces
 from encheck.shrinking.remake import remaker
 from encheck.shrinking.shrink import shrink
 from encheck.shrinking.units import units
-from encheck.types import Edit, Group, Triplet, apply_edits
+from encheck.types import Edit, Group, apply_edits
 
 ENGLISH = English()
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from encheck.options import Settings
 from encheck.reporting.text import marked
-from encheck.scoring.crossed import FAVOURED
-from encheck.scoring.differences import favour
-from encheck.scoring.frame import CONTESTS, edits_of
+from encheck.scoring.frame import edits_of
+from encheck.scoring.scores import kind_named
 
 log = logging.getLogger("encheck")
 Row = Mapping[str, Any]
@@ -21,14 +20,15 @@ def describe(rows: Sequence[Row], scorer: Scorer | None) -> Iterator[str]:
     """Lines that show each row, the edits marked; with a scorer, what it says now."""
     for row in rows:
         yield f"{row['item']}  ({row['case']})"
-        if row["kind"] == "crossed":
-            yield f"  side {row['step']} of 2: {FAVOURED[favour(row['source'], row['near'], row['far'])]}"
+        kind = kind_named(row["kind"])
+        if kind and kind.note:
+            yield f"  {kind.note(row)}"
         yield f"  source           {row['source']}"
         yield from _side(row, "near", scorer)
-        if row["kind"] in CONTESTS:
+        if kind and kind.is_contest:
             yield from _side(row, "far", scorer)
             yield f"  margin           {row['near_score'] - row['far_score']:+.4f}"
-        elif row["kind"] == "both_orders":
+        elif kind and kind.weighed_as == "turned":
             now = f", now {scorer(*_pair(row, 'source')):.4f}" if scorer else ""
             yield f"  turned {row['far_score']:.4f}{now}"
         yield ""
@@ -47,9 +47,10 @@ def _side(row: Row, side: str, scorer: Scorer | None) -> Iterator[str]:
 def _sides(row: Row) -> Iterator[str]:
     """The sides of a row that were scored; `source` is that of the other order."""
     yield "near"
-    if row["kind"] in CONTESTS:
+    kind = kind_named(row["kind"])
+    if kind and kind.is_contest:
         yield "far"
-    elif row["kind"] == "both_orders":
+    elif kind and kind.weighed_as == "turned":
         yield "source"
 
 

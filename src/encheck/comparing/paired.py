@@ -19,10 +19,10 @@ from encheck.ids import CaseId, ItemId
 from encheck.metrics import Metric, adjusted_rate, margin_rate, named
 from encheck.scoring.differences import differences
 from encheck.scoring.table import Table
+from encheck.scoring.triplets import Triplet
 from encheck.statistics.balancing import balancing_weights, effective
 from encheck.statistics.paired import t_cdf
 from encheck.statistics.sharing import interval_of_mean, numbered, sharing_of
-from encheck.types import Triplet
 from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from encheck.datasets.reader import BadRows, binary_label, lines_of
 from encheck.datasets.records import ending_of, records
 from encheck.errors import DataError, UsageError, no_pair
-from encheck.types import SentencePair
+from encheck.scoring.pairs import SentencePair
 
 Floats = NDArray[np.float64]
 LAYOUTS = (

@@ -21,9 +21,10 @@ from encheck.reporting.failures import rounded
 from encheck.reporting.results import write_named
 from encheck.reporting.text import table
 from encheck.scoring.difficulty import CELLS, Scope, difficulty
+from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Estimate, SentencePair
+from encheck.types import Estimate
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.near_duplicates import near_duplicates
 from encheck.datasets.reader import Row
 from encheck.ids import ItemId
-from encheck.types import Classified, content_hash
+from encheck.scoring.classified import Classified
+from encheck.types import content_hash
 
 
 class Sentence(NamedTuple):

@@ -9,8 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from encheck.scoring.documents import Documents
 from encheck.statistics.clusters import components
-from encheck.types import Documents, content_hash
+from encheck.types import content_hash
 
 MOST_BODIES = 1_000  # passages that titles and headings search: each is encoded once more, without them
 

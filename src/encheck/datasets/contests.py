@@ -18,8 +18,10 @@ from encheck.datasets.reader import BadRows, is_missing
 from encheck.datasets.records import records
 from encheck.errors import DataError
 from encheck.ids import PYTEST_MARKERS, ItemId
+from encheck.scoring.contrasts import Contrast
+from encheck.scoring.triplets import Triplet
 from encheck.statistics.clusters import components
-from encheck.types import Contrast, Triplet, content_hash
+from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
 COLUMN = "property"

@@ -13,7 +13,12 @@ from typing import Any, Self
 from encheck.datasets.collection import Collection
 from encheck.ids import ItemId
 from encheck.language.words import content_words
-from encheck.types import Classified, Contrast, Group, Items, SentencePair, Triplet, content_hash
+from encheck.scoring.classified import Classified
+from encheck.scoring.contrasts import Contrast
+from encheck.scoring.item import Items
+from encheck.scoring.pairs import SentencePair
+from encheck.scoring.triplets import Triplet
+from encheck.types import Group, content_hash
 
 REFERENCE_PAIRS = 2_000
 SENTENCES = 50_000  # that random pairs are drawn from

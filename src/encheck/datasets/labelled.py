@@ -10,8 +10,9 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.kept import KeptPairs
 from encheck.datasets.reader import Row
 from encheck.ids import ItemId
+from encheck.scoring.pairs import SentencePair
 from encheck.scoring.splits import TEST, VALIDATION
-from encheck.types import Group, SentencePair, content_hash
+from encheck.types import Group, content_hash
 
 
 def from_rows(

@@ -21,7 +21,8 @@ from encheck.datasets.reader import BadRows, checked_text, json_rows
 from encheck.datasets.sides import sides
 from encheck.errors import DataError, unknown
 from encheck.ids import ItemId
-from encheck.types import Edit, Group, Passage, SentencePair, Variant, apply_edits, content_hash, keeps_meaning
+from encheck.scoring.pairs import SentencePair
+from encheck.types import Edit, Group, Passage, Variant, apply_edits, content_hash, keeps_meaning
 
 LICENCE = "Apache-2.0 (written for encheck)"
 NEGATIVES = "written to be hard"

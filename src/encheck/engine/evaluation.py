@@ -45,23 +45,15 @@ from encheck.running.resources import (
 from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
 from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Documents
+from encheck.scoring.item import Items
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
 from encheck.store import Store
 from encheck.system.garbage import seldom_collected
 from encheck.system.progress import Progress
 from encheck.system.typed_files import as_values
 from encheck.system.waiting import WorkClock
-from encheck.types import (
-    CheckResult,
-    Documents,
-    Estimate,
-    Floor,
-    Items,
-    Lines,
-    Repeated,
-    Validity,
-    Verdict,
-)
+from encheck.types import CheckResult, Estimate, Floor, Lines, Validity, Verdict
 from encheck.verdict import Terms, known_failure, rule
 
 PROBES = "probes"
@@ -363,7 +355,7 @@ class Evaluation:
     def parents_scores(self, case: Case) -> dict[str, list[Any]]:
         """The scores of a case's items under the model's parent, as columns of `table`; nothing where it has none."""
         parent, items = self.parents.get(case.model), self.items(case)
-        if parent is None or items.whole or any(isinstance(i, Repeated) for i in items.kept):
+        if parent is None or items.whole or any(item.repeats for item in items.kept):
             return {}
         scores = parent.scores(case.data, items)
         columns = scores.frame(case.id, items.kept).to_columns() if scores else {}

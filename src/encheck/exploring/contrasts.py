@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from encheck.exploring.confirm import Row
 from encheck.exploring.material import Item
-from encheck.types import Crossed
+from encheck.scoring.crossed import Crossed
 
 
 def lines(rows: Sequence[Row], items: Sequence[Item]) -> Iterator[str]:

@@ -21,9 +21,11 @@ from encheck.generators.phenomenon import phenomena
 from encheck.items.crossed import crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English
+from encheck.scoring.crossed import Crossed
 from encheck.scoring.differences import favour
 from encheck.scoring.features import of_item
-from encheck.types import Crossed, Group, Triplet
+from encheck.scoring.triplets import Triplet
+from encheck.types import Group
 
 PROPERTIES = tuple(sorted({"antonym", *phenomena()}))
 FAVOURS = {

@@ -11,8 +11,8 @@ from encheck.exploring.confirm import CHANCE, UNBROKEN, Row
 from encheck.exploring.explore import Found, Searched
 from encheck.exploring.material import Item
 from encheck.reporting.text import marked, table
+from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import Form
-from encheck.types import Triplet
 
 HEAD = ("#", "fails", "95%", "clusters", "chance", "best surface scorer", "verdict", "construction")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from encheck.types import Edit, Triplet
+from encheck.scoring.triplets import Triplet
+from encheck.types import Edit
 
 NEGATIVES = (
     ("not", re.compile(r"\bnot\b|\bcannot\b", re.IGNORECASE)),

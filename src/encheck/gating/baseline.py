@@ -29,35 +29,20 @@ from encheck.gating.reindex import PackedSample, VectorSample
 from encheck.gating.types import FEWEST_REPLICATES, Noise
 from encheck.ids import CaseId
 from encheck.options import try_place
-from encheck.scoring.frame import Columns, Frame
+from encheck.scoring.frame import Columns
 from encheck.scoring.scale import Floats
+from encheck.scoring.scores import frame_of
 from encheck.scoring.table import Table
 from encheck.system import files
 from encheck.system.documents import json_of
 from encheck.system.json_schema import refuse_wrong, schema_of
 from encheck.system.parquet import table_of
 from encheck.system.typed_files import as_values, typed
-from encheck.types import Declaration, Kind, content_hash
+from encheck.types import Declaration, content_hash
 
 VERSION = 4
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
 WRITTEN = (SUMMARY, ITEMS)
-KINDS: Mapping[Kind, str] = {
-    "triplet": "triplet",
-    "crossed": "triplet",
-    "contrast": "triplet",
-    "chain": "triplet",
-    "search": "triplet",
-    "ranked": "triplet",
-    "both_orders": "turned",
-    "labelled": "labelled",
-    "pair": "pair",
-    "occurrence": "pair",
-    "logged": "pair",
-    "repeated": "pair",
-    "classified": "pair",
-}  # what a gate and a baseline's folder tell apart: what wins, what changes, what lies apart, and what is reported
-SEARCHES: frozenset[Kind] = frozenset({"search", "ranked"})
 STORED = "stored-vectors"  # the adapter of models that have vectors of some texts only
 ANSWERS = "answers"  # the column that only searches of documents have
 WEIGHT = "weight"  # the column that only queries of a log have
@@ -157,17 +142,18 @@ def case_of(row: Mapping[str, Any]) -> str:
 
 def scored_table(row: Mapping[str, Any], columns: Columns, declared: Declaration) -> Table:
     """The table of one case, from a row of it and its items."""
-    frame = Frame.from_columns(CaseId.of(row), columns)
+    frame = frame_of(CaseId.of(row), columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
-    own = frame.far.texts if frame.far and frame.kind not in SEARCHES else ()  # a far text is the model's answer there
-    near = () if frame.kind == "logged" else frame.near.texts  # so is its near text
+    answer = frame.kind.answer
+    own = frame.far.texts if frame.far and answer != "far" else ()
+    near = () if answer == "near" else frame.near.texts
     texts = zip(frame.sources, *[some for some in (near, own) if some], strict=True)
     clusters = tuple(map(content_hash, frame.clusters))  # data name them by URL, or by the title of a thread
     return Table(
-        case_of(row), row["check"], row["property"], row["data"], row["level"], KINDS[frame.kind],
+        case_of(row), row["check"], row["property"], row["data"], row["level"], frame.kind.weighed_as,
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
         rounded(frame.near.scores), rounded(frame.far.scores if frame.far else nothing), declared, frame.answers,
-        frame.weights, frame.slices if frame.kind == "ranked" else (), frame.shares, frame.gold,
+        frame.weights, frame.slices if frame.answers else (), frame.shares, frame.gold,
     )  # fmt: skip
 
 

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.ids import CaseId, ItemId, figure_name
+from encheck.scoring.contrasts import CONTRAST
 from encheck.scoring.scale import Floats
 from encheck.scoring.table import Table
-from encheck.types import Contrast, content_hash
+from encheck.types import content_hash
 
 DECIMALS = 6
 STEPS = 10**DECIMALS  # steps a unit of a score: rounding moves it by half a step, a twentieth of the gate's tolerance
@@ -159,4 +160,4 @@ def _source(item: str) -> str:
 def _is_unscaled(table: Table) -> bool:
     """Whether the items are the answers to queries, or contrasts of queries, which no calibration moves."""
     parts = ItemId(table.items[0]).known
-    return bool(table.answers) or bool(parts and parts.relation == Contrast.kind)
+    return bool(table.answers) or bool(parts and parts.relation == CONTRAST.name)

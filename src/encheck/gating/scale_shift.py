@@ -14,6 +14,7 @@ from encheck.gating.kept import Kept
 from encheck.ids import CaseId
 from encheck.scoring.answers import Answers
 from encheck.scoring.scale import Scale
+from encheck.scoring.scores import kind_named
 from encheck.scoring.table import Table
 
 Floats = NDArray[np.float64]
@@ -24,8 +25,6 @@ LABELLED, PAIRS, FIRST_ANSWERS = "labelled", "pairs", "first answers"
 TYPICAL = 0.8  # of the way from random to identical text: where thresholds often are
 SAME = 0.02  # of that way: a threshold that moves by less is where it was
 NEARLY_ALL, NEARLY_NONE = 0.95, 0.005  # of random pairs
-OF_PAIRS = (LABELLED, "triplet", "crossed", "chain", "both_orders", "pair")  # whose scores are similarities of texts
-OF_SEARCHES = ("logged", "ranked")
 
 
 @dataclass(frozen=True)
@@ -173,19 +172,21 @@ def threshold_shifts(
     found: dict[str, dict[str, Scored]] = {}
     for case, columns in _cases_of(results, items, model):
         if case in baseline and baseline[case].has_items_of(run[case]):
-            kind = columns["kind"][0]
+            kind = kind_named(columns["kind"][0])
             sides = baseline[case].facing(run[case]), run[case]
             of_data = found.setdefault(run[case].data, {})
-            if kind in OF_SEARCHES:
+            if kind and kind.compares == "answers":
                 of_data.setdefault(FIRST_ANSWERS, {}).update(_first_answers(columns, *sides))
-            elif kind in OF_PAIRS:
-                of_data.setdefault(LABELLED if kind == LABELLED else PAIRS, {}).update(_pairs(columns, *sides))
+            elif kind and kind.compares == "texts":
+                of_data.setdefault(LABELLED if kind.weighed_as == LABELLED else PAIRS, {}).update(
+                    _pairs(columns, *sides)
+                )
     shifts = []
     for data, of_data in sorted(found.items()):
-        kind = next((kind for kind in (LABELLED, FIRST_ANSWERS, PAIRS) if of_data.get(kind)), None)
-        if kind:
-            before, now = np.array(list(of_data[kind].values())).T
-            unit = FIRST_ANSWERS if kind == FIRST_ANSWERS else PAIRS
+        scored = next((name for name in (LABELLED, FIRST_ANSWERS, PAIRS) if of_data.get(name)), None)
+        if scored:
+            before, now = np.array(list(of_data[scored].values())).T
+            unit = FIRST_ANSWERS if scored == FIRST_ANSWERS else PAIRS
             shifts += [threshold_shift(before, now, threshold=one, data=data, unit=unit) for one in thresholds]
     return tuple(shifts)
 

@@ -17,8 +17,12 @@ from encheck.generators.paper import is_published
 from encheck.generators.written import OPTION, PROBES
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
+from encheck.scoring.both_orders import BothOrders
+from encheck.scoring.item import Item, Items
+from encheck.scoring.pairs import SentencePair
 from encheck.scoring.splits import measured_part, tuning_pairs
-from encheck.types import BothOrders, Edit, Group, Item, Items, Lacking, SentencePair, Triplet, Variant, content_hash
+from encheck.scoring.triplets import Triplet
+from encheck.types import Edit, Group, Lacking, Variant, content_hash
 
 LABELS, PARAPHRASES, OWN_TEXT = "labelled pairs", "paraphrases", "text without written edits"
 Builder = Callable[[Dataset, int | str, Maker], Items]

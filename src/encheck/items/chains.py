@@ -14,9 +14,11 @@ from encheck.ids import ItemId
 from encheck.items.builders import Builder, collect, refuse_without_paraphrase
 from encheck.items.fluency import Unusual, unusual_of
 from encheck.items.variants import Maker
+from encheck.scoring.chains import Chain
+from encheck.scoring.item import Items
 from encheck.scoring.splits import TEST, tuning_pairs
 from encheck.similarity import jaccard
-from encheck.types import Chain, Group, Items, Variant, apply_edits, content_hash
+from encheck.types import Group, Variant, apply_edits, content_hash
 
 PIVOTS = ("pivot=a", "pivot=b")
 Pivot = Literal["a", "b"]

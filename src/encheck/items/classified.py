@@ -9,9 +9,10 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.senteval import TASKS
 from encheck.errors import NothingToMeasure
 from encheck.items.variants import Maker
+from encheck.scoring.classified import Classified
+from encheck.scoring.item import Items
 from encheck.scoring.splits import TEST
 from encheck.statistics.regression import fewest_for_folds
-from encheck.types import Classified, Items
 
 DEVELOPMENT = "validation"
 Builder = Callable[[Dataset, int | str, Maker], Items]

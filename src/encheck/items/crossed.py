@@ -13,8 +13,10 @@ from encheck.generators.written import OWN_TEXT, PROBES
 from encheck.ids import ItemId
 from encheck.items.builders import Builder, Outcome, collect
 from encheck.items.variants import Maker
+from encheck.scoring.crossed import Crossed, Side
 from encheck.scoring.differences import favour
-from encheck.types import Crossed, Group, Items, Lacking, Side, Variant, content_hash
+from encheck.scoring.item import Items
+from encheck.types import Group, Lacking, Variant, content_hash
 
 
 def crossed(phenomenon: str) -> Builder:

@@ -14,7 +14,9 @@ from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
-from encheck.types import Items, RankedQuery, content_hash
+from encheck.scoring.item import Items
+from encheck.scoring.ranked import RankedQuery
+from encheck.types import content_hash
 
 PROXY = "titles and headings share words with their texts"
 MOST = 500  # queries of each kind

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.items.variants import Maker
-from encheck.types import Items
+from encheck.scoring.item import Items
 
 
 @dataclass(frozen=True, slots=True)

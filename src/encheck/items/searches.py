@@ -13,7 +13,14 @@ from encheck.ids import ItemId
 from encheck.items.builders import PARAPHRASES
 from encheck.items.shared import shared_numbers
 from encheck.items.variants import Maker
-from encheck.types import Documents, Items, LoggedQuery, Query, RankedQuery, Repeated, SentencePair, content_hash
+from encheck.scoring.documents import Documents
+from encheck.scoring.item import Items
+from encheck.scoring.logged import LoggedQuery
+from encheck.scoring.pairs import SentencePair
+from encheck.scoring.ranked import RankedQuery
+from encheck.scoring.repeated import Repeated
+from encheck.scoring.searches import Query
+from encheck.types import content_hash
 
 Builder = Callable[[Dataset, int | str, Maker], Items]
 ARTICLES = "articles"

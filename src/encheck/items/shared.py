@@ -13,7 +13,9 @@ from encheck.ids import ItemId
 from encheck.items.builders import collect
 from encheck.items.variants import Maker
 from encheck.language.numbers.mentions import MAYBE
-from encheck.types import Contrast, Items, content_hash
+from encheck.scoring.contrasts import Contrast
+from encheck.scoring.item import Items
+from encheck.types import content_hash
 
 WORDS = 150  # of a document: the passage that says the number, where it is longer
 PASSAGES = 4  # of the right documents of a query, that hold a number: the first ones

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from encheck.datasets.dataset import Dataset
 from encheck.reporting.text import table
-from encheck.types import Contrast
+from encheck.scoring.contrasts import Contrast
 
 SAMPLES, SHOWN = 3, 160
 

@@ -15,7 +15,7 @@ from encheck.reporting.contrasts import describe_contrasts
 from encheck.reporting.overview import Overview, of_columns, of_dataset
 from encheck.reporting.text import table
 from encheck.reporting.texts import describe_texts
-from encheck.types import SentencePair
+from encheck.scoring.pairs import SentencePair
 
 BINS, BAR, SAMPLES = 10, 30, 3
 DRAWN = 20_000  # pairs of a label whose words are compared

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from encheck.reporting.text import marked
 from encheck.scoring.example import Line
+from encheck.scoring.item import Item
 from encheck.scoring.scores import Scores
 from encheck.system.terminal import LINES, visible
-from encheck.types import CheckResult, Estimate, Item
+from encheck.types import CheckResult, Estimate
 
 WORST = 3
 

@@ -11,6 +11,7 @@ from encheck.ids import CaseId
 from encheck.metrics.pairs import worth
 from encheck.scoring.frame import Frame
 from encheck.scoring.scale import Scale
+from encheck.scoring.scores import frame_of
 
 COLUMNS = ("item", "cluster", "split", "label", "gold", "source", "near", "far", "near_score", "far_score")
 NOT_FOR_TRAINING = (
@@ -31,7 +32,7 @@ def item_table(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequ
     tables = []
     for case, columns in sorted(items.items()):
         row = of_case[case]
-        frame = Frame.from_columns(CaseId.of(row), columns)
+        frame = frame_of(CaseId.of(row), columns)
         named = {name: [row[name]] * len(frame) for name in ("model", "property", "check", "data", "level")}
         kept = {name: columns.get(name) or [None] * len(frame) for name in COLUMNS}
         won = _won(frame, scales.get((row["data"], row["model"]), Scale(0.0)))

@@ -15,7 +15,8 @@ from encheck.datasets.dataset import Dataset, fingerprint_of
 from encheck.datasets.drawn import number_of_clusters
 from encheck.datasets.labelled import pair_id
 from encheck.datasets.load import InColumns
-from encheck.types import SentencePair, content_hash
+from encheck.scoring.pairs import SentencePair
+from encheck.types import content_hash
 
 Labels = list[int | None]
 

@@ -21,8 +21,6 @@ EXPLAINED = 0.1  # how much a finding weighs that the surface explains
 ROOM = 0.1  # of the way from chance to 1: an interval that ends below it leaves room for little more than guessing
 LONGEST, WORST = 180, 40  # characters of an example's texts; the items among which the shortest is shown
 WHOLE = {"auc", "auc_n", "spearman", "mean_spearman", "weighted_mean_spearman", "similarity_gap"}
-NOUNS = {"pair": "pairs", "labelled": "pairs", "triplet": "comparisons", "crossed": "pairs", "contrast": "pairs",
-         "chain": "chains", "search": "searches", "ranked": "queries"}  # fmt: skip
 ODDS = {0.5: "one in two", 0.25: "one in four"}
 LINES: Mapping[Line, str] = {
     "baseline": "against the baseline",
@@ -290,7 +288,7 @@ def _where(row: Row) -> str:
 
 def _noun(row: Row, frames: Mapping[str, Frame]) -> str:
     frame = frames.get(str(CaseId.of(row)))
-    return NOUNS.get(frame.kind, "items") if frame else "items"
+    return frame.kind.noun if frame else "items"
 
 
 def percent(share: float) -> str:
@@ -327,4 +325,5 @@ def mistake(frame: Frame) -> dict[str, Any] | None:
         return (not (columns["near_edits"][i] or "[]")[2:] and not (columns["far_edits"][i] or "[]")[2:], size)
 
     i = min(wrong, key=length)
-    return with_pieces({name: values[i] for name, values in columns.items()})
+    example = with_pieces({name: values[i] for name, values in columns.items()})
+    return {**example, "is_question": frame.kind.is_question}

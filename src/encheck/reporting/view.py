@@ -11,6 +11,7 @@ from encheck.ids import CaseId
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
 from encheck.scoring.frame import Columns, Frame, edits_of
+from encheck.scoring.scores import frame_of
 from encheck.similarity import WORD_OVERLAP
 from encheck.types import Declaration
 
@@ -290,7 +291,7 @@ def _worst(verdicts: Sequence[str | None]) -> str | None:
 def frames(results: Mapping[str, Any], items: Items) -> dict[str, Frame]:
     """The items of every case that the results have a row of."""
     cases = {str(case): case for case in map(CaseId.of, results["checks"])}
-    return {name: Frame.from_columns(cases[name], columns) for name, columns in items.items() if name in cases}
+    return {name: frame_of(cases[name], columns) for name, columns in items.items() if name in cases}
 
 
 def worst_items(frame: Frame, count: int) -> list[dict[str, Any]]:

@@ -24,11 +24,11 @@ from encheck.scoring.differences import SCORERS, differences
 from encheck.scoring.features import features
 from encheck.scoring.frame import Frame
 from encheck.scoring.scale import Floats
+from encheck.scoring.triplets import Triplet
 from encheck.statistics.subgroups import CLUSTERS, MOST, Cell, Mask, Share, Table, search
-from encheck.types import Group, Triplet
+from encheck.types import Group
 
 log = logging.getLogger("encheck")
-KINDS = ("triplet", "contrast")  # a row is one item of them, and won or lost
 NOTE = (
     f"Kinds of {CLUSTERS} clusters or more, compared with the other items of their check, the surface held equal.",
     f"At most {MOST} are nominated, and at most 5% of searches confirm any by chance (docs/report.md#where-it-fails).",
@@ -84,7 +84,7 @@ def where(folder: Path, english: English) -> list[Search]:
     results, items = read_results(folder), read_items(folder)
     if not items:
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
-    contests = [frame for frame in frames(results, items).values() if frame.kind in KINDS]
+    contests = [frame for frame in frames(results, items).values() if frame.kind.stands_alone]
     english.parse_all(dict.fromkeys(source for frame in contests for source in frame.sources))
     settings = results["run"].get("settings", {})
     domains, seed = _domains(settings.get("data", ())), int(settings.get("seed") or 0)

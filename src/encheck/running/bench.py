@@ -23,13 +23,14 @@ from encheck.running.scorer import Scorer
 from encheck.running.service import EncoderService
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.inverted import IndexSize
-from encheck.scoring.scores import Scale, Scores
+from encheck.scoring.item import Item, Items, WholeItems
+from encheck.scoring.pairs import SentencePair
+from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, kind_named
 from encheck.store import Store
 from encheck.system.garbage import seldom_collected
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
-from encheck.types import Item, Items, Repeated, SentencePair, WholeItems
 
 Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
@@ -159,7 +160,7 @@ class Bench:
         """Encode again what a check of determinism asks for."""
         for model, data, claim, level in requests:
             found, subject = self.found(data, claim, level), self.subjects[model]
-            texts = [i.text for i in found.kept if isinstance(i, Repeated)] if found else []
+            texts = [text for item in found.kept for text in item.repeats] if found else []
             if texts and not subject.error and not isinstance(subject.model, Partial):
                 self.services[model].repeat(texts, locks)
 
@@ -192,7 +193,7 @@ class Bench:
             pairs += [pair for i in self.reference(data) for pair in i.pairs]
             texts = {None: [text for pair in pairs for text in pair]}
         missing = {text for role, some in texts.items() for text in known.lacks(some, role=role)}
-        if missing or any(isinstance(item, Repeated) for item in items.kept):
+        if missing or any(item.repeats for item in items.kept):
             total = len({text for some in texts.values() for text in some})
             raise NothingToMeasure(
                 f"{model} has no vector of {len(missing):,} of the {total:,} texts of this check, and cannot compute "
@@ -244,9 +245,14 @@ def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items
     except Exception as error:
         raise CheckError(f"{place}, which should build the items of the check, raised {error!r}") from error
     if not isinstance(found, Items) or not all(isinstance(item, Item) for item in found.kept):
-        raise CheckError(f"{place} gave {str(found)[:80]!r}, but should give encheck.types.Items of items")
+        raise CheckError(f"{place} gave {str(found)[:80]!r}, but should give encheck.scoring.item.Items of items")
     if not found.every:
         raise NothingToMeasure(f"{place} gave no item of {data.name}")
+    if kind_named(kind := found.every[0].kind.name) is None:
+        raise CheckError(
+            f"{place} gave items of the kind {kind!r}, which no installed package declares. Remedy: name it among the "
+            f"entry points {ENTRY_POINTS}"
+        )
     return found
 
 

@@ -23,8 +23,6 @@ from encheck.types import Group
 BEGIN, ENOUGH, ROUNDS = 10, 0.9, 8  # clusters a kind of edit; the share of the texts that is near enough; attempts
 WARM = 0.8  # the share of texts that a store has that needs no look; what calibrates a look alone it never has
 OUTSIDE = 3  # further clusters a kind, which tell what the store has of the rest
-# kinds of items whose figure is no sample's
-WHOLE = ("search", "occurrence", "ranked", "logged", "repeated", "classified")
 UNSEEN = ("health", "downstream", CONTRACT)  # families that no profile shows
 Ranks = Mapping[str, Mapping[str, Sequence[str]]]  # data -> kind of edit -> clusters
 
@@ -162,7 +160,7 @@ def _clusters(bench: Bench) -> int:
 def _is_seen(bench: Bench, request: Request) -> bool:
     """Whether the request measures something here, and no search."""
     try:
-        return bench.items(*request[1:]).kept[0].kind not in WHOLE
+        return bench.items(*request[1:]).kept[0].kind.is_sampled
     except (NothingToMeasure, CheckError):
         return False
 

@@ -11,10 +11,12 @@ from encheck.encoders.protocol import Encoder
 from encheck.metrics.search import DELTA, first_stage
 from encheck.running.subject import Subject
 from encheck.scoring.answers import KEPT
+from encheck.scoring.documents import Documents, SearchingQuery
 from encheck.scoring.inverted import SAMPLE, FirstStage, IndexSize, InvertedLists, compared, sampled
+from encheck.scoring.item import Item
 from encheck.scoring.ranked import DEPTH
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
-from encheck.types import Documents, Estimate, Item, SearchingQuery
+from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
 S = TypeVar("S", bound=Scores)

@@ -17,9 +17,9 @@ from encheck.errors import EncheckError, NothingToMeasure
 from encheck.options import Settings
 from encheck.running.scorer import Scorer
 from encheck.running.subject import Subject
+from encheck.scoring.item import Items
 from encheck.scoring.scores import Scores
 from encheck.store import Store, text_key
-from encheck.types import Items
 
 
 @dataclass(frozen=True)

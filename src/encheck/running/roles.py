@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from encheck.encoders.protocol import Model
+from encheck.scoring.item import Item
 from encheck.store import text_key
-from encheck.types import Contrast, Item, SearchingQuery
 
 Role = Literal["query", "document"]
 Texts = dict[Role, list[str]]
@@ -19,16 +19,13 @@ REMEDY = 'Remedy: `prompts: {query: ..., document: ...}` in models.yaml, or --mo
 def texts_of(items: Iterable[Item]) -> Texts:
     """The texts of these items by their role; none of items whose texts have no role."""
     found: dict[Role, dict[str, None]] = {"query": {}, "document": {}}
-    seen = None
+    seen: Iterable[str] = ()
     for item in items:
-        if isinstance(item, SearchingQuery):
-            found["query"][item.source] = None
-            if item.documents is not seen:
-                seen = item.documents
-                found["document"].update(dict.fromkeys(seen.texts))
-        elif isinstance(item, Contrast):
-            found["query"].update(dict.fromkeys(item.queries))
-            found["document"].update(dict.fromkeys(item.documents))
+        queries, documents = item.in_roles
+        found["query"].update(dict.fromkeys(queries))
+        if documents is not seen:  # all queries of a search share theirs
+            seen = documents
+            found["document"].update(dict.fromkeys(documents))
     return {role: list(texts) for role, texts in found.items() if texts}
 
 

@@ -15,13 +15,17 @@ from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.first_stage import FirstStages, checked, fewest_of
 from encheck.running.subject import Pair, Subject
-from encheck.scoring.classified import ClassifiedScores, of_vectors, surface_classifiers
+from encheck.scoring.classified import Classified, ClassifiedScores, of_vectors, surface_classifiers
+from encheck.scoring.contrasts import Contrast
+from encheck.scoring.documents import Documents, SearchingQuery
+from encheck.scoring.grids import vector_grid
 from encheck.scoring.inverted import IndexSize, InvertedLists
+from encheck.scoring.item import Item, Items, WholeItems
 from encheck.scoring.learned import Learned
 from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import Measure, SurfaceScorer
 from encheck.scoring.nearest import Found, nearest, wider, without_own
-from encheck.scoring.pairs import NO_RANDOM_PAIRS
+from encheck.scoring.pairs import NO_RANDOM_PAIRS, SentencePair
 from encheck.scoring.ranked import reranked
 from encheck.scoring.scores import (
     BothOrdersScores,
@@ -32,13 +36,10 @@ from encheck.scoring.scores import (
     PairScores,
     Scale,
     Scores,
-    scores_of,
 )
-from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors, same
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import NEGATIVE_WORDS, WEIGHTED, Frequencies
-from encheck.types import Classified, Contrast, Documents, Item, Items, SearchingQuery, SentencePair, WholeItems
 
 log = logging.getLogger("encheck")
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
@@ -81,7 +82,7 @@ class Scorer:
         """
         if items.whole:
             return self._of_whole(model, data, items.whole)
-        kind, by = scores_of(items.kept[0]), _Measured(self.subjects[model])
+        kind, by = items.kept[0].kind.scores(), _Measured(self.subjects[model])
         if issubclass(kind, ClassifiedScores):
             return self._sorted(model, items)
         resampler = self._resampler(data, items.kept)
@@ -96,7 +97,7 @@ class Scorer:
     def unmeasured(self, items: Items) -> Scores:
         """Scores of these items by word overlap alone, to list the items: no figure is computed from them."""
         alone = Resampler([""] * len(items.kept))
-        return scores_of(items.kept[0]).measured(items.kept, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
+        return items.kept[0].kind.scores().measured(items.kept, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
 
     def beside(self, subjects: Mapping[str, Subject]) -> Scorer:
         """A scorer of other models, with the same draws and the same random pairs."""
@@ -109,7 +110,7 @@ class Scorer:
 
     def plain(self, model: str, data: str, items: Items) -> Scores:
         """The scores of these items without surface scorers; NothingToMeasure of searches, and of contrasts."""
-        kind, by = scores_of(items.kept[0]), _Measured(self.subjects[model])
+        kind, by = items.kept[0].kind.scores(), _Measured(self.subjects[model])
         if kind.searches or not kind.calibrates:
             raise NothingToMeasure(f"{model} is compared without searches")
         scale = self._scale(self._scales, model, data, by, kind)
@@ -119,7 +120,7 @@ class Scorer:
         """The scores of items that are not in memory, which they bring themselves, with word overlap beside them."""
         subject, rival = self.subjects[model], SurfaceScorer(WORD_OVERLAP)
         whole.refuse(subject)
-        by, kind = _Measured(subject), scores_of(whole)
+        by, kind = _Measured(subject), whole.kind.scores()
         scale = self._scale(self._scales, model, data, by, kind)
         found = whole.measured(by, scale, model=subject.fingerprint, seed=self.seed)
         scale = self._scale(self._surface_scales, WORD_OVERLAP, data, rival, kind)
@@ -188,7 +189,7 @@ class Scorer:
         """What a model that scores pairs has to score of searches: the first stage, and what is judged."""
         queries = [item for item in items if isinstance(item, SearchingQuery)]
         if not queries:
-            return [pair for item in items if isinstance(item, Contrast) for pair in item.judged]
+            return [pair for item in items for pair in item.judged]
         first = _first_stage(queries, self._index(queries))
         return [
             pair

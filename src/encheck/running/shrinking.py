@@ -12,13 +12,13 @@ from encheck.language.english import English
 from encheck.running.service import EncoderService
 from encheck.running.shipped import shipped_checks
 from encheck.scoring.frame import edits_of
+from encheck.scoring.scores import KINDS, kind_named
+from encheck.scoring.triplets import Triplet
 from encheck.shrinking.remake import remaker
 from encheck.shrinking.shrink import Remake, Shrunk, shrink
-from encheck.types import Triplet
 
 Row = Mapping[str, Any]
 Shrink = Callable[[Row], "Shrunk | str"]
-SHRUNK = ("triplet", "crossed")
 
 
 def shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
@@ -29,8 +29,10 @@ def shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
     ask, maker = service.taking_any_text().of_pairs, Maker(seed, english)
 
     def one(row: Row) -> Shrunk | str:
-        if row["kind"] not in SHRUNK or row.get("source_is_second"):
-            return f"items of the kind {row['kind']} are not shrunk, only {' and '.join(SHRUNK)} items"
+        kind = kind_named(row["kind"])
+        if kind is None or not kind.shrinks or row.get("source_is_second"):
+            shrunk = " and ".join(name for name, one in KINDS.items() if one.shrinks)
+            return f"items of the kind {row['kind']} are not shrunk, only {shrunk} items"
         return shrink(triplet_of(row), ask, english, remake=_remake(row, maker))
 
     return one

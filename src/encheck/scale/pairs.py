@@ -21,17 +21,19 @@ from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
 from encheck.items.builders import refuse_few, refuse_no_order, refuse_one_label
 from encheck.running.subject import Subject
+from encheck.scoring.both_orders import BOTH_ORDERS, BothOrders
 from encheck.scoring.difficulty import Difficulty, Scope, split_by
 from encheck.scoring.folds import FOLDS
+from encheck.scoring.item import Item, Items, Kind, WholeItems
 from encheck.scoring.measure import Measure
-from encheck.scoring.pairs import ScoredPairs
+from encheck.scoring.pairs import PAIR, ScoredPairs, SentencePair
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import BothOrdersScores, PairScores
 from encheck.statistics.bootstrap import Clusters, Resampler
 from encheck.statistics.ordered import parts_of
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
-from encheck.types import BothOrders, Item, Items, Kind, SentencePair, WholeItems, content_hash
+from encheck.types import content_hash
 
 Positions = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
@@ -162,7 +164,7 @@ class Columns(WholeData):
         refuse_one_label(self.name, set(np.unique(self.labels[kept]).tolist()))
         labelled = int(is_labelled.sum())
         excluded = {"no label": len(self) - labelled, "identical sentences": labelled - len(kept)}
-        whole = ColumnPairs(self, kept, kind="both_orders")
+        whole = ColumnPairs(self, kept, kind=BOTH_ORDERS)
         return Items((), {reason: count for reason, count in excluded.items() if count}, whole=whole)
 
     def graded(self) -> Items:
@@ -191,7 +193,7 @@ class ColumnPairs(WholeItems):
         positions: Positions,
         tail: Sequence[SentencePair] = (),
         *,
-        kind: Kind = "pair",
+        kind: Kind = PAIR,
     ) -> None:
         self.columns, self.tail, self.kind = columns, tuple(tail), kind
         self.positions: Positions = positions.astype(np.int32)
@@ -228,7 +230,7 @@ class ColumnPairs(WholeItems):
 
     def _made(self, positions: Positions) -> Sequence[Item]:
         pairs = self.columns.pairs(positions)
-        return pairs if self.kind == "pair" else [turned(pair) for pair in pairs]
+        return pairs if self.kind is PAIR else [turned(pair) for pair in pairs]
 
     def refuse(self, subject: Subject) -> None:
         """NothingToMeasure for a model that cannot score shards one by one."""
@@ -248,7 +250,7 @@ class ColumnPairs(WholeItems):
         self.refuse(subject)
         if subject.fingerprint in self.columns.scored:
             return 0
-        both = any(one.kind == "both_orders" for one in together)
+        both = any(one.kind is BOTH_ORDERS for one in together)
         found = self.columns.score(subject, self.columns, both_orders=both, locks=locks, progress=progress)
         self.columns.scored[subject.fingerprint] = found
         return found.computed
@@ -263,7 +265,7 @@ class ColumnPairs(WholeItems):
         if self.tail:
             first, second = ([getattr(pair, side) for pair in self.tail] for side in ("first", "second"))
             forward = np.append(forward, by.pairs(first, second))
-        if self.kind == "pair":
+        if self.kind is PAIR:
             return ColumnPairScores(forward, self.labels, draws, scale, items=self, decision=by.decision)
         backward = forward if whole.backward is None else self.take(whole.backward)
         return ColumnBothOrdersScores(forward, backward, self.labels, draws, scale, items=self, decision=by.decision)

@@ -9,16 +9,37 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.scoring.example import Line
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.item import Item, Kind
 from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure
 from encheck.scoring.pairs import ScoredPairs
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import BothOrders
+
+BOTH_ORDERS = Kind("both_orders", "turned", lambda: BothOrdersScores, compares="texts")
+
+
+@dataclass(frozen=True, slots=True)
+class BothOrders(Item):
+    """A labelled pair that is scored in both orders."""
+
+    kind: ClassVar[Kind] = BOTH_ORDERS
+    id: ItemId
+    first: str
+    second: str
+    label: int
+    cluster: str
+    split: str = ""
+    shares: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """What a model has to score: the pair as it is, then the other way round."""
+        return ((self.first, self.second), (self.second, self.first))
 
 
 @dataclass(frozen=True)
@@ -93,7 +114,7 @@ class BothOrdersScores(ScoredPairs):
         near = Side(seconds, self.forward, overlap.forward if overlap else None, none)
         far = Side((), self.backward, overlap.backward if overlap else None)
         return Frame.of_items(
-            "both_orders", case, pairs,
+            BOTH_ORDERS, case, pairs,
             sources=tuple(p.first for p in pairs), near=near, far=far, labels=tuple(p.label for p in pairs),
         )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,51 @@ from numpy.typing import NDArray
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.example import Line
 from encheck.scoring.frame import Frame, Side, edits_json, shares_column
+from encheck.scoring.item import Item, Kind
 from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Chain
+from encheck.types import Edit
+
+CHAIN = Kind("chain", "triplet", lambda: ChainScores, noun="chains", compares="texts")
+
+
+@dataclass(frozen=True, slots=True)
+class Chain(Item):
+    """A sentence, its paraphrase, and members that share less and less of its meaning (Peng et al. 2023).
+
+    With `pivot` "b" every member stands beside the paraphrase, as the paper prints it; with "a" beside the sentence
+    itself. `edits` are each member's, of the paraphrase or (`edited` "source") of the sentence. `overlap` is the word
+    overlap of sentence and paraphrase; `unusual` the share of unusual tag pairs in the paraphrase, then the members;
+    `surprisal` their bits a token, where a language model was given; `rejected` why other exchanges were not taken;
+    `why` the members' certificates.
+    """
+
+    kind: ClassVar[Kind] = CHAIN
+    id: ItemId
+    source: str
+    partner: str
+    members: tuple[str, ...]
+    cluster: str
+    pivot: Literal["a", "b"]
+    split: str = ""
+    edits: tuple[tuple[Edit, ...], ...] = ()
+    edited: Literal["partner", "source"] = "partner"
+    overlap: float = 1.0
+    unusual: tuple[float, ...] = ()
+    surprisal: tuple[float, ...] = ()
+    rejected: tuple[str, ...] = ()
+    why: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """What a model has to score: the paraphrase first, then the members, from the nearest to the farthest."""
+        if self.pivot == "a":
+            return tuple((self.source, text) for text in (self.partner, *self.members))
+        return tuple((text, self.partner) for text in (self.source, *self.members))
 
 
 @dataclass(frozen=True)
@@ -87,7 +126,7 @@ class ChainScores:
             tuple(c.why[k - 1] if c.why else None for c, k in zip(chains, steps, strict=True)),
         )  # fmt: skip
         return Frame(
-            "chain", case, tuple(ItemId(c.id).member(k) for c, k in zip(chains, steps, strict=True)),
+            CHAIN, case, tuple(ItemId(c.id).member(k) for c, k in zip(chains, steps, strict=True)),
             sources=tuple(_pivot(c) for c in chains), near=near, far=far, clusters=tuple(c.cluster for c in chains),
             splits=tuple(c.split for c in chains), steps=tuple(steps),
             source_is_second=tuple(c.pivot == "b" for c in chains), shares=shares_column(chains),

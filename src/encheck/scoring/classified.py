@@ -9,21 +9,45 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.scoring.example import Line, beside
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.item import Item, Kind
 from encheck.scoring.measure import Measure
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.statistics.regression import Told, by_development, by_nested_folds, by_training_folds
 from encheck.surface import SHARED, SURFACE, tokens
-from encheck.types import Classified
 
 NO_SCALE = Scale(0.0)
 INNER_OF_SURFACE = 3  # folds that choose a surface classifier's penalty: ten would take longer than the model's
 BAG_OF_WORDS, OVERLAPS, MAJORITY = "bag-of-words", "word-overlap", "majority-class"
-Features = Callable[[Sequence[Classified]], Any]
+Features = Callable[[Sequence[Any]], Any]  # of `Classified`
+
+
+CLASSIFIED = Kind("classified", "pair", lambda: ClassifiedScores, is_sampled=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Classified(Item):
+    """A text, or two that are sorted as a pair, and the class that people put it in: what a classifier has to tell.
+
+    `second` is "" of a single text. Texts that share most of their words are of one cluster.
+    """
+
+    kind: ClassVar[Kind] = CLASSIFIED
+    id: ItemId
+    first: str
+    second: str
+    label: str
+    cluster: str
+    split: str = ""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """A pair that holds its texts."""
+        return ((self.first, self.second or self.first),)
 
 
 @dataclass(frozen=True)
@@ -80,7 +104,7 @@ class ClassifiedScores(PairScores):
         why = tuple(f"class {one.label}, sorted as {self.given(i)}" for i, one in enumerate(texts))
         second, edits = tuple(t.second or t.first for t in texts), (edits_json(()),) * len(texts)
         near = Side(second, self.values, edits=edits, why=why)
-        return Frame.of_items("classified", case, texts, sources=tuple(t.first for t in texts), near=near)
+        return Frame.of_items(CLASSIFIED, case, texts, sources=tuple(t.first for t in texts), near=near)
 
     def example(self, item: Any, position: int) -> list[Line]:
         """The text with the class that it got, and its own."""

@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.scoring.crossed import CrossedScores
 from encheck.scoring.example import Line
 from encheck.scoring.frame import SIDES, Frame
-from encheck.scoring.margins import MarginScores
+from encheck.scoring.item import Item, Kind
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import Scale
+from encheck.scoring.triplets import MarginScores, Triplet
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Contrast, Triplet
+
+CONTRAST = Kind(
+    "contrast", "triplet", lambda: ContrastScores, noun="pairs", sides=SIDES, is_question=True, stands_alone=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast(Item):
+    """Two queries and two documents: the first document is right for the first query, the second for the second.
+
+    The queries are encoded as queries, the documents as documents.
+    """
+
+    kind: ClassVar[Kind] = CONTRAST
+    id: ItemId
+    queries: tuple[str, str]
+    documents: tuple[str, str]
+    cluster: str
+    split: str = ""
+
+    @property
+    def triplets(self) -> tuple[Triplet, Triplet]:
+        """Each query with its own document (near) and the other one (far), numbered 1 and 2."""
+        (first, second), (own, other) = self.queries, self.documents
+        return (
+            Triplet(ItemId(self.id).member(1), first, own, other, self.cluster, split=self.split),
+            Triplet(ItemId(self.id).member(2), second, other, own, self.cluster, split=self.split),
+        )
+
+    @property
+    def judged(self) -> tuple[tuple[str, str], ...]:
+        """Each query with its own document, then with the other one: what a model that scores pairs has to score."""
+        return tuple(pair for triplet in self.triplets for pair in triplet.pairs)
+
+    @property
+    def in_roles(self) -> tuple[Iterable[str], Iterable[str]]:
+        """Both queries, and both documents."""
+        return self.queries, self.documents
 
 
 @dataclass(frozen=True)
@@ -37,7 +75,7 @@ class ContrastScores(CrossedScores):
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
         """A row a query, the two of a contrast one after the other; `step` is the number of the query."""
-        return replace(super().frame(case, items), kind="contrast", roles=("query", "document"))
+        return replace(super().frame(case, items), kind=CONTRAST, roles=("query", "document"))
 
     def example(self, item: Any, position: int) -> list[Line]:
         """Both queries, each with the right and the wrong document."""

@@ -8,21 +8,85 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.scoring.differences import favour
 from encheck.scoring.example import Line, near_and_far
 from encheck.scoring.frame import SIDES, Frame
-from encheck.scoring.margins import MarginScores
+from encheck.scoring.item import Item, Kind
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import Floats, Scale
+from encheck.scoring.triplets import MarginScores, Triplet
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Crossed
+from encheck.types import Edit
 
 FAVOURED = {
     1: "the surface favours the kept text:",
     -1: "the surface favours the changed text:",
     0: "the surface favours neither text:",
 }
+
+
+def favoured(row: Mapping[str, Any]) -> str:
+    """Which side of a group a row is, and what its surface favours."""
+    return f"side {row['step']} of 2, {FAVOURED[favour(row['source'], row['near'], row['far'])]}"
+
+
+CROSSED = Kind(
+    "crossed",
+    "triplet",
+    lambda: CrossedScores,
+    noun="pairs",
+    sides=SIDES,
+    compares="texts",
+    shrinks=True,
+    note=favoured,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One direction of a crossed group: a source, the text that keeps its meaning (near), one that changes it (far)."""
+
+    source: str
+    near: str
+    far: str
+    near_edits: tuple[Edit, ...] = ()
+    far_edits: tuple[Edit, ...] = ()
+    near_why: str = ""
+    far_why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed(Item):
+    """Two contrasts of one kind whose surfaces pull against each other.
+
+    In the crossed form both sides have the same source; the surface of the first favours the kept text, that of the
+    second the changed one. In the mirrored form each text is the kept one of one source and the changed one of the
+    other.
+    """
+
+    kind: ClassVar[Kind] = CROSSED
+    id: ItemId
+    sides: tuple[Side, Side]
+    cluster: str
+    split: str = ""
+    shares: tuple[str, ...] = ()
+
+    @property
+    def triplets(self) -> tuple[Triplet, ...]:
+        """Its sides by themselves, numbered 1 and 2."""
+        return tuple(
+            Triplet(
+                ItemId(self.id).member(number), s.source, s.near, s.far, self.cluster, s.near_edits, s.far_edits,
+                self.split, s.near_why, s.far_why, self.shares,
+            )
+            for number, s in enumerate(self.sides, 1)
+        )  # fmt: skip
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """What a model has to score: near and far pair of the first side, then of the second."""
+        return tuple(pair for triplet in self.triplets for pair in triplet.pairs)
 
 
 @dataclass(frozen=True)
@@ -74,7 +138,7 @@ class CrossedScores:
         groups: Sequence[Crossed] = items
         beside = {name: scores.sides for name, scores in self.surface.items()}
         rows = replace(self.sides, surface=beside).frame(case, [t for group in groups for t in group.triplets])
-        return replace(rows, kind="crossed", steps=(1, 2) * len(groups), source_is_second=(False,) * len(rows))
+        return replace(rows, kind=CROSSED, steps=(1, 2) * len(groups), source_is_second=(False,) * len(rows))
 
     def example(self, item: Any, position: int) -> list[Line]:
         """Both sides as a failure message shows them."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from encheck.language.lexicon.load import lexicon
 from encheck.scoring.scale import Floats
+from encheck.scoring.triplets import Triplet
 from encheck.surface import SHARED, SURFACE, tokens
-from encheck.types import Triplet
 
 SCORERS = ("edit-distance", *(name for name in SHARED if name != "edit-distance"))
 NAMES = (*SCORERS, "length", "word frequency")

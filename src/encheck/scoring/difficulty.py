@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.language.divergence import jsd, tokenise
-from encheck.types import SentencePair
 
 Scope = str | float  # "split", "dataset" or a divergence
 CELLS = ("Po", "Pn", "No", "Nn")
@@ -44,12 +44,13 @@ class Difficulty:
         return Difficulty(self.cells[chosen], self.divergence[chosen], self.medians, self.scope, self.empty)
 
 
-def difficulty(pairs: Sequence[SentencePair], *, scope: Scope = "split") -> Difficulty:
+def difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
     """The cells of labelled pairs by the divergence of their words.
 
     The cut is the median of each split ("split": what the authors' code does and Table 5 needs), of all the pairs
     ("dataset": what their text says), or a number of your own. ValueError if a pair has no label 0 or 1.
 
+    >>> from encheck.scoring.pairs import SentencePair
     >>> pair = SentencePair("1", "a red car", "a blue car", 1, "c")
     >>> difficulty([pair], scope=0.3).counts
     {'Po': 0, 'Pn': 1, 'No': 0, 'Nn': 0}
@@ -94,7 +95,7 @@ def _median(values: NDArray[np.float64]) -> float:
     return round(float(np.median(values)), DECIMALS)
 
 
-def _labels(pairs: Sequence[SentencePair]) -> NDArray[np.int8]:
+def _labels(pairs: Sequence[Any]) -> NDArray[np.int8]:
     for pair in pairs:
         if pair.label not in (0, 1):
             raise ValueError(f"{pair.id} has the label {pair.label}, but a difficulty is that of a label 0 or 1")

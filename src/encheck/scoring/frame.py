@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.ids import CaseId
+from encheck.scoring.item import Item, Kind
 from encheck.scoring.scale import TIE, Floats
-from encheck.types import Edit, Item, Kind
+from encheck.types import Edit
 
 Columns = Mapping[str, Sequence[Any]]
-KINDS: tuple[str, ...] = get_args(Kind)
-# kinds with a far text that the near one has to beat
-CONTESTS: frozenset[Kind] = frozenset({"triplet", "crossed", "contrast", "chain", "search", "ranked"})
-TWO_SIDED: frozenset[Kind] = frozenset({"crossed", "contrast"})
-SIDES = 2  # rows of an item that is two-sided, which follow each other
-TWO_SCORES = CONTESTS | {"both_orders"}
+SIDES = 2  # rows of a crossed group and of a contrast, which follow each other
 
 
 @dataclass(frozen=True)
@@ -104,28 +100,26 @@ class Frame:
             "source": list(self.sources),
             **self.near.columns("near", count),
             **far,
-            "kind": [self.kind] * count,
+            "kind": [self.kind.name] * count,
             **_unless_empty({name: getattr(self, field) for name, field in _SOME.items()}),
             **{name: [role] * count for name, role in zip(_ROLES, self.roles, strict=True) if role},
         }
 
     @classmethod
-    def from_columns(cls, case: CaseId, columns: Columns) -> Frame:
-        """The frame of what `to_columns` gave; ValueError for a kind that there is not."""
-        c, kind = columns, columns["kind"][0]
-        if kind not in KINDS:
-            raise ValueError(f"the kind of {case} is {kind!r}, but should be one of {', '.join(KINDS)}")
+    def from_columns(cls, case: CaseId, kind: Kind, columns: Columns) -> Frame:
+        """The frame of what `to_columns` gave for items of this kind."""
+        c = columns
         given = {field: _given(c, name) for name, field in (_SOME | {"label": "labels"}).items()}
         return cls(
             kind, case, tuple(c["item"]), tuple(c["source"]), _side(c, "near"), tuple(c["cluster"]),
-            tuple(s or "" for s in c["split"]), _side(c, "far") if kind in TWO_SCORES else None,
+            tuple(s or "" for s in c["split"]), _side(c, "far") if kind.weighed_as in ("triplet", "turned") else None,
             roles=(_role(c, "source_role"), _role(c, "text_role")), **given,
         )  # fmt: skip
 
     @property
     def is_contest(self) -> bool:
         """Whether each item has a far text, which its near text has to beat."""
-        return self.kind in CONTESTS
+        return self.kind.is_contest
 
     @property
     def rightness(self) -> Floats:
@@ -133,8 +127,8 @@ class Frame:
         if self.far is None:
             return np.where(self._is_negative, -self.near.scores, self.near.scores)
         margins = self.near.scores - self.far.scores
-        if self.kind in TWO_SIDED:  # a group is as right as its worse side, and its sides stay together
-            return np.repeat(margins.reshape(-1, SIDES).min(axis=1), SIDES)
+        if self.kind.sides > 1:  # a group is as right as its worse side, and its sides stay together
+            return np.repeat(margins.reshape(-1, self.kind.sides).min(axis=1), self.kind.sides)
         return margins if self.is_contest else -np.abs(margins)
 
     def worst(self, count: int) -> list[int]:

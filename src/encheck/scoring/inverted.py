@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import UsageError
+from encheck.scoring.documents import SearchingQuery
 from encheck.scoring.nearest import (
     Found,
     Vectors,
@@ -28,7 +29,7 @@ from encheck.scoring.nearest import (
     wider,
     without_own,
 )
-from encheck.types import SearchingQuery, content_hash
+from encheck.types import content_hash
 
 Floats = NDArray[np.float64]
 SERVED = ("cosine", "dot", "euclidean")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.scoring.measure import Measure
+from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scale import Floats, Scale
-from encheck.types import SentencePair
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from encheck.scoring.documents import Documents
 from encheck.scoring.nearest import Found, merged, settled
 from encheck.scoring.scale import Floats
 from encheck.similarity import words
 from encheck.surface import K1, B
-from encheck.types import Documents
 
 NONE = (np.zeros(0, np.intp), np.zeros(0))
 

@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.scoring.answers import KEPT, Answers
+from encheck.scoring.documents import Documents, SearchingQuery
 from encheck.scoring.example import Line, beside
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.inverted import FirstStage
+from encheck.scoring.item import Kind
 from encheck.scoring.measure import Measure
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.ranked import BM25
 from encheck.scoring.scale import Floats, Scale
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Documents, LoggedQuery
+
+LOGGED = Kind(
+    "logged", "pair", lambda: LoggedScores, answer="near", compares="answers", is_sampled=False, is_question=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQuery(SearchingQuery):
+    """A query that somebody asked `weight` times, and of which nobody said what is right; it searches documents.
+
+    The query is encoded as a query, the documents as documents.
+    """
+
+    kind: ClassVar[Kind] = LOGGED
+    id: ItemId
+    source: str
+    documents: Documents = field(repr=False)
+    weight: int
+    cluster: str
+    split: str = ""
+    own: int | None = field(default=None, init=False)
+    right: tuple[tuple[int, int], ...] = field(default=(), init=False)
 
 
 @dataclass(frozen=True)
@@ -56,7 +79,7 @@ class LoggedScores(PairScores):
         queries: Sequence[LoggedQuery] = items
         near = Side(self.found, self.values, edits=(edits_json(()),) * len(items))
         return Frame.of_items(
-            "logged", case, queries, sources=tuple(q.source for q in queries), near=near,
+            LOGGED, case, queries, sources=tuple(q.source for q in queries), near=near,
             answers=tuple(map(str, self.answers)), weights=self.weights, roles=("query", "document"),
         )  # fmt: skip
 

@@ -8,13 +8,13 @@ from typing import Protocol
 
 import numpy as np
 
+from encheck.scoring.documents import SearchingQuery
+from encheck.scoring.grids import overlap_grid
 from encheck.scoring.lexical import Lexical
 from encheck.scoring.nearest import Found, wider, without_own
 from encheck.scoring.scale import Floats
-from encheck.scoring.search import overlap_grid
 from encheck.similarity import WORD_OVERLAP
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
-from encheck.types import SearchingQuery
 
 
 class Measure(Protocol):

@@ -15,14 +15,53 @@ from encheck.scoring.difficulty import Difficulty, Scope, difficulty
 from encheck.scoring.example import Line, beside
 from encheck.scoring.folds import fold_of
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.item import Item, Kind
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import SentencePair
+from encheck.types import Edit
 
 LABELS = {1: "same", 0: "other"}
 NO_RANDOM_PAIRS = "no two sentences without a shared content word to calibrate with"
+
+
+PAIR = Kind("pair", "pair", lambda: PairScores, noun="pairs", compares="texts")
+LABELLED = Kind("labelled", "labelled", lambda: PairScores, noun="pairs", compares="texts")
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePair(Item):
+    """Two sentences and their label: 1 is a paraphrase, 0 is not a paraphrase, None is unlabelled.
+
+    `score` is the graded similarity in the data's own range, where there is one; `key` is the data's own name of the
+    pair, where there is one: in ranking data "question id/candidate id". `other` is the cluster of the second sentence
+    where that is another one's: of a random pair. `why` is the certificate of a second sentence that was generated.
+    `shares` is as for `Group`.
+    """
+
+    id: ItemId
+    first: str
+    second: str
+    label: int | None
+    cluster: str
+    split: str = ""
+    edits: tuple[Edit, ...] = ()
+    score: float | None = None
+    key: str = ""
+    other: str = ""
+    why: str = ""
+    shares: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """Whether the data say what the two sentences are to each other."""
+        return PAIR if self.label is None else LABELLED
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """What a model has to score: one pair."""
+        return ((self.first, self.second),)
 
 
 class ScoredPairs:
@@ -142,7 +181,7 @@ class PairScores(ScoredPairs):
             tuple(p.why or None for p in pairs),
         )  # fmt: skip
         return Frame.of_items(
-            "pair" if any(p.label is None for p in pairs) else "labelled", case, pairs,
+            PAIR if any(p.label is None for p in pairs) else LABELLED, case, pairs,
             sources=tuple(p.first for p in pairs), near=near, labels=tuple(p.label for p in pairs),
             gold=tuple(p.score for p in pairs), keys=tuple(p.key or None for p in pairs),
         )  # fmt: skip

@@ -4,24 +4,73 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.scoring.answers import KEPT, NOT_FOUND, Answers
+from encheck.scoring.documents import Documents, SearchingQuery
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.inverted import FirstStage
+from encheck.scoring.item import Kind
 from encheck.scoring.measure import Measure
 from encheck.scoring.nearest import Found
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.searches import SearchScores
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import RankedQuery
 
 DEPTH = 1_000  # answers a query, as in BEIR and MTEB
 BM25 = "bm25"
+
+
+RANKED = Kind(
+    "ranked",
+    "triplet",
+    lambda: RankedScores,
+    noun="queries",
+    answer="far",
+    compares="answers",
+    is_sampled=False,
+    is_question=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedQuery(SearchingQuery):
+    """A query that searches documents, of which the rows of the right ones are known with their grades, best first.
+
+    `negatives` are rows of documents that were named as hard and wrong. `slices` are what the data say of the query
+    besides. `own` is the row of the document that is the query itself: its search leaves that out. `shares` are hashes
+    of its right documents and of the cluster that the data name. `wrong` are rows of all that were judged wrong; None
+    where the judgements name right documents alone, so that all others count as wrong. The query is encoded as a query,
+    the documents as documents.
+    """
+
+    kind: ClassVar[Kind] = RANKED
+    id: ItemId
+    source: str
+    documents: Documents = field(repr=False)
+    right: tuple[tuple[int, int], ...]
+    negatives: tuple[int, ...]
+    cluster: str
+    split: str = ""
+    slices: tuple[tuple[str, str], ...] = ()
+    own: int | None = None
+    shares: tuple[str, ...] = ()
+    wrong: tuple[int, ...] | None = None
+
+    @property
+    def near(self) -> str:
+        """The text of the first right document."""
+        return self.documents.texts[self.right[0][0]]
+
+    @property
+    def judged(self) -> tuple[tuple[str, str], ...]:
+        """The query with each right document, then with each hard negative."""
+        rows = [*(row for row, _ in self.right), *self.negatives]
+        return tuple((self.source, self.documents.texts[row]) for row in rows)
 
 
 @dataclass(frozen=True)
@@ -66,7 +115,7 @@ class RankedScores(SearchScores):
         far = Side(self.found, self.far, edits=no_edits)
         slices = tuple(json.dumps(dict(q.slices), ensure_ascii=False) if q.slices else "" for q in queries)
         return Frame.of_items(
-            "ranked", case, queries, sources=tuple(q.source for q in queries), near=near, far=far,
+            RANKED, case, queries, sources=tuple(q.source for q in queries), near=near, far=far,
             slices=slices if any(slices) else (), answers=tuple(map(str, self.answers)), roles=("query", "document"),
         )  # fmt: skip
 

@@ -8,13 +8,37 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.scoring.example import Line, beside
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.item import Item, Kind
 from encheck.scoring.measure import Measure
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.statistics.bootstrap import Resampler
+
+REPEATED = Kind("repeated", "pair", lambda: RepeatedScores, is_sampled=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated(Item):
+    """A text that is encoded a second time, in other company."""
+
+    kind: ClassVar[Kind] = REPEATED
+    id: ItemId
+    text: str
+    cluster: str
+    split: str = ""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The text with itself."""
+        return ((self.text, self.text),)
+
+    @property
+    def repeats(self) -> tuple[str, ...]:
+        """The text."""
+        return (self.text,)
 
 
 @dataclass(frozen=True)
@@ -37,7 +61,7 @@ class RepeatedScores(PairScores):
         """The texts as rows of the item file, each beside itself."""
         texts = tuple(i.text for i in items)
         near = Side(texts, self.values, edits=(edits_json(()),) * len(texts))
-        return Frame.of_items("repeated", case, items, sources=texts, near=near)
+        return Frame.of_items(REPEATED, case, items, sources=texts, near=near)
 
     def example(self, item: Any, position: int) -> list[Line]:
         """The text beside itself."""

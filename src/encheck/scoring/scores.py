@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.metadata import entry_points
 
-from encheck.scoring.both_orders import BothOrdersScores
-from encheck.scoring.chains import ChainScores, tied
-from encheck.scoring.classified import ClassifiedScores
-from encheck.scoring.contrasts import ContrastScores
-from encheck.scoring.crossed import CrossedScores
-from encheck.scoring.logged import LoggedScores
-from encheck.scoring.margins import MarginScores
-from encheck.scoring.pairs import PairScores
-from encheck.scoring.ranked import RankedScores
-from encheck.scoring.repeated import RepeatedScores
+from encheck.ids import CaseId
+from encheck.scoring.both_orders import BOTH_ORDERS, BothOrdersScores
+from encheck.scoring.chains import CHAIN, ChainScores, tied
+from encheck.scoring.classified import CLASSIFIED, ClassifiedScores
+from encheck.scoring.contrasts import CONTRAST, ContrastScores
+from encheck.scoring.crossed import CROSSED, CrossedScores
+from encheck.scoring.frame import Columns, Frame
+from encheck.scoring.item import Kind
+from encheck.scoring.logged import LOGGED, LoggedScores
+from encheck.scoring.pairs import LABELLED, PAIR, PairScores
+from encheck.scoring.ranked import RANKED, RankedScores
+from encheck.scoring.repeated import REPEATED, RepeatedScores
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.searches import OccurrenceScores, SearchScores
-from encheck.types import Item, Kind, WholeItems
+from encheck.scoring.searches import OCCURRENCE, SEARCH, OccurrenceScores, SearchScores
+from encheck.scoring.triplets import TRIPLET, MarginScores
 
 __all__ = [
+    "ENTRY_POINTS",
+    "KINDS",
     "BothOrdersScores",
     "ChainScores",
     "ClassifiedScores",
@@ -34,27 +39,35 @@ __all__ = [
     "Scale",
     "Scores",
     "SearchScores",
-    "scores_of",
+    "frame_of",
+    "kind_named",
     "tied",
 ]
 Scores = PairScores | MarginScores | CrossedScores | BothOrdersScores | ChainScores
-_OF_KIND: Mapping[Kind, type[Scores]] = {
-    "pair": PairScores,
-    "labelled": PairScores,
-    "both_orders": BothOrdersScores,
-    "triplet": MarginScores,
-    "crossed": CrossedScores,
-    "contrast": ContrastScores,
-    "chain": ChainScores,
-    "search": SearchScores,
-    "occurrence": OccurrenceScores,
-    "ranked": RankedScores,
-    "logged": LoggedScores,
-    "repeated": RepeatedScores,
-    "classified": ClassifiedScores,
-}
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        PAIR, LABELLED, BOTH_ORDERS, TRIPLET, CROSSED, CONTRAST, CHAIN, SEARCH, OCCURRENCE, RANKED, LOGGED, REPEATED,
+        CLASSIFIED,
+    )
+}  # fmt: skip
+ENTRY_POINTS = "encheck.kinds"
 
 
-def scores_of(item: Item | WholeItems) -> type[Scores]:
-    """The scores that items of this kind have."""
-    return _OF_KIND[item.kind]
+def kind_named(name: str) -> Kind | None:
+    """The kind of this name, ours or that of an installed package; None where nobody declares it."""
+    if name in KINDS:
+        return KINDS[name]
+    for point in entry_points(group=ENTRY_POINTS, name=name):
+        found = point.load()
+        if isinstance(found, Kind) and found.name == name:
+            return found
+    return None
+
+
+def frame_of(case: CaseId, columns: Columns) -> Frame:
+    """The frame of a case in items.parquet; ValueError for a kind that nobody declares."""
+    name = columns["kind"][0]
+    if (kind := kind_named(name)) is None:
+        raise ValueError(f"the kind of {case} is {name!r}, but should be one of {', '.join(KINDS)}")
+    return Frame.from_columns(case, kind, columns)

@@ -2,23 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.scoring.example import Line, beside, near_and_far
 from encheck.scoring.frame import Frame, Side, edits_json
-from encheck.scoring.margins import MarginScores
+from encheck.scoring.grids import Grid
+from encheck.scoring.item import Item, Kind
 from encheck.scoring.measure import Measure
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.search import search
+from encheck.scoring.triplets import MarginScores
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Query
+from encheck.types import Edit
+
+NEIGHBOURS = 10
+_ROWS = 128
+SEARCH = Kind(
+    "search", "triplet", lambda: SearchScores, noun="searches", answer="far", is_sampled=False, is_question=True
+)
+OCCURRENCE = Kind("occurrence", "pair", lambda: OccurrenceScores, is_sampled=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Item):
+    """A source in search of the text `near`, among all texts of its check's items; `others` are texts to get wrong.
+
+    With `counts` its figure is how often `near` turns up in the answers to all queries.
+    """
+
+    id: ItemId
+    source: str
+    near: str
+    others: tuple[str, ...]
+    cluster: str
+    near_edits: tuple[Edit, ...] = ()
+    split: str = ""
+    counts: bool = False
+    shares: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """Whether the answer counts, or how often the text is one."""
+        return OCCURRENCE if self.counts else SEARCH
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Pairs that hold all of its texts."""
+        return ((self.source, self.near), *((self.source, text) for text in self.others))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search gave for each query, shape [n]: similarity of its own text, of the best other one, and that one.
+
+    `occurrences` says of each query's own text among how many queries' ten nearest texts it is (Radovanovic et al.
+    2010, JMLR 11, N_10).
+    """
+
+    near: Floats
+    best: Floats
+    texts: tuple[str, ...]
+    occurrences: Floats
+
+
+def search(queries: Sequence[Query], grid: Grid) -> Found:
+    """Look for the text of each query among the sources, the texts and the other texts of all of them.
+
+    Neither the query's own source nor any right answer to the same source counts as another text.
+    """
+    pool = sorted({t for q in queries for t in (q.source, q.near, *q.others)})  # ties don't hang on the data's order
+    at = {text: i for i, text in enumerate(pool)}
+    right: dict[str, set[int]] = {}
+    for q in queries:
+        right.setdefault(q.source, {at[q.source]}).add(at[q.near])
+    wanted = np.array(sorted({at[q.near] for q in queries}), np.intp)
+    counts = np.zeros(len(pool))
+    near, best, texts = [], [], []
+    for some, scores in _blocks(queries, pool, grid):
+        for q, row in zip(some, scores, strict=True):
+            near.append(row[at[q.near]])
+            candidates = wanted[wanted != at[q.source]]
+            counts[candidates[np.argsort(-row[candidates], kind="stable")[:NEIGHBOURS]]] += 1
+            row[list(right[q.source])] = -np.inf
+            best.append(row.max())
+            texts.append(pool[int(row.argmax())])
+    occurrences = np.array([counts[at[q.near]] for q in queries])
+    return Found(np.array(near), np.array(best), tuple(texts), occurrences)
+
+
+def _blocks(queries: Sequence[Query], pool: Sequence[str], grid: Grid) -> Iterator[tuple[Sequence[Query], Floats]]:
+    for start in range(0, len(queries), _ROWS):
+        some = queries[start : start + _ROWS]
+        yield some, grid([q.source for q in some], pool)
 
 
 @dataclass(frozen=True)
@@ -41,7 +122,7 @@ class SearchScores(MarginScores):
         near = _near(items, self.near, overlap.near if overlap else None)
         no_edits = (edits_json(()),) * len(items)
         far = Side(self.found, self.far, overlap.far if overlap else None, no_edits)
-        return Frame.of_items("search", case, items, sources=tuple(q.source for q in items), near=near, far=far)
+        return Frame.of_items(SEARCH, case, items, sources=tuple(q.source for q in items), near=near, far=far)
 
     def example(self, item: Any, position: int) -> list[Line]:
         """The query, its own text and the one that was found."""
@@ -63,7 +144,7 @@ class OccurrenceScores(PairScores):
     def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
         """The queries as rows of the item file; the score is a number of answers."""
         near = _near(items, self.values, self._overlap)
-        return Frame.of_items("occurrence", case, items, sources=tuple(q.source for q in items), near=near)
+        return Frame.of_items(OCCURRENCE, case, items, sources=tuple(q.source for q in items), near=near)
 
     def example(self, item: Any, position: int) -> list[Line]:
         """The text that is counted, above its query."""

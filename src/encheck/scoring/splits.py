@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.types import SentencePair
+from encheck.scoring.pairs import SentencePair
 
 VALIDATION = frozenset({"validation", "dev"})
 TEST = frozenset({"test", "gate"})  # dev and gate are the probes' own

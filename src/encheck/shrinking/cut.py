@@ -9,8 +9,9 @@ from difflib import SequenceMatcher
 
 from encheck.language.edits.articles import article, articles
 from encheck.language.parse import Parse
+from encheck.scoring.triplets import Triplet
 from encheck.shrinking.units import Unit
-from encheck.types import Edit, Triplet, apply_edits
+from encheck.types import Edit, apply_edits
 
 WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|\w|[^\w\s]")
 SIDES = ("source", "near", "far")

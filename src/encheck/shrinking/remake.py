@@ -10,8 +10,10 @@ from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.items.builders import Builder
 from encheck.items.variants import Maker
+from encheck.scoring.crossed import Crossed
+from encheck.scoring.triplets import Triplet
 from encheck.shrinking.cut import gives_up_the_same
-from encheck.types import Crossed, Group, Triplet
+from encheck.types import Group
 
 TRIES = 8  # seeds: on a shorter source the generator's draws fall differently
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from encheck.ids import ItemId
 from encheck.language.english import English, Waiting
 from encheck.language.parse import Parse
+from encheck.scoring.triplets import Triplet
 from encheck.shrinking.cut import (
     SIDES,
     cut_all,
@@ -25,7 +26,7 @@ from encheck.shrinking.cut import (
 )
 from encheck.shrinking.plainer import replacements
 from encheck.shrinking.units import AMOUNT, Unit, has_verb, is_whole, same_content, same_units, units
-from encheck.types import Edit, Triplet
+from encheck.types import Edit
 
 BUDGET = 600  # pairs that an item may have scored
 SHARE = 0.5  # of the margin that has to be left

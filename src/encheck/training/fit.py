@@ -31,10 +31,10 @@ from encheck.encoders.checkpoints.pretrained import check_folder
 from encheck.encoders.load import config_for, folder_of
 from encheck.encoders.models_file import known_models
 from encheck.errors import UsageError
+from encheck.scoring.pairs import SentencePair
 from encheck.system.scratch import Scratch
 from encheck.training.parts import Parts
 from encheck.training.runs import CHECKPOINT, finished, write_results, writing
-from encheck.types import SentencePair
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

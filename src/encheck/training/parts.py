@@ -14,8 +14,9 @@ from typing import Self
 
 from encheck.datasets.dataset import Dataset
 from encheck.errors import DataError, UsageError, unknown
+from encheck.scoring.pairs import SentencePair
 from encheck.scoring.splits import TEST, VALIDATION
-from encheck.types import SentencePair, content_hash
+from encheck.types import content_hash
 
 TRAINING = "train"
 TEST_SHARE, DEV_SHARE = 0.2, 0.1

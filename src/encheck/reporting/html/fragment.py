@@ -8,6 +8,7 @@ from typing import Any
 from encheck.ids import CaseId, figure_name
 from encheck.reporting.view import WORDS, figure, surface, surface_curve, worst_items
 from encheck.scoring.frame import Columns, Frame
+from encheck.scoring.scores import frame_of
 from encheck.system.terminal import visible
 
 Row = Mapping[str, Any]
@@ -17,7 +18,7 @@ MAX_EXAMPLES = 3
 
 def fragment(rows: Sequence[Row], items: Columns) -> str:
     """The HTML, every text in it escaped; `rows` and `items` are those of one check, as the recorder has them."""
-    examples = _examples(Frame.from_columns(CaseId.of(rows[0]), items)) if items else ()
+    examples = _examples(frame_of(CaseId.of(rows[0]), items)) if items else ()
     return "".join([*_table(rows), *(_curve(row) for row in rows if row.get("curve")), *examples])
 
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from encheck.ids import CaseId
-from encheck.scoring.crossed import FAVOURED
-from encheck.scoring.differences import favour
 from encheck.scoring.frame import Frame
 from encheck.system.terminal import visible
 
@@ -105,18 +103,13 @@ def _case(
     if any(source in domains for source in frame.sources):
         found["domain"] = [place(domains.get(columns["source"][i], "")) for i in order]
     right = frame.rightness.tolist()
-    found["kind"], found["right"] = frame.kind, [_number(right[i]) for i in order]
-    if frame.kind == "crossed":
-        found["side"] = [_side(columns, i) for i in order]
+    found["question"], found["right"] = frame.kind.is_question, [_number(right[i]) for i in order]
+    if frame.kind.note:
+        rows = ({name: values[i] for name, values in columns.items()} for i in order)
+        found["side"] = [frame.kind.note(row) for row in rows]
     found["all"] = len(frame)
     found["wrong"] = [int(lost[i]) for i in order]
     return found
-
-
-def _side(columns: Mapping[str, Sequence[Any]], row: int) -> str:
-    """Which side of a crossed group a row is, and what its surface favours."""
-    source, near, far = (columns[name][row] for name in ("source", "near", "far"))
-    return f"side {columns['step'][row]} of 2, {FAVOURED[favour(source, near, far)]}"
 
 
 def _number(value: float | None) -> float | None:

@@ -84,8 +84,6 @@
   };
   // A word as a shell takes it.
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
-  const CONTESTS = new Set(["triplet", "crossed", "contrast", "chain", "search", "ranked"]);
-  const ASKED = new Set(["search", "ranked", "contrast"]);
   const SAME = ["says the same", "yes"];
   const OTHER = ["says something else", "no"];
   const example = (c, i, texts, options) => {
@@ -94,7 +92,7 @@
     const list = make("dl");
     if (c.side) found.append(make("p", c.side[i], "soft"));
     found.append(list);
-    told(list, ASKED.has(c.kind) ? "query" : "sentence", null, source, source, []);
+    told(list, c.question ? "query" : "sentence", null, source, source, []);
     const [near, far] = [c.near[i] >= 0 ? texts[c.near[i]] : "", c.far[i] >= 0 ? texts[c.far[i]] : null];
     if (far !== null) {
       const isWrong = c.far_score[i] >= c.near_score[i];
@@ -104,10 +102,9 @@
       ];
       if (!isWrong) sides.reverse();
       const names = isWrong && c.far_score[i] === c.near_score[i] ? ["as near", "as near"] : ["nearer", "farther"];
-      const says = CONTESTS.has(c.kind) && !ASKED.has(c.kind);
       sides.forEach(([score, text, edits, tag], k) => {
         const plain = tag === SAME ? ["right answer", "yes"] : ["wrong answer", "no"];
-        told(list, names[k], score, source, text, edits, says ? tag : plain);
+        told(list, names[k], score, source, text, edits, c.question ? plain : tag);
       });
     } else {
       const tag = c.label[i] === 1 ? SAME : c.label[i] === 0 ? OTHER : null;

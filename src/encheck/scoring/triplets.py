@@ -8,15 +8,46 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.scoring.example import Line, near_and_far
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.item import Item, Kind
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import SURFACE
-from encheck.types import Triplet
+from encheck.types import Edit
+
+TRIPLET = Kind(
+    "triplet", "triplet", lambda: MarginScores, noun="comparisons", compares="texts", stands_alone=True, shrinks=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Triplet(Item):
+    """A source, a text that should be near to it and a text that should be farther.
+
+    `near_why` and `far_why` are the certificates of those that were generated.
+    """
+
+    kind: ClassVar[Kind] = TRIPLET
+    id: ItemId
+    source: str
+    near: str
+    far: str
+    cluster: str
+    near_edits: tuple[Edit, ...] = ()
+    far_edits: tuple[Edit, ...] = ()
+    split: str = ""
+    near_why: str = ""
+    far_why: str = ""
+    shares: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """What a model has to score: the near pair, then the far pair."""
+        return ((self.source, self.near), (self.source, self.far))
 
 
 @dataclass(frozen=True)
@@ -83,7 +114,7 @@ class MarginScores:
             tuple(t.far for t in triplets), self.far, overlap.far if overlap else None,
             tuple(edits_json(t.far_edits) for t in triplets), tuple(t.far_why or None for t in triplets),
         )  # fmt: skip
-        return Frame.of_items("triplet", case, triplets, sources=tuple(t.source for t in triplets), near=near, far=far)
+        return Frame.of_items(TRIPLET, case, triplets, sources=tuple(t.source for t in triplets), near=near, far=far)
 
     def example(self, item: Any, position: int) -> list[Line]:
         """The triplet as a failure message shows it."""
