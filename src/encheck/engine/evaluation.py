@@ -45,7 +45,7 @@ from encheck.running.resources import (
 from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
 from encheck.scoring.answers import Answers
-from encheck.scoring.documents import Documents
+from encheck.scoring.documents import SearchingQuery
 from encheck.scoring.item import Items
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
 from encheck.store import Store
@@ -371,7 +371,9 @@ class Evaluation:
             return []
         cases = [b.cases[name] for b in self.against.baselines if (name := case.id.of_any_model) in b.cases]
         known = (Answers.of(text) for kept in cases for text in kept.answers)
-        searched: Documents = items[0].documents  # type: ignore[union-attr, assignment]
+        first = items[0]
+        assert isinstance(first, SearchingQuery)
+        searched = first.documents
         rows = {row for found in (*scores.answers, *known) for row in found.first if row < len(searched.ids)}
         return [(row, searched.ids[row], searched.texts[row]) for row in sorted(rows)]
 

@@ -208,7 +208,7 @@ def _numbered(items: Iterable[Item]) -> Iterator[Item]:
 
     seen: Counter[str] = Counter()
     for item in items:
-        yield dataclasses.replace(item, id=ItemId(item.id).numbered(seen[item.id]))
+        yield dataclasses.replace(item, id=ItemId(item.id).numbered(seen[item.id]))  # type: ignore[type-var]
         seen[item.id] += 1
 
 

@@ -97,7 +97,8 @@ class Scorer:
     def unmeasured(self, items: Items) -> Scores:
         """Scores of these items by word overlap alone, to list the items: no figure is computed from them."""
         alone = Resampler([""] * len(items.kept))
-        return items.kept[0].kind.scores().measured(items.kept, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
+        kind: type[Scores] = items.kept[0].kind.scores()
+        return kind.measured(items.kept, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
 
     def beside(self, subjects: Mapping[str, Subject]) -> Scorer:
         """A scorer of other models, with the same draws and the same random pairs."""
