@@ -21,7 +21,8 @@ from encheck.types import Declaration
 
 log = logging.getLogger("encheck")
 MAX_MODELS = 10
-OF_ONE_RUN = ("models", "model_args", "data", "device", "engine", "queries")  # settings that change no figure of a case
+OF_ONE_RUN = ("models", "model_args", "data", "queries")  # settings that change no figure of a case
+ROUNDING = 1e-6  # of figures that two machines compute
 Run = tuple[str, str, Mapping[str, Any], Items]  # the folder's name, a model's label, results and items
 
 
@@ -87,7 +88,7 @@ def _joined(first: Run, place: str, results: Mapping[str, Any], items: Items) ->
     rows = {row["id"]: row for row in known["checks"]}
     same = [(data[d["name"]]["fingerprint"], d["fingerprint"], d["name"]) for d in results["data"] if d["name"] in data]
     same += [(rows[r["id"]]["value"], r["value"], r["id"]) for r in results["checks"] if r["id"] in rows]
-    if wrong := next((one for one in same if one[0] != one[1]), None):
+    if wrong := next((one for one in same if not _is_one(one[0], one[1])), None):
         raise UsageError(
             f"{there} and {place} are of one model, {label}, with one setting, but disagree on {wrong[2]}: {wrong[0]} "
             f"and {wrong[1]}. Remedy: run one of them again"
@@ -96,6 +97,11 @@ def _joined(first: Run, place: str, results: Mapping[str, Any], items: Items) ->
     joined = {"data": [*({d["name"]: d for d in results["data"]} | data).values()], "checks": [*rows.values()],
               "claims": results["claims"] | known["claims"]}  # fmt: skip
     return there, label, {**known, **joined}, {**items, **kept}
+
+
+def _is_one(first: Any, second: Any) -> bool:
+    numbers = isinstance(first, float) and isinstance(second, float)
+    return abs(first - second) <= ROUNDING if numbers else first == second
 
 
 def _as_named(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:

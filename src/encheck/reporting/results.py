@@ -74,7 +74,8 @@ def versions(settings: Mapping[str, Any], adapters: Iterable[str]) -> dict[str, 
 def environment() -> dict[str, str]:
     """What a figure may depend on besides the packages: encheck's own code, Python, the platform, torch's threads.
 
-    encheck's code is a commit where it runs from a checkout, which may have changes, else a hash of what is installed.
+    encheck's code is a commit where it runs from a checkout, which may have changes, else a hash of what is installed:
+    a checkout that something was installed from may have moved on.
     """
     found = {"encheck": _code(), "python": platform.python_version(), "platform": platform.platform()}
     torch = sys.modules.get("torch")
@@ -84,9 +85,17 @@ def environment() -> dict[str, str]:
 @cache
 def _code() -> str:
     installed = metadata.distribution("encheck")
-    url = json.loads(installed.read_text("direct_url.json") or "{}").get("url", "")
-    if url.startswith("file:"):
-        git = ["git", "-C", url2pathname(urlsplit(url).path), "describe", "--always", "--abbrev=40", "--dirty"]
+    origin = json.loads(installed.read_text("direct_url.json") or "{}")
+    if origin.get("dir_info", {}).get("editable"):
+        git = [
+            "git",
+            "-C",
+            url2pathname(urlsplit(origin["url"]).path),
+            "describe",
+            "--always",
+            "--abbrev=40",
+            "--dirty",
+        ]
         with suppress(OSError, subprocess.SubprocessError):
             ran = subprocess.run(git, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
             said = ran.stdout.strip()

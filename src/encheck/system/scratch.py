@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 
 PREFIX, ALIVE = "encheck-", ".alive"
 OLD = 3600  # seconds, after which a folder that nobody holds is nobody's
@@ -40,7 +42,11 @@ def _sweep() -> None:
 
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError, Timeout):
-            if folder.is_symlink() or time.time() - folder.stat().st_mtime < OLD or not (folder / ALIVE).exists():
+            found, lock = folder.lstat(), (folder / ALIVE).lstat()  # in a folder for all, others may have laid a trap
+            mine = getattr(os, "getuid", lambda: 0)()
+            if not (S_ISDIR(found.st_mode) and S_ISREG(lock.st_mode) and found.st_uid == lock.st_uid == mine):
+                continue
+            if time.time() - found.st_mtime < OLD:
                 continue
             with FileLock(folder / ALIVE, timeout=0):
                 shutil.rmtree(folder)
