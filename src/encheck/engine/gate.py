@@ -239,7 +239,6 @@ def decide(
     refuse_beforehand(Path(str(queries)) if queries else None, len(twins), save, folders)
 
     first, known = _saved(old), _run_in(new)
-    asked = [data] if isinstance(data, str) else list(data)
     held = [] if purpose else _held_by_run(known[0]) if known else _held_by(asked, has_log=bool(queries))
     narrowed = {"name": purpose, "margin": None if margin is None else margin / 100, "protect": tuple(protect),
                 "accept": tuple(accept), "tried": tried, "budget": max_false_accepts}  # fmt: skip
