@@ -103,7 +103,9 @@ class Results:
             raise UsageError("to_frame() needs pandas. Remedy: pip install pandas, or take to_arrow()") from error
 
     def failures(self) -> Any:
-        """The items that were lost or tied, the most certain losses first, as a `pyarrow.Table`. Not for training."""
+        """The items that were lost or tied, as a `pyarrow.Table`; first those whose far text scored highest above the
+        near one, on the model's own scale. Not for training.
+        """
         import pyarrow.compute as pc
 
         found = self.to_arrow()
