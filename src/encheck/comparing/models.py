@@ -87,8 +87,10 @@ def _joined(first: Run, place: str, results: Mapping[str, Any], items: Items) ->
     data = {d["name"]: d for d in known["data"]}
     rows = {row["id"]: row for row in known["checks"]}
     same = [(data[d["name"]]["fingerprint"], d["fingerprint"], d["name"]) for d in results["data"] if d["name"] in data]
-    same += [(rows[r["id"]]["value"], r["value"], r["id"]) for r in results["checks"] if r["id"] in rows]
-    if wrong := next((one for one in same if not _is_one(one[0], one[1])), None):
+    other = [one for one in same if one[0] != one[1]]
+    figures = [(rows[r["id"]]["value"], r["value"], r["id"]) for r in results["checks"] if r["id"] in rows]
+    other += [one for one in figures if one[0] != one[1] and (None in one or abs(one[0] - one[1]) > ROUNDING)]
+    if wrong := next(iter(other), None):
         raise UsageError(
             f"{there} and {place} are of one model, {label}, with one setting, but disagree on {wrong[2]}: {wrong[0]} "
             f"and {wrong[1]}. Remedy: run one of them again"
@@ -97,11 +99,6 @@ def _joined(first: Run, place: str, results: Mapping[str, Any], items: Items) ->
     joined = {"data": [*({d["name"]: d for d in results["data"]} | data).values()], "checks": [*rows.values()],
               "claims": results["claims"] | known["claims"]}  # fmt: skip
     return there, label, {**known, **joined}, {**items, **kept}
-
-
-def _is_one(first: Any, second: Any) -> bool:
-    numbers = isinstance(first, float) and isinstance(second, float)
-    return abs(first - second) <= ROUNDING if numbers else first == second
 
 
 def _as_named(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
