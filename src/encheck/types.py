@@ -133,7 +133,8 @@ class Group:
 
     Where nobody wrote a paraphrase, the sentence itself stands for it. `side` names the side of a crossed or mirrored
     group that stands by itself. Those that are `is_quick` are a fixed small part. `shares` are hashes of what it has in
-    common with other groups, where these overlap; empty where that is the cluster. Its items have the same.
+    common with other groups, where these overlap; empty where that is the cluster. `construction` names how the texts of
+    a contrast differ. Its items have the same `shares` and `construction`.
     """
 
     id: str
@@ -147,6 +148,7 @@ class Group:
     side: str = ""
     is_quick: bool = False
     shares: tuple[str, ...] = ()
+    construction: str = ""
 
     def variant(self, relation: str, level: int = 1, favours: str = "") -> Variant | None:
         """The written variant of this relation and level, if there is one; see `Variant` for `favours`."""

@@ -21,7 +21,7 @@ from encheck.items.variants import Maker
 from encheck.metrics import both_directions, directions_mean, worse_direction
 from encheck.metrics.crossed import direction
 from encheck.scoring.measure import SurfaceScorer
-from encheck.scoring.scores import CrossedScores, Scale, frame_of
+from encheck.scoring.scores import CrossedScores, MarginScores, Scale, frame_of
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import apply_edits
 
@@ -105,6 +105,16 @@ def test_a_group_of_one_source_has_the_side_whose_surface_favours_the_kept_text_
     assert item.id.parts.relation == "role_reversal"
     assert item.pairs == tuple((side.source, text) for side in item.sides for text in (side.near, side.far))
     assert all(apply_edits(side.source, side.near_edits) == side.near for side in item.sides)
+
+
+def test_each_side_of_a_group_has_its_construction(tmp_path):
+    data = dataset(tmp_path, [mirrored("shop") | {"construction": "opposite"}, mirrored("door")])
+    groups = items_of(data, "negation")
+    triplets = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(data, 1, Maker(0)).kept
+    for items, by in ((groups, CrossedScores), (triplets, MarginScores)):
+        found = by.measured(items, SurfaceScorer(), Resampler([i.cluster for i in items]), Scale(0.1))
+        columns = found.frame(CaseId("negation", "m", "probes", "1"), items).to_columns()
+        assert sorted(columns["construction"], key=str) == [None, None, "opposite", "opposite"]
 
 
 def test_in_a_mirrored_group_each_text_is_kept_once_and_changed_once(tmp_path):

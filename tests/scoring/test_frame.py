@@ -54,7 +54,10 @@ ITEMS = {
         for i in range(3)
     ],
     "triplet": [
-        Triplet(name(), "a red car", "a red bus", "a blue car", "c", (), EDITS, "gate", "near said", "far said"),
+        Triplet(
+            name(), "a red car", "a red bus", "a blue car", "c", (), EDITS, "gate", "near said", "far said",
+            construction="passive",
+        ),
         Triplet(name(number=1), "a", "b", "c", "c2"),
     ],
     "crossed": [

@@ -104,10 +104,12 @@ def _group(entry: dict[str, Any], seen: set[str]) -> Group:
     paraphrase = next((v.text for v in variants if v.relation == "paraphrase"), source)
     if not variants:
         raise ValueError("has no variant")
-    continuation = checked_text("continuation", entry["continuation"]) if "continuation" in entry else None
+    continuation, construction = (
+        checked_text(name, entry[name]) if name in entry else None for name in ("continuation", "construction")
+    )
     return Group(
         texts["id"], source, paraphrase, texts["skeleton"], variants, continuation, texts["split"], _passage(entry),
-        is_quick=entry.get("quick") is True,
+        is_quick=entry.get("quick") is True, construction=construction or "",
     )  # fmt: skip
 
 

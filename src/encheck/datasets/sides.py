@@ -89,4 +89,5 @@ def _alone(group: Group, side: str, source: str, variants: list[Variant]) -> Gro
         side=side,
         is_quick=group.is_quick,
         shares=group.shares,
+        construction=group.construction,
     )

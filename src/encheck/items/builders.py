@@ -239,7 +239,7 @@ def _contrast(dataset: Dataset, group: Group, near: Variant | str, far: Variant 
     name = _id(dataset, (group.source, near.text), far)
     return Triplet(
         name, group.source, near.text, far.text, group.cluster, near.edits, far.edits, group.split,
-        near.certificate, far.certificate, group.shares,
+        near.certificate, far.certificate, group.shares, group.construction,
     )  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def _crossed(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
         return "the surface favours the kept text on both sides"
     texts = dict.fromkeys((sides[0].source, sides[1].source, sides[0].near, sides[1].near))
     name = ItemId.of(dataset.name, content_hash(*texts), phenomenon, 1, "crossed")
-    return Crossed(name, sides, group.cluster, group.split, group.shares)
+    return Crossed(name, sides, group.cluster, group.split, group.shares, group.construction)
 
 
 def _of_one_source(group: Group, phenomenon: str) -> tuple[Side, Side] | None:

@@ -44,6 +44,7 @@ GIVEN = (
     "text_role",
     "slice",
     "shares",
+    "construction",
     "answers",
     "weight",
 )  # what not every case has; docs/report.md says what each holds

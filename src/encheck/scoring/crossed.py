@@ -71,6 +71,7 @@ class Crossed(Item):
     cluster: str
     split: str = ""
     shares: tuple[str, ...] = ()
+    construction: str = ""
 
     @property
     def triplets(self) -> tuple[Triplet, ...]:
@@ -78,7 +79,7 @@ class Crossed(Item):
         return tuple(
             Triplet(
                 ItemId(self.id).member(number), s.source, s.near, s.far, self.cluster, s.near_edits, s.far_edits,
-                self.split, s.near_why, s.far_why, self.shares,
+                self.split, s.near_why, s.far_why, self.shares, self.construction,
             )
             for number, s in enumerate(self.sides, 1)
         )  # fmt: skip

@@ -54,8 +54,9 @@ class Frame:
     members and of the sides of groups. `source_is_second` marks rows whose pairs were scored the other way round:
     (near, source), (far, source). `slices` names the part of the data that an item is of; of a query, a JSON object of
     the columns that the data have besides. `shares` has the hashes of what an
-    item has in common with others, with blanks between them, "" where that is its cluster. `gold` is people's score,
-    `keys` the data's own names, `answers` what a query found, as `Answers` writes it, `weights` how often it was asked.
+    item has in common with others, with blanks between them, "" where that is its cluster. `constructions` names how the
+    texts of written contrasts differ. `gold` is people's score, `keys` the data's own names, `answers` what a query
+    found, as `Answers` writes it, `weights` how often it was asked.
     """
 
     kind: Kind
@@ -73,6 +74,7 @@ class Frame:
     source_is_second: tuple[bool, ...] = ()
     slices: tuple[str, ...] = ()
     shares: tuple[str, ...] = ()
+    constructions: tuple[str | None, ...] = ()
     answers: tuple[str, ...] = ()
     weights: tuple[int, ...] = ()
     roles: tuple[str, str] = ("", "")
@@ -81,8 +83,9 @@ class Frame:
     def of_items(cls, kind: Kind, case: CaseId, items: Sequence[Item], **columns: Any) -> Frame:
         """The frame of these items, one row each; ids, clusters and splits are theirs."""
         ids, clusters, splits = (tuple(getattr(i, name) for i in items) for name in ("id", "cluster", "split"))
-        shares = shares_column(items)
-        return cls(kind, case, ids, clusters=clusters, splits=splits, shares=shares, **columns)
+        constructions = tuple(item.construction or None for item in items)
+        columns |= {"shares": shares_column(items), "constructions": constructions if any(constructions) else ()}
+        return cls(kind, case, ids, clusters=clusters, splits=splits, **columns)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -162,6 +165,7 @@ _SOME = {
     "source_is_second": "source_is_second",
     "slice": "slices",
     "shares": "shares",
+    "construction": "constructions",
     "answers": "answers",
     "weight": "weights",
 }

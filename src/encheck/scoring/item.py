@@ -47,6 +47,7 @@ class Item:
     """What a check measures one by one: a frozen dataclass that adds its texts.
 
     `shares` are hashes of what it has in common with other items, where these overlap; empty where that is its cluster.
+    `construction` names how the texts of a written contrast differ; empty of other items.
     """
 
     __slots__ = ()
@@ -63,6 +64,11 @@ class Item:
     def shares(self) -> tuple[str, ...]:
         """Nothing but the cluster."""
         return ()
+
+    @property
+    def construction(self) -> str:
+        """None."""
+        return ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:

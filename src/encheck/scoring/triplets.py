@@ -43,6 +43,7 @@ class Triplet(Item):
     near_why: str = ""
     far_why: str = ""
     shares: tuple[str, ...] = ()
+    construction: str = ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
