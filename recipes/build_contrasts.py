@@ -4,13 +4,18 @@ A line is a group: its register, and a text whose alternatives stand in brackets
 
     product # The pump weighs [1.5 kg|1,500 g|2.5 kg|2,500 g|very little] without its battery.
     news # [Ann saw Bob|It was Ann who saw Bob|It was Bob who saw Ann|Bob was seen by Ann|Ann was seen by Bob|Eve left].
+    news | greeting | passive # [Ann saw Bob|Bob was seen by Ann|Bob saw Ann|Ann was seen by Bob|Eve left].
 
 Five alternatives are a mirrored group: a sentence, what restates it, another sentence, what restates that, a control.
 Which of the two sentences is the source is drawn by the hash of the line. Six are a crossed group: the sentence, the
 kept and the changed text of the near form, the same of the far form, a control. The phenomenon is the file's name less
-a letter at its end (number_a.txt).
+a letter at its end (number_a.txt). A register may be followed by a frame, which is the group's cluster, and by a
+construction. Groups of a line without a frame are clustered by their tags, for which the treebank is needed.
 
+    python recipes/build_contrasts.py written/*.txt --base probes.jsonl --replace --out probes.jsonl
     python recipes/build_contrasts.py written/*.txt --base base.jsonl --treebank DIR --cache FILE --out probes.jsonl
+
+With `--replace` the groups of the base that have nothing but these phenomena make room for those of the lines.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from build_probes import CANARY, ROTATIONS, Reference, apply, spans
 
-from encheck.datasets.sides import control_relation, kept_relation
+from encheck.datasets.sides import MIRROR, control_relation, kept_relation
 
 BRACKET = re.compile(r"\[([^\[\]]*)\]")
 BEFORE = re.compile(r" ([,.;:?!])(?=\s|$)")
@@ -40,12 +45,17 @@ QUICK_BASE, QUICK_LINES = 40, 18  # groups of a quick run: of the base, and of e
 
 @dataclass(frozen=True)
 class Line:
-    """A line that holds: where it stands, its register, the phenomenon, and the text of each alternative."""
+    """A line that holds: where it stands, its register, the phenomenon, and the text of each alternative.
+
+    `frame` and `construction` are empty where the line has none.
+    """
 
     place: str
     register: str
     phenomenon: str
     texts: tuple[str, ...]
+    frame: str = ""
+    construction: str = ""
 
 
 def lines(path: Path) -> Iterator[Line]:
@@ -53,10 +63,11 @@ def lines(path: Path) -> Iterator[Line]:
     phenomenon = re.sub(r"_[a-z]$", "", path.stem)
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         if line.strip() and not line.startswith("//"):
-            register, _, body = line.partition(" # ")
-            yield Line(
-                f"{path.name}:{number}", register.strip(), phenomenon, texts_of(body.strip(), f"{path}:{number}")
-            )
+            head, _, body = line.partition(" # ")
+            register, *more = (part.strip() for part in head.split("|"))
+            if len(more) not in (0, 2) or not all((register, *more)):
+                raise ValueError(f"{path}:{number}: {head!r} is neither a register nor register | frame | construction")
+            yield Line(f"{path.name}:{number}", register, phenomenon, texts_of(body.strip(), f"{path}:{number}"), *more)
 
 
 def texts_of(body: str, place: str = "", *, is_lower: bool = False) -> tuple[str, ...]:
@@ -98,16 +109,19 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def compiled(line: Line, reference: Reference) -> dict:
-    """One line of the probe file."""
+def compiled(line: Line, reference: Reference | None) -> dict:
+    """One line of the probe file; the reference gives the tags of a line without a frame."""
     source, found = sources(line)
     found = halved(line, found)
     known = digest(source)
+    if not line.frame and reference is None:
+        raise ValueError(f"{line.place} has no frame: give --treebank, by whose tags the line is clustered")
     return {
         "id": f"{line.register}-{known[:8]}",
         "domain": line.register,
         **part(source),
-        "skeleton": reference.skeleton(source),
+        "skeleton": line.frame or reference.skeleton(source),
+        **({"construction": line.construction} if line.construction else {}),
         "sentence": source,
         "variants": [_variant(source, *one, kept_relation(line.phenomenon)) for one in found],
         "canary": CANARY,
@@ -140,22 +154,24 @@ def halved(line: Line, variants: list[tuple[str, str, str]]) -> list[tuple[str, 
     return [one for one in variants if one[0] != control_relation(line.phenomenon)]
 
 
-def mark_quick(base: list[dict], written: list[tuple[Line, dict]], before: Path | None) -> None:
-    """Mark the part that a quick run takes: what an edition before has marked, else the first by their hashes."""
-    everything = [*base, *(group for _, group in written)]
-    if before:
-        marked = {g["id"] for g in map(json.loads, before.read_text("utf-8").splitlines()) if g.get("quick")}
-    else:
-        marked = set(_first(base, QUICK_BASE))
-        for name in {line.phenomenon for line, _ in written}:
-            marked |= set(_first([g for line, g in written if line.phenomenon == name], QUICK_LINES))
-    for group in everything:
-        if group["id"] in marked:
+def without(base: list[dict], phenomena: set[str]) -> list[dict]:
+    """The groups of the base that have more than these phenomena."""
+    going = {f"{name}{side}" for name in phenomena for side in ("", MIRROR)}
+    going |= {relation(name) for name in phenomena for relation in (kept_relation, control_relation)}
+    return [group for group in base if not {v["relation"] for v in group["variants"]} <= going]
+
+
+def mark_quick(base: list[dict], written: list[tuple[Line, dict]]) -> None:
+    """Mark the part that a quick run takes, the first by their hashes: of the base, and of each phenomenon that has no
+    marked group in the base. What is marked there stays, and nothing joins it.
+    """
+    marked = [group for group in base if group.get("quick")]
+    there = {variant["relation"] for group in marked for variant in group["variants"]}
+    new = {line.phenomenon for line, _ in written} - there
+    parts = [([g for line, g in written if line.phenomenon == name], QUICK_LINES) for name in new]
+    for groups, count in [*parts, ([] if marked else base, QUICK_BASE)]:
+        for group in sorted(groups, key=lambda g: digest(f"quick {g['id']}"))[:count]:
             group["quick"] = True
-
-
-def _first(groups: list[dict], count: int) -> list[str]:
-    return sorted((g["id"] for g in groups), key=lambda name: digest(f"quick {name}"))[:count]
 
 
 def problems(groups: list[dict]) -> Iterator[str]:
@@ -168,18 +184,19 @@ def problems(groups: list[dict]) -> Iterator[str]:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("written", nargs="+", type=Path)
-    parser.add_argument("--base", type=Path, required=True, help="base groups, as build_probes.py writes them")
-    parser.add_argument("--treebank", type=Path, required=True, help="folder of UD English EWT")
+    parser.add_argument("--base", type=Path, required=True, help="groups that stay: of build_probes.py, or an edition")
+    parser.add_argument("--replace", action="store_true", help="take the lines' phenomena out of the base")
+    parser.add_argument("--treebank", type=Path, help="folder of UD English EWT, for lines without a frame")
     parser.add_argument("--cache", type=Path, default=Path(".cache/probes.json"))
-    parser.add_argument("--before", type=Path, help="the edition before, whose quick part stays")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args(argv)
-    reference = Reference(args.treebank, [], args.cache)
+    reference = Reference(args.treebank, [], args.cache) if args.treebank else None
     written = [line for path in args.written for line in lines(path)]
     base = [json.loads(line) for line in args.base.read_text("utf-8").splitlines()]
     base = [g | part(g["sentence"]) for g in base]
+    base = without(base, {line.phenomenon for line in written}) if args.replace else base
     made = [(line, compiled(line, reference)) for line in written]
-    mark_quick(base, made, args.before)
+    mark_quick(base, made)
     groups = [*base, *(group for _, group in made)]
     found = list(problems(groups))
     print(*found, sep="\n")

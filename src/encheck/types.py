@@ -133,8 +133,8 @@ class Group:
 
     Where nobody wrote a paraphrase, the sentence itself stands for it. `side` names the side of a crossed or mirrored
     group that stands by itself. Those that are `is_quick` are a fixed small part. `shares` are hashes of what it has in
-    common with other groups, where these overlap; empty where that is the cluster. `construction` names how the texts of
-    a contrast differ. Its items have the same `shares` and `construction`.
+    common with other groups, where these overlap; empty where that is the cluster. `construction` names how the texts
+    of a contrast differ. Its items have the same `shares` and `construction`.
     """
 
     id: str

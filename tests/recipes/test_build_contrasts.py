@@ -80,15 +80,52 @@ def test_a_line_of_another_shape_is_refused_by_its_place(tmp_path, body):
         lines(tmp_path, f"work # {body}")
 
 
-def test_the_quick_part_is_taken_from_the_edition_before(tmp_path):
-    found = lines(tmp_path, *(MIRRORED.replace("pump", f"pump {i}") for i in range(40)))
-    made = [(line, build.compiled(line, Tags())) for line in found]
-    build.mark_quick([], made, None)
-    first = {g["id"] for _, g in made if g.get("quick")}
-    assert len(first) == build.QUICK_LINES
-    before = tmp_path / "before.jsonl"
-    before.write_text("".join(json.dumps(g) + "\n" for _, g in made), "utf-8")
-    more = lines(tmp_path, *(MIRRORED.replace("pump", f"pump {i}") for i in range(80)))
-    again = [(line, build.compiled(line, Tags())) for line in more]
-    build.mark_quick([], again, before)
-    assert {g["id"] for _, g in again if g.get("quick")} == first
+def test_a_line_may_have_a_frame_and_a_construction(tmp_path):
+    framed, plain = lines(tmp_path, MIRRORED.replace("product", "product | weight of a pump | unit"), MIRRORED)
+    (group,) = read_back(tmp_path, build.compiled(framed, None))
+    assert (group.cluster, group.construction) == ("weight of a pump", "unit")
+    assert group.source == build.compiled(plain, Tags())["sentence"]
+    with pytest.raises(ValueError, match=r"number_a.txt:4 has no frame: give --treebank"):
+        build.compiled(plain, None)
+
+
+@pytest.mark.parametrize("head", ["work | frame", "work | | passive", "work | frame | passive | more", ""])
+def test_a_line_of_another_head_is_refused_by_its_place(tmp_path, head):
+    with pytest.raises(ValueError, match=r"number_a.txt:3: .* is neither a register nor"):
+        lines(tmp_path, f"{head} # [a|b|c|d|e]")
+
+
+def groups_of(tmp_path, phenomenon, start, stop):
+    written = (MIRRORED.replace("pump", f"{phenomenon} {i}").replace("#", "| a | b #") for i in range(start, stop))
+    path = tmp_path / f"{phenomenon}_{start}.txt"
+    path.write_text("\n".join(written), "utf-8")
+    return path.rename(tmp_path / f"{phenomenon}_a.txt")
+
+
+def built(tmp_path, *arguments):
+    out = tmp_path / "out.jsonl"
+    assert build.main([*map(str, arguments), "--out", str(out)]) == 0
+    return list(probes.groups(out, BadRows()))
+
+
+def test_lines_replace_the_groups_of_their_phenomenon_alone(tmp_path):
+    base = tmp_path / "base.jsonl"
+    base.touch()
+    built(tmp_path, groups_of(tmp_path, "number", 0, 30), groups_of(tmp_path, "entity", 0, 30), "--base", base)
+    (tmp_path / "out.jsonl").rename(base)
+    groups = [json.loads(line) for line in base.read_text("utf-8").splitlines()]
+    mixed = next(g for g in groups if "quick" not in g and "number" in g["variants"][1]["relation"])
+    edit = {"start": 0, "end": len(mixed["sentence"]), "text": "It is light."}
+    mixed["variants"].append(mixed["variants"][0] | {"relation": "paraphrase", "text": "It is light.", "edits": [edit]})
+    base.write_text("".join(json.dumps(g) + "\n" for g in groups), "utf-8")
+    before = {g.id: g for g in probes.groups(base, BadRows())}
+    assert sum(g.is_quick for g in before.values()) == 2 * build.QUICK_LINES
+    lines = groups_of(tmp_path, "number", 100, 130)
+    after = {g.id: g for g in built(tmp_path, lines, "--base", base, "--replace")}
+    old, new = before.keys() & after.keys(), after.keys() - before.keys()
+    assert len(new) == 30
+    assert sum(after[name].is_quick for name in new) == build.QUICK_LINES
+    assert {name for name, g in before.items() if g.variant("entity")} | {mixed["id"]} == old
+    assert all(after[name] == before[name] for name in old)
+    assert build.main([str(lines), "--base", str(base), "--out", str(base)]) == 0
+    assert build.main([str(lines), "--base", str(base)]) == 1  # its texts stand there already

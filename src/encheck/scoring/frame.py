@@ -53,10 +53,10 @@ class Frame:
     the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of chains'
     members and of the sides of groups. `source_is_second` marks rows whose pairs were scored the other way round:
     (near, source), (far, source). `slices` names the part of the data that an item is of; of a query, a JSON object of
-    the columns that the data have besides. `shares` has the hashes of what an
-    item has in common with others, with blanks between them, "" where that is its cluster. `constructions` names how the
-    texts of written contrasts differ. `gold` is people's score, `keys` the data's own names, `answers` what a query
-    found, as `Answers` writes it, `weights` how often it was asked.
+    the columns that the data have besides. `shares` has the hashes of what an item has in common with others, with
+    blanks between them, "" where that is its cluster. `constructions` names how the texts of written contrasts differ.
+    `gold` is people's score, `keys` the data's own names, `answers` what a query found, as `Answers` writes it,
+    `weights` how often it was asked.
     """
 
     kind: Kind
