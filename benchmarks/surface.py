@@ -32,13 +32,13 @@ from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.scoring.triplets import Triplet
 from encheck.statistics.bootstrap import Resampler
-from encheck.surface import SURFACE, WEIGHTED, Frequencies
+from encheck.surface import SHARED, WEIGHTED, Frequencies
 from encheck.types import Estimate, Lines
 from encheck.verdict import judge
 
 Floats = NDArray[np.float64]
 Draw = Callable[..., Any]
-SCORERS = (*SURFACE, *WEIGHTED)
+SCORERS = (*SHARED, *WEIGHTED)
 POOL, VOCABULARY = 600, 400
 CHANCE, TRIES = 0.5, 20
 

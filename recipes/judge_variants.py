@@ -61,7 +61,7 @@ from encheck.language.english import English
 from encheck.language.predicates import NO_SUBJECT, NOT_FINITE, QUESTION
 from encheck.language.prose import NO_SENTENCE, NOT_ENGLISH
 from encheck.statistics.draws import Draws
-from encheck.surface import SURFACE
+from encheck.surface import SHARED, SURFACE
 from encheck.types import Group, Variant, content_hash
 
 SEED, BATCH = 20_240, 150
@@ -228,7 +228,7 @@ def failures(args: argparse.Namespace) -> None:
     if table.empty:
         raise SystemExit(f"{args.items} should have items of a check whose name begins with {args.check!r}")
     source, near, far = (table[side].tolist() for side in ("source", "near", "far"))
-    gains = {name: score(source, near) - score(source, far) for name, score in SURFACE.items()}
+    gains = {name: SURFACE[name](source, near) - SURFACE[name](source, far) for name in SHARED}
     best = max(gains, key=lambda name: (gains[name] > 0).mean())
     wrong = {"model": table["near_score"] <= table["far_score"], best: gains[best] <= 0}
     items, drawn = [], set()

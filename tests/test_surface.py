@@ -1,5 +1,7 @@
 """Surface scorers against other implementations, and what they promise."""
 
+from hashlib import sha256
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -11,7 +13,20 @@ from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import packaged_models, read_models
 from encheck.strategies import hostile_texts
-from encheck.surface import SURFACE, WEIGHTED, Frequencies, bigrams, edit_similarity, tf_idf, trigrams
+from encheck.surface import (
+    POLARITY_SHA256,
+    POLARITY_WORDS,
+    POSITION,
+    SHARED,
+    SURFACE,
+    WEIGHTED,
+    Frequencies,
+    bigrams,
+    edit_similarity,
+    polarity,
+    tf_idf,
+    trigrams,
+)
 
 TEXTS = st.lists(st.sampled_from(["a", "A", "red", "dogs", "dog's", "Éa", "42"]), max_size=7).map(" ".join)
 ANY = st.text(max_size=12)
@@ -28,9 +43,7 @@ def shared(first, second):
     return len(first & second) / len(first | second)
 
 
-def test_negative_words_are_counted_and_nothing_else_is_read():
-    from encheck.surface import negative_words
-
+def test_words_that_deny_are_counted_and_nothing_else_is_read():
     source = "The form is not valid."
     texts = [
         "The form isn't valid.",
@@ -38,9 +51,22 @@ def test_negative_words_are_counted_and_nothing_else_is_read():
         "It is NOT!",
         "The form is valid.",
         "No, it never isn't.",
+        "It is hardly invalid, but dishonest.",
     ]
-    assert negative_words([source] * 5, texts).tolist() == [1, 1, 1, 1 / 2, 1 / 3]
-    assert negative_words(["unable to fail"], ["hardly invalid"]).tolist() == [1]  # these deny by their meaning
+    assert polarity([source] * 6, texts).tolist() == [1, 1, 1, 1 / 2, 1 / 3, 1 / 3]
+    assert polarity([source] * 6, texts, parity=True).tolist() == [1, 1, 1, 0, 1, 1]
+    assert polarity(["Unless the wireless dishwasher wont display it"], [source.replace("not ", "")]).tolist() == [1]
+
+
+def test_the_list_of_words_that_deny_is_the_one_that_figures_were_made_with():
+    assert sha256("\n".join(sorted(POLARITY_WORDS)).encode()).hexdigest() == POLARITY_SHA256
+
+
+def test_positions_are_where_the_texts_differ():
+    source, late, early = "He drove to Rome.", "He drove to Bath.", "She drove to Rome."
+    nearer = {name: np.subtract(*SURFACE[name]([source] * 2, [late, early])) for name in POSITION}
+    assert {name for name, more in nearer.items() if more > 0} == {"prefix", "first-change"}
+    assert {name for name, more in nearer.items() if more < 0} == {"suffix", "last-change", "suffix-2-prefix"}
 
 
 @given(TEXTS, TEXTS)
@@ -85,8 +111,8 @@ def test_words_that_no_text_has_weigh_most():
     assert found[0] < found[1] < 1
 
 
-@pytest.mark.parametrize("name", [*SURFACE, *WEIGHTED])
-def test_every_scorer_is_a_model_that_can_be_named_and_gives_the_same(name):
+@pytest.mark.parametrize("name", [*SHARED, *WEIGHTED])
+def test_every_scorer_of_what_texts_share_is_a_model_that_can_be_named_and_gives_the_same(name):
     entry = read_models(packaged_models())[name]
     assert (entry.adapter, entry.options) == ("lexical", {"weighting": name})
     model = load(ModelConfig(name, "lexical", options=dict(entry.options)), device=Device("cpu"))

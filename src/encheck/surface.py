@@ -1,17 +1,19 @@
 """What two texts share on the surface: similarities that need no understanding, and that a model should beat.
 
 Each is symmetric, and 1 for identical text. Words are lower-cased, punctuation left out. SURFACE has those that see two
-texts alone, all of them in [0, 1]: SHARED, which go by what the texts share, and the counter of negative words.
-WEIGHTED has those that know in how many texts a word is.
+texts alone, all of them in [0, 1]: SHARED, which go by what the texts share, and RIVALS, which stand beside contrasts.
+Of these POLARITY count the words that deny, and POSITION read where the texts begin and cease to differ. WEIGHTED has
+those that know in how many texts a word is.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,18 +21,32 @@ import numpy as np
 from encheck.similarity import WORD_OVERLAP, Values, jaccard, words
 
 K1, B = 1.5, 0.75  # as in Robertson and Zaragoza 2009
+_HALF_WAY = 100  # characters or words of agreement that are half of what can be; any number ranks texts alike
 _TEXTS, _PAIRS = 10_000, 50_000  # kept: checks on the same data score many pairs more than once
 Texts = Sequence[str]
-NEGATIVE_WORDS = "negative-words"
-_NOT_AFTER = (  # which words take "n't"
-    *"ai are ca could dare did do does had has have is".split(),
-    *"may might must need ought sha should was were wo would".split(),
+POLARITY_WORDS = frozenset(
+    """
+    no not never none nobody nothing nowhere neither nor without cannot noone nope nobody's nothing's hardly barely
+    scarcely rarely seldom few false absent except
+    avoid avoids avoided ban banned decline declined denied denies deny exclude excluded excludes excluding fail failed
+    failing fails forbade forbid forbidden forbids lack lacked lacking lacks omit omitted prevent prevented prevents
+    prohibit prohibited prohibits refuse refused refuses refusing reject rejected rejects
+    disabled disagree disagreed disagrees disallowed disapprove disconnected discontinued dishonest dislike disliked
+    dislikes dissatisfied harmless helpless painless useless worthless
+    illegal illegible illiterate illogical immature impassable impatient imperfect impermeable impermissible impolite
+    impossible impractical improbable improper inaccessible inaccurate inactive inadequate inadmissible inappropriate
+    incapable incompatible incomplete inconsistent inconvenient incorrect inedible ineffective ineligible inoperable
+    insecure insensitive insufficient invalid invisible irregular irrelevant irreproducible irresponsible irreversible
+    unable unacceptable unaided unanswered unauthorised unauthorized unavailable unaware unbroken uncertain unchanged
+    unclear uncommon unconscious undamaged undone unemployed unencrypted unenforceable uneven unfair unfilled
+    unfinished unfurnished unhappy unheated unhelpful unidentified uninjured unknown unlawful unlicensed unlikely
+    unlocked unmarried unmentioned unmuted unnecessary unnoticed unoccupied unopened unopposed unpaid unplug unprepared
+    unpressurised unprofitable unread unrelated unreliable unsafe unsigned unsold unsorted unstable unsuccessful
+    unsuitable untrue unused unusual unvaccinated unwilling
+    """.split()
 )
-NEGATIONS = frozenset([
-    *"no not never none nobody nothing nowhere neither nor without cannot".split(),
-    *"noone nope nay nary naught nought nobody's nothing's none's neither's nobody’s nothing’s".split(),
-    *(f"{stem}{end}" for stem in _NOT_AFTER for end in ("n't", "n’t", "nt")),
-])  # fmt: skip
+POLARITY_SHA256 = "25792d7fa4f18d7bb9bd3d69effdd9d9f57640804101ebefa39496763f2e5ed4"  # of the sorted words, one a line
+CONTRACTION = re.compile(r".+n['’]t|(ai|are|could|did|do|does|had|has|have|is|must|need|should|was|were|would)nt")
 
 
 @lru_cache(maxsize=_TEXTS)
@@ -72,28 +88,66 @@ def trigrams(first: Texts, second: Texts) -> Values:
     return _of_each(_trigrams, first, second)
 
 
-def negative_words(first: Texts, second: Texts) -> Values:
-    """1 where two texts have equally many negative words, 1/2 where one has one more, and so on; shape [n].
+def polarity(first: Texts, second: Texts, *, parity: bool = False) -> Values:
+    """1 where two texts have equally many words that deny, 1/2 where one has one more, and so on; shape [n].
 
-    It counts the words that negate by themselves (`NEGATIONS`) and reads nothing else.
+    Such words are POLARITY_WORDS and contractions of "not"; nothing else is read. With `parity` it is 1 where both
+    numbers are odd or both are even, else 0.
 
-    >>> negative_words(["is not valid", "is not valid"], ["isn't valid", "is valid"]).tolist()
+    >>> polarity(["is not valid", "is not valid"], ["isn't valid", "is valid"]).tolist()
     [1.0, 0.5]
+    >>> polarity(["is valid"], ["is not invalid"], parity=True).tolist()
+    [1.0]
     """
-    counts = (np.array([_negations(text) for text in texts]) for texts in (first, second))
-    return np.asarray(1 / (1 + np.abs(np.subtract(*counts))), np.float64)
+    counts = (np.array([_polarity(text) for text in texts], int) for texts in (first, second))
+    apart = np.abs(np.subtract(*counts))
+    return np.asarray(1 - apart % 2 if parity else 1 / (1 + apart), np.float64)
+
+
+def position(first: Texts, second: Texts, *, weights: tuple[int, int, int, int]) -> Values:
+    """How far two texts agree from their ends inwards, shape [n]: the more the nearer to 1, at no agreement 1/2.
+
+    `weights` are those of the characters that both begin with, of the characters that both end with, of the words that
+    both begin with, and of those that both end with. A negative weight rewards texts that do not.
+
+    >>> position(["a red car"] * 2, ["a red bus", "the car"], weights=(0, 0, 1, 0)).round(3).tolist()
+    [0.51, 0.5]
+    """
+    return _of_each(lambda a, b: _position(a, b, weights), first, second)
 
 
 SHARED = (WORD_OVERLAP, "edit-distance", "bigrams", "trigrams")
+POLARITY = ("polarity", "parity")
+SUFFIX_LESS_PREFIX = "suffix-2-prefix"
+POSITION = ("prefix", "suffix", "first-change", "last-change", SUFFIX_LESS_PREFIX)
+RIVALS = (*POLARITY, *POSITION)
 SURFACE: Mapping[str, Callable[[Texts, Texts], Values]] = {
     **dict(zip(SHARED, (jaccard, edit_similarity, bigrams, trigrams), strict=True)),
-    NEGATIVE_WORDS: negative_words,
+    **dict(zip(POLARITY, (polarity, partial(polarity, parity=True)), strict=True)),
+    **{
+        name: partial(position, weights=weights)
+        for name, weights in zip(
+            POSITION, ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (-2, 1, 0, 0)), strict=True
+        )
+    },
 }
 
 
 @lru_cache(maxsize=_TEXTS)
-def _negations(text: str) -> int:
-    return sum(word in NEGATIONS for word in tokens(text))
+def _polarity(text: str) -> int:
+    return sum(word in POLARITY_WORDS or bool(CONTRACTION.fullmatch(word)) for word in tokens(text))
+
+
+@lru_cache(maxsize=_PAIRS)
+def _position(first: str, second: str, weights: tuple[int, int, int, int]) -> float:
+    from rapidfuzz.distance import Postfix, Prefix
+
+    a, b = first.lower(), second.lower()
+    if a == b:
+        return 1.0
+    ends = [of.similarity(*both) for both in ((a, b), (tokens(a), tokens(b))) for of in (Prefix, Postfix)]
+    agreed = sum(weight * count for weight, count in zip(weights, ends, strict=True))
+    return (1 + agreed / (_HALF_WAY + abs(agreed))) / 2
 
 
 def _of_each(score: Callable[[str, str], float], first: Texts, second: Texts) -> Values:

@@ -159,7 +159,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "surface scorer: what needs no understanding",
         (),
         source="optional",
-        options={"weighting": ("jaccard", "edit-distance", "bigrams", "trigrams", "negative-words", "tf-idf", "bm25")},
+        options={"weighting": ("jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf", "bm25")},
     ),
     "openai": Adapter(
         _of("server.encoder:OpenAiEncoder"),

@@ -17,8 +17,8 @@ from encheck.metrics import (
 from encheck.metrics.adjusted import adjusted_rate
 from encheck.metrics.crossed import (
     both_directions,
-    both_directions_beyond_negative_words,
     directions_mean,
+    interaction,
     worse_direction,
 )
 from encheck.metrics.metric import CALIBRATED, Metric
@@ -40,9 +40,9 @@ __all__ = [
     "adjusted_rate",
     "auc",
     "both_directions",
-    "both_directions_beyond_negative_words",
     "cohens_d",
     "directions_mean",
+    "interaction",
     "margin_rate",
     "mean_margin",
     "mean_of_label",

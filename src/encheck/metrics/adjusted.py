@@ -2,14 +2,16 @@
 
 Of two edits of a sentence one may keep more of its words, their order or its length. A scorer that goes by that wins or
 loses with the construction, whatever the edits mean. The adjusted rate weighs the triplets so that every surface
-difference lies alike about zero (`statistics.balancing`): there, what goes by the surface alone wins one half.
+difference lies alike about zero (`statistics.balancing`): there, what goes by these differences alone wins one half.
+Words that deny and the places of the change are not among them: rivals that read these stand beside the rate.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from encheck.scoring.differences import NAMES, ORDER, differences
 from encheck.scoring.scores import MarginScores
 from encheck.statistics.balancing import balancing_weights, effective, imbalance, remainder
 from encheck.statistics.bootstrap import widened
-from encheck.surface import NEGATIVE_WORDS
+from encheck.surface import RIVALS
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -62,24 +64,24 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
         n, clusters = len(wins), scores.resampler.clusters
         return Estimate("adjusted_rate", math.nan, math.nan, math.nan, n, clusters, params=params, missing=missing)
     estimate = _weighted(scores, wins, weights, slack=remainder(found, weights))
-    counter = scores.surface.get(NEGATIVE_WORDS)
-    counted = float(weights @ worth(counter.margins, epsilon) / weights.sum()) if counter else HALF
-    return replace(estimate, params={**params, "meaning": meaning(estimate, counted)})
+    beside = {name: one for name, one in scores.surface.items() if name in RIVALS}
+    rivals = {name: _weighted(one, worth(one.margins, epsilon), weights, slack=0.0) for name, one in beside.items()}
+    return replace(estimate, params={**params, "meaning": meaning(estimate, rivals)})
 
 
-def meaning(estimate: Estimate, counted: float = HALF) -> str:
-    """Whether an adjusted rate shows that meaning is seen: its whole interval is above one half.
+def meaning(estimate: Estimate, rivals: Mapping[str, Estimate] = MappingProxyType({})) -> str:
+    """Whether an adjusted rate shows that meaning is seen: its whole interval is above one half, and above each rival.
 
-    `counted` is the rate of a counter of negative words under the same weights, which balance no such words: where the
-    interval is not above that as well, the model may only notice that one came or went.
+    `rivals` have the rates of scorers that read what the weights do not balance, under the same weights. One counts
+    where its own interval is above one half; the best of these is named.
     """
     if estimate.missing:
         return f"not told, {estimate.missing}"
-    if estimate.low > max(HALF, counted):
-        return "detected"
-    if estimate.low > HALF:
-        return f"not told from a counter of negative words, which has {counted:.2f}"
-    return "turned round" if estimate.high < HALF else "not told from the surface"
+    if estimate.low <= HALF:
+        return "turned round" if estimate.high < HALF else "not told from the surface"
+    rates = {name: rival.value for name, rival in rivals.items() if rival.low > HALF and rival.value >= estimate.low}
+    best = max(rates, key=rates.__getitem__, default=None)
+    return f"not told from {best}, which has {rates[best]:.2f}" if best else "detected"
 
 
 def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: float) -> Estimate:

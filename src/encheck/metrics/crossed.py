@@ -7,6 +7,7 @@ whether meaning is detected is read from the adjusted rate of all sides.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 from encheck.metrics.adjusted import adjusted_rate, meaning
 from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
 from encheck.metrics.pairs import won, worth
+from encheck.scoring.frame import SIDES
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import widened
-from encheck.surface import NEGATIVE_WORDS
+from encheck.surface import RIVALS
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -49,14 +51,13 @@ def both_directions(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     The params say whether meaning is detected, which is less: see `adjusted.meaning`.
     """
     found = _share("both_directions", scores, worth(scores.margins, epsilon).prod(axis=1), epsilon)
-    adjusted = adjusted_rate(_beside_its_counter(scores), epsilon=epsilon)
+    adjusted = adjusted_rate(_beside_rivals(scores), epsilon=epsilon)
     return replace(found, params={**found.params, "meaning": adjusted.params.get("meaning", meaning(adjusted))})
 
 
-def _beside_its_counter(scores: CrossedScores) -> MarginScores:
-    """The sides as triplets, with those of the counter of negative words where it stands beside the groups."""
-    counter = scores.surface.get(NEGATIVE_WORDS)
-    return replace(scores.sides, surface={NEGATIVE_WORDS: counter.sides} if counter else {})
+def _beside_rivals(scores: CrossedScores) -> MarginScores:
+    """The sides as triplets, with those of the rivals whose features the adjusted rate does not balance."""
+    return replace(scores.sides, surface={name: one.sides for name, one in scores.surface.items() if name in RIVALS})
 
 
 @metric(chance=0.5, label="share won in the worse direction", whole="which direction is worse is known of all items")
@@ -71,21 +72,21 @@ def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
 
 
 @metric(
-    chance=0.25, surface=(), whole="which groups it rests on depends on what a counter of words wins",
-    label="share won in both directions, of the groups that a counter of negative words does not win",
-)  # fmt: skip
-def both_directions_beyond_negative_words(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share of groups whose sides are both won, of those whose sides a counter of negative words does not both win.
+    chance=0.5, label="share of mirrored groups whose margins add up to more than 0", whole="crossed groups have none"
+)
+def interaction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
+    """Share of mirrored groups whose margins of both sides add up to more than `epsilon`; a tie counts one half.
 
-    No estimate where the counter says nothing of these items, or wins all groups.
+    Whatever a text adds to all of its similarities cancels in that sum. In the crossed form, whose two sides have other
+    texts, it would not: such groups are left out. No estimate where there are no others.
     """
-    name, rival = "both_directions_beyond_negative_words", scores.surface.get(NEGATIVE_WORDS)
-    left = np.flatnonzero(worth(rival.margins, 0.0).prod(axis=1) < 1) if rival else np.array([], np.intp)
-    if not len(left):
-        nan = float("nan")
-        return Estimate(name, nan, nan, nan, 0, 0, missing="groups that a counter of negative words does not win")
-    values = worth(scores.margins, epsilon).prod(axis=1)[left]
-    return share_of(name, scores.resampler.of(left), values, params={"epsilon": epsilon})
+    triplets = scores.sides.items
+    pairs = zip(triplets[::SIDES], triplets[1::SIDES], strict=True)
+    mirrored = np.flatnonzero([(one.near, one.far) == (other.far, other.near) for one, other in pairs])
+    if not len(mirrored):
+        return Estimate("interaction", math.nan, math.nan, math.nan, 0, 0, missing="mirrored groups")
+    values = worth(scores.margins[mirrored].sum(axis=1), epsilon)
+    return share_of("interaction", scores.resampler.of(mirrored), values, params={"epsilon": epsilon})
 
 
 @figure
@@ -97,11 +98,11 @@ def direction(scores: CrossedScores, *, side: int, epsilon: float = 0.0) -> Esti
 def figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate]:
     """The figures reported beside the share of groups won in both directions."""
     yield directions_mean(scores, epsilon=epsilon)
-    yield adjusted_rate(_beside_its_counter(scores), epsilon=epsilon)
+    yield adjusted_rate(_beside_rivals(scores), epsilon=epsilon)
     yield worse_direction(scores, epsilon=epsilon)
     yield from (direction(scores, side=side, epsilon=epsilon) for side in (1, 2))
-    if NEGATIVE_WORDS in scores.surface:
-        yield both_directions_beyond_negative_words(scores, epsilon=epsilon)
+    if not (added := interaction(scores, epsilon=epsilon)).missing:
+        yield added
 
 
 def _share(name: str, scores: CrossedScores, values: Floats, epsilon: float) -> Estimate:

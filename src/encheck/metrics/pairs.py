@@ -19,9 +19,11 @@ from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.scoring.table import Table
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler, auc_of
+from encheck.surface import SUFFIX_LESS_PREFIX, SURFACE, WEIGHTED
 from encheck.types import CurvePoint, Estimate
 
 Floats = NDArray[np.float64]
+SIMILAR = tuple(name for name in (*SURFACE, *WEIGHTED) if name != SUFFIX_LESS_PREFIX)  # the more alike, the nearer
 GRID = np.arange(-30, 31) / 100
 ROUNDING = 1e-12  # of a margin that is divided by the scale's unit
 
@@ -185,7 +187,7 @@ def mean_margin(scores: MarginScores) -> Estimate:
     return estimated("mean_margin", scores, margins.mean(), ratio(totals[:, 0], totals[:, 1]))
 
 
-@metric(values=won, kind="rate", chance=0.5, label="share won")
+@metric(values=won, kind="rate", chance=0.5, label="share won", surface=SIMILAR)
 def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """Share of items with Sim(S, near) - Sim(S, far) > epsilon, with the curve over epsilon from -0.3 to 0.3.
 

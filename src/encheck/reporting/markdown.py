@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.reporting import contamination, negative_words, reference, similarity_threshold, validity
+from encheck.reporting import contamination, reference, rivals, similarity_threshold, validity
 from encheck.reporting.gate import summary
 from encheck.reporting.gate.steps import commands
 from encheck.reporting.text import escape
@@ -67,7 +67,7 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
     ]
     lines += ["", *_table([*head, "reason"], [_row(row) for row in ran(judged(results))])]
     lines += ["", *(f"- {escape(place)}: skipped: {escape('; '.join(why))}" for place, why in not_run(results).items())]
-    lines += [f"- {escape(line)}" for line in (*negative_words.lines(results), *validity.lines(results))]
+    lines += [f"- {escape(line)}" for line in (*rivals.lines(results["checks"]), *validity.lines(results))]
     lines += ["", "Seconds a property, all models together:", ""]
     lines += _table(
         ["property", "distinct texts", "encoding alone", "measuring"],

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, negative_words, reference, similarity_threshold, validity
+from encheck.reporting import contamination, reference, rivals, similarity_threshold, validity
 from encheck.reporting.decided import gate_command
 from encheck.reporting.failures import rounded
 from encheck.reporting.gate import terminal as gate
@@ -76,7 +76,7 @@ def _ended(results: Mapping[str, Any]) -> Iterator[str]:
     """What both forms of the summary say of the whole run."""
     yield from headline(results)
     yield from similarity_threshold.lines(results)
-    for line in negative_words.lines(results):
+    for line in rivals.lines(results["checks"]):
         yield from wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ")
     yield from (f"  {line}" for line in validity.lines(results))
     yield from contamination.lines(results.get("contamination", ()))

@@ -39,7 +39,7 @@ from encheck.scoring.scores import (
 )
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors, same
 from encheck.statistics.bootstrap import Resampler
-from encheck.surface import NEGATIVE_WORDS, WEIGHTED, Frequencies
+from encheck.surface import POLARITY, WEIGHTED, Frequencies
 
 log = logging.getLogger("encheck")
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
@@ -47,7 +47,7 @@ IDENTITY_PAIRS = 200
 FIRST_STAGE = 100  # documents that BM25 hands to a model that scores pairs
 UNCALIBRATED = Scale(0.0)
 NO_SCALE = Scale(float("nan"), float("nan"))  # of data without two sentences to calibrate with
-FEWEST_TOLD_APART = 0.25  # of the items of a check: where negative words hardly differ, their counter wins half by ties
+FEWEST_TOLD_APART = 0.25  # of the items of a check: where words that deny hardly differ, their count wins half by ties
 
 
 class Scorer:
@@ -260,8 +260,8 @@ class Scorer:
 
 
 def _says_something(name: str, scores: Scores) -> bool:
-    """Whether a rival stands beside these items: the counter of negative words, where it tells enough of them apart."""
-    if name != NEGATIVE_WORDS or not isinstance(scores, MarginScores | CrossedScores):
+    """Whether a surface scorer stands beside these items: one that counts, where it tells enough of them apart."""
+    if name not in POLARITY or not isinstance(scores, MarginScores | CrossedScores):
         return True
     return scores.told_apart >= FEWEST_TOLD_APART
 

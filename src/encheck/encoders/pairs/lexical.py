@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class LexicalScorer(PairModel):
-    """Scores pairs by what they share on the surface; `weighting` is one of SURFACE or WEIGHTED."""
+    """Scores pairs by what they share on the surface; `weighting` is one of SHARED or WEIGHTED."""
 
     engine = "lexical-1"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from encheck.gating.declared import declarations
 from encheck.ids import CaseId
-from encheck.reporting import negative_words
+from encheck.reporting import rivals
 from encheck.reporting.html import charts
 from encheck.reporting.html.payload import Frames
 from encheck.reporting.html.vega_lite import Spec
@@ -86,9 +86,9 @@ class Section:
         return said([*self.rows, *self.figures])
 
     @property
-    def negative_words(self) -> list[str]:
-        """What a counter of negative words gets of the same groups, and what the model gets beyond it."""
-        return negative_words.said(self.figures)
+    def rivals(self) -> list[str]:
+        """What the best rival that reads no meaning gets of the same groups, where that is more than chance."""
+        return list(rivals.lines(self.figures))
 
     @property
     def excluded(self) -> list[tuple[str, int, str]]:

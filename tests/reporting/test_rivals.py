@@ -1,0 +1,102 @@
+"""Rivals stand beside what they explain: in figures, verdicts, on the terminal and on the page."""
+
+from importlib import resources
+
+import numpy as np
+import pytest
+
+import encheck
+from encheck.metrics import adjusted_rate, interaction
+from encheck.metrics.adjusted import meaning
+from encheck.reporting import markdown, rivals, terminal
+from encheck.scoring.scores import CrossedScores, Scale
+from encheck.scoring.triplets import MarginScores, Triplet
+from encheck.statistics.bootstrap import Resampler
+from encheck.surface import POLARITY, POSITION, RIVALS
+from encheck.types import Estimate
+
+READS_NOTHING = "which reads no meaning, in"
+
+
+def crossed(margins, texts):
+    """Groups with these margins of both sides, and these texts of each side."""
+    flat = np.array(margins, float).reshape(-1)
+    clusters = [str(i) for i in range(len(margins))]
+    resampler = Resampler(clusters)
+    twice = resampler.of(np.repeat(np.arange(len(margins)), 2))
+    items = tuple(Triplet("i", *side, "c") for group in texts for side in group)
+    sides = MarginScores(0.5 + flat / 2, 0.5 - flat / 2, twice, Scale(0.0), items=items)
+    return CrossedScores(sides, resampler, Scale(0.0))
+
+
+MIRRORED, ONE_SOURCE = (("s", "x", "y"), ("s2", "y", "x")), (("s", "x", "y"), ("s", "v", "w"))
+
+
+def test_margins_of_both_sides_are_added_of_mirrored_groups_alone():
+    """The first wins by more than it loses, the second loses by more, the third is a tie, the fourth is crossed."""
+    texts = [MIRRORED, MIRRORED, MIRRORED, ONE_SOURCE]
+    found = interaction(crossed([(0.3, -0.2), (-0.3, 0.2), (0.2, -0.2), (0.2, 0.2)], texts))
+    assert (found.value, found.n, found.clusters) == (0.5, 3, 3)
+    assert interaction(crossed([(0.2, 0.2)], [ONE_SOURCE])).missing
+
+
+@pytest.mark.parametrize(
+    ("low", "rates", "said"),
+    [
+        (0.6, {"polarity": 0.55}, "detected"),
+        (0.6, {"polarity": 0.7, "prefix": 0.8}, "not told from prefix, which has 0.80"),
+        (0.6, {"polarity": 0.52}, "detected"),  # its interval holds one half
+        (0.45, {"polarity": 0.7}, "not told from the surface"),
+        (0.6, {"prefix": 0.3}, "detected"),
+    ],
+)
+def test_meaning_is_what_no_rival_reaches(low, rates, said):
+    def rate(value):
+        return Estimate(adjusted_rate.name, value, value - 0.05, value + 0.05, 100, 100)
+
+    assert meaning(rate(low + 0.05), {name: rate(value) for name, value in rates.items()}) == said
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """Bag-of-words on every eighth group of negation and of roles."""
+    lines = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").splitlines()
+    named = [line for line in lines if '"negation"' in line or '"role_reversal"' in line]
+    folder = tmp_path_factory.mktemp("rivals")
+    (folder / "some.jsonl").write_text("\n".join(named[::8]), "utf-8")
+    chosen = "negation or roles"
+    found = encheck.run("bag-of-words", data=f"probes:{folder / 'some.jsonl'}", checks=chosen, report_dir=folder / "r")
+    return found.raw, (folder / "r" / "report.html").read_text("utf-8")
+
+
+def test_they_stand_beside_what_they_read(ran):
+    raw, _ = ran
+    both = {row["property"]: row for row in raw["checks"] if row["metric"] == "both_directions_calibrated"}
+    assert {*POSITION} == {*RIVALS} & both["roles"]["surface"].keys()  # whose words deny nothing
+    assert {*RIVALS} <= both["negation"]["surface"].keys()
+    assert both["negation"]["surface"]["polarity"]["value"] > both["negation"]["value"]  # a bag of words is below it
+    assert {*POLARITY, *POSITION} == {*RIVALS}
+
+
+def test_what_rewards_a_difference_does_not_stand_beside_a_share_of_margins(ran):
+    rows = [row for row in ran[0]["checks"] if row["property"] == "negation"]
+    without = {row["metric"]: {*RIVALS} - row["surface"].keys() for row in rows}
+    assert without["margin_rate_calibrated"] == {"suffix-2-prefix"}
+    assert without["adjusted_rate_calibrated"] == set()
+
+
+def test_terminal_page_and_summary_name_the_best(ran):
+    raw, page = ran
+    said = [line for line in rivals.lines(raw["checks"]) if line.startswith("negation")]
+    assert len(said) == 1
+    assert READS_NOTHING in said[0]
+    assert said[0] in page
+    assert READS_NOTHING in " ".join(" ".join(terminal.lines(raw)).split())
+    assert READS_NOTHING in markdown.render(raw)
+
+
+@pytest.mark.parametrize(("low", "rival", "count"), [(0.3, 0.3, 1), (0.3, 0.2, 0), (0.7, 0.3, 0)])
+def test_a_rival_is_named_above_chance_where_the_model_is_not_above_it(ran, low, rival, count):
+    row = next(row for row in ran[0]["checks"] if row["metric"] == "both_directions_calibrated")
+    beside = {name: {"value": 0.5, "low": at, "high": 0.6} for name, at in (("jaccard", 0.4), ("prefix", rival))}
+    assert len(list(rivals.lines([row | {"low": low, "surface": beside}]))) == count
