@@ -2,6 +2,7 @@
 
     python recipes/check_probes.py sizes
     python recipes/check_probes.py surface
+    python recipes/check_probes.py rivals
     python recipes/check_probes.py forced-choice
     python recipes/check_probes.py duplicates --texts DIR_OF_PUBLIC_SETS
     python recipes/check_probes.py power --report DIR
@@ -15,8 +16,10 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +28,12 @@ from numpy.typing import NDArray
 from encheck.datasets.probes import embedded
 from encheck.datasets.sides import kept_relation
 from encheck.generators.phenomenon import phenomena
-from encheck.surface import SURFACE
+from encheck.surface import RIVALS, SHARED, SURFACE, Frequencies, tf_idf
 from encheck.types import Group
 
 NAMES = (*(name for name, one in phenomena().items() if one.in_probes), "antonym")
+SYNONYM = "synonym / control"  # no phenomenon: of the same word a synonym and another word
+TIE, BY_CHANCE = 1e-9, 0.25  # in both directions
 SUFFIXES = {".txt", ".tsv", ".csv", ".pos", ".neg", ".data", ".xml", ".conllu", ".toks"}
 RUN = 8
 NEAR = 20
@@ -41,7 +46,10 @@ NOISE = 1e-6  # of the arithmetic: a margin that is no larger is a tie
 
 @dataclass(frozen=True)
 class Contrast:
-    """A kept and a changed text of one source; `favours` names the side of a crossed group that it is."""
+    """A kept and a changed text of one source; `favours` names the side of a crossed group that it is.
+
+    `construction` is empty where the group has none.
+    """
 
     phenomenon: str
     group: str
@@ -51,31 +59,77 @@ class Contrast:
     kept: str
     changed: str
     favours: str
+    construction: str = ""
 
 
 def contrasts(groups: Sequence[Group]) -> Iterator[Contrast]:
-    """Every contrast, of each side of a crossed or mirrored group one."""
+    """Every contrast, of each side of a crossed or mirrored group one; and each synonym against the control."""
+    sides = {name: (kept_relation(name), name) for name in NAMES} | {SYNONYM: ("synonym", "control")}
     for group in groups:
-        for name in NAMES:
-            kept, changed = group.variant(kept_relation(name)), group.variant(name)
+        for name, (near, far) in sides.items():
+            kept, changed = group.variant(near), group.variant(far)
             if kept and changed:
-                near = group.variant(name, 1, "kept") is not None
-                favours = "kept" if near else "changed" if group.side.startswith("far") else ""
+                is_near = group.variant(far, 1, "kept") is not None
+                favours = "kept" if is_near else "changed" if group.side.startswith("far") else ""
                 yield Contrast(
                     name, group.id.partition("~")[0], group.cluster, group.split, group.source, kept.text,
-                    changed.text, favours,
+                    changed.text, favours, group.construction,
                 )  # fmt: skip
 
 
-def of_phenomena(found: Sequence[Contrast]) -> dict[str, list[Contrast]]:
-    """Those of each phenomenon."""
-    return {name: [c for c in found if c.phenomenon == name] for name in NAMES}
+def of_phenomena(found: Sequence[Contrast], *more: str) -> dict[str, list[Contrast]]:
+    """Those of each phenomenon, and of what else is named."""
+    return {name: [c for c in found if c.phenomenon == name] for name in (*NAMES, *more)}
 
 
 def differences(some: Sequence[Contrast], scorer: str) -> NDArray[np.float64]:
-    """How much nearer the kept text is to its source than the changed one, by a surface scorer; shape [n]."""
-    score, sources = SURFACE[scorer], [c.source for c in some]
-    return score(sources, [c.kept for c in some]) - score(sources, [c.changed for c in some])
+    """How much nearer the kept text is to its source than the changed one, by a surface scorer; shape [n].
+
+    tf-idf counts these texts.
+    """
+    sources, kept, changed = ([getattr(c, side) for c in some] for side in ("source", "kept", "changed"))
+    score = SURFACE.get(scorer) or partial(tf_idf, frequencies=Frequencies.of([*sources, *kept, *changed]))
+    return score(sources, kept) - score(sources, changed)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Contrasts that a scorer wins and loses, and the shares of groups of two that it wins twice and loses twice.
+
+    A tie is half a win and half a loss there.
+    """
+
+    wins: int
+    losses: int
+    both: float
+    neither: float
+
+    @classmethod
+    def of(cls, some: Sequence[Contrast], scorer: str) -> Outcome:
+        """What this scorer gets of these contrasts."""
+        found = differences(some, scorer)
+        worths = (1 + np.where(np.abs(found) <= TIE, 0, np.sign(found))) / 2
+        groups: dict[str, list[float]] = defaultdict(list)
+        for contrast, worth in zip(some, worths.tolist(), strict=True):
+            groups[contrast.group].append(worth)
+        pairs = np.array([both for both in groups.values() if len(both) == 2] or [(np.nan, np.nan)])
+        both, neither = (float(sides.prod(axis=1).mean()) for sides in (pairs, 1 - pairs))
+        return cls(int((worths == 1).sum()), int((worths == 0).sum()), both, neither)
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether it tells nothing: as many wins as losses, and no more than chance in both directions, or against."""
+        return self.wins == self.losses and max(self.both, self.neither) <= BY_CHANCE
+
+
+def telling(some: Sequence[Contrast]) -> dict[str, Outcome]:
+    """The fixed rivals by which these contrasts can be told apart without their meaning; none where they are balanced.
+
+    This is a property of the set and no estimate: contrasts are balanced where they can be paired so that kept and
+    changed change places and what the rival reads stays.
+    """
+    found = {scorer: Outcome.of(some, scorer) for scorer in (*SURFACE, "tf-idf")}
+    return {scorer: outcome for scorer, outcome in found.items() if not outcome.is_balanced}
 
 
 def matched(some: Sequence[Contrast], scorer: str) -> tuple[float, float]:
@@ -87,8 +141,8 @@ def matched(some: Sequence[Contrast], scorer: str) -> tuple[float, float]:
 
 def won(some: Sequence[Contrast], scorer: str) -> float:
     """Share of contrasts that a surface scorer wins; a tie is one half."""
-    found = differences(some, scorer)
-    return float(((found > 1e-9) + 0.5 * (np.abs(found) <= 1e-9)).mean())
+    outcome = Outcome.of(some, scorer)
+    return 0.5 + (outcome.wins - outcome.losses) / (2 * len(some))
 
 
 def sizes(found: Sequence[Contrast]) -> None:
@@ -101,14 +155,22 @@ def sizes(found: Sequence[Contrast]) -> None:
 
 
 def surface(found: Sequence[Contrast]) -> None:
-    print(f"| phenomenon | {' | '.join(SURFACE)} |")
-    print(f"| --- |{' --- |' * len(SURFACE)}")
+    print(f"| phenomenon | {' | '.join(SHARED)} |")
+    print(f"| --- |{' --- |' * len(SHARED)}")
     for name, some in of_phenomena(found).items():
-        shares = " | ".join(f"{won(some, scorer):.3f}" for scorer in SURFACE)
+        shares = " | ".join(f"{won(some, scorer):.3f}" for scorer in SHARED)
         print(f"| {name}: won | {shares} |")
         if any(c.favours for c in some):
-            pairs = (matched(some, scorer) for scorer in SURFACE)
+            pairs = (matched(some, scorer) for scorer in SHARED)
             print(f"| {name}: near, far | {' | '.join(f'{near:.3f}, {far:.3f}' for near, far in pairs)} |")
+
+
+def rivals(found: Sequence[Contrast]) -> None:
+    print(f"| phenomenon | {' | '.join(RIVALS)} |")
+    print(f"| --- |{' --- |' * len(RIVALS)}")
+    for name, some in of_phenomena(found, SYNONYM).items():
+        shares = [(won(some, scorer), Outcome.of(some, scorer).both) for scorer in RIVALS]
+        print(f"| {name} | {' | '.join(f'{one:.2f} / {both:.2f}' for one, both in shares)} |".replace(" / nan", ""))
 
 
 def right_by_variants(
@@ -269,7 +331,7 @@ def power(report: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("sizes", "surface", "forced-choice", "duplicates", "power"))
+    parser.add_argument("what", choices=("sizes", "surface", "rivals", "forced-choice", "duplicates", "power"))
     parser.add_argument("--texts", type=Path, help="folder of public data sets")
     parser.add_argument("--report", type=Path, help="folder of a run on the probes")
     args = parser.parse_args()
@@ -279,7 +341,7 @@ def main() -> None:
     elif args.what == "power":
         power(args.report)
     else:
-        {"sizes": sizes, "surface": surface, "forced-choice": forced_choice}[args.what](found)
+        {"sizes": sizes, "surface": surface, "rivals": rivals, "forced-choice": forced_choice}[args.what](found)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,13 @@ from encheck.similarity import jaccard
 from encheck.surface import SHARED
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
+import build_contrasts
 import check_probes
 
 CROSSED = {"role_reversal": 225, "temporal": 120, "binding": 150, "comparative": 150}
 MIRRORED = ("negation", "number", "quantifier", "modality", "entity")
 LARGE = ("negation", "number", "antonym")
+BALANCED = ("role_reversal", "binding", "comparative", "temporal", "negation", "modality", "quantifier")
 
 
 @cache
@@ -79,6 +81,53 @@ def test_the_surface_wins_about_half_of_mirrored_contrasts(name, scorer):
     assert 0.44 <= check_probes.won(contrasts()[name], scorer) <= 0.56
     found = check_probes.differences(contrasts()[name], scorer)
     assert min((found > 0).mean(), (found < 0).mean()) > 0.1
+
+
+@pytest.mark.parametrize("name", BALANCED)
+def test_no_fixed_rival_tells_contrasts_that_were_written_in_constructions(name):
+    some = [c for c in contrasts()[name] if c.construction]
+    if not some:
+        pytest.skip("none has a construction yet")
+    assert check_probes.telling(some) == {}
+
+
+def written(tmp_path, *lines):
+    """The contrasts of groups of roles that are written in these lines."""
+    path, base, out = (tmp_path / name for name in ("role_reversal_a.txt", "base.jsonl", "out.jsonl"))
+    path.write_text("\n".join(f"news | call | cleft # {line}" for line in lines), "utf-8")
+    base.touch()
+    assert build_contrasts.main([str(path), "--base", str(base), "--out", str(out)]) == 0
+    return [c for c in check_probes.contrasts(load(f"probes:{out}").groups) if c.phenomenon == "role_reversal"]
+
+
+def test_sentences_that_look_alike_and_say_different_things_balance_every_rival(tmp_path):
+    some = written(
+        tmp_path,
+        "[Ann called Bob|it was Ann who called Bob|Ann was called by Bob|it was Bob who called Ann|Eve left].",
+        "[Cleo met Dan|it was Cleo who met Dan|Cleo was met by Dan|it was Dan who met Cleo|Eve met Finn].",
+    )
+    assert {c.construction for c in some} == {"cleft"}
+    assert check_probes.telling(some) == {}
+
+
+def test_rivals_tell_sentences_that_their_rewording_looks_like(tmp_path):
+    """In both directions the cleft ends as the sentence does: what goes by the end is right twice, and more are."""
+    plain = "[Ann called Bob|it was Ann who called Bob|Bob called Ann|it was Bob who called Ann|Eve left]."
+    (first, second) = some = written(tmp_path, plain)
+    assert first.group == second.group
+    found = check_probes.telling(some)
+    assert found["suffix"] == check_probes.Outcome(wins=2, losses=0, both=1.0, neither=0.0)
+    assert {"suffix", "last-change", "suffix-2-prefix", "bigrams", "edit-distance"} <= found.keys()
+    assert not {"polarity", "parity", "jaccard", "tf-idf"} & found.keys()  # the words are the same
+
+
+def test_a_rival_that_wins_here_what_it_loses_there_is_found(tmp_path):
+    """It wins as often as it loses, but by whole groups: so it is right in both directions more often than guessing."""
+    some = [
+        check_probes.Contrast("x", str(i // 2), "c", "gate", "a b", *texts, "", "cleft")
+        for i, texts in enumerate([("a c", "c b"), ("a d", "d b"), ("e b", "a e"), ("f b", "a f")])
+    ]
+    assert check_probes.telling(some)["prefix"] == check_probes.Outcome(wins=2, losses=2, both=0.5, neither=0.5)
 
 
 @pytest.mark.parametrize("name", LARGE)
