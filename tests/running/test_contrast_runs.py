@@ -20,6 +20,7 @@ from encheck.running.subject import Subject
 from encheck.scoring.contrasts import Contrast
 from encheck.scoring.scores import Scale
 from encheck.store import Store
+from encheck.surface import POSITION, SHARED
 from encheck.system.progress import Progress
 
 TEA = Contrast(ItemId.of("own", "a" * 16, "contrast", 1, "data", 0), ("hot tea", "cold tea"),
@@ -63,7 +64,7 @@ def test_a_contrast_is_won_where_both_queries_prefer_their_own_document(store):
 
 def test_the_surface_stands_beside(store):
     estimate = both_directions(measured(store, BagOfWords())[1])
-    assert set(estimate.surface) == {"jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf"}
+    assert set(estimate.surface) == {*SHARED, *POSITION, "tf-idf"}
     assert estimate.surface["jaccard"].value == 0.5
 
 

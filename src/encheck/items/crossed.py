@@ -58,11 +58,6 @@ def _crossed(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
         is_in_probes = phenomenon in phenomena() and phenomena()[phenomenon].in_probes
         needs = PROBES if is_in_probes else OWN_TEXT
         return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
-    first, second = (favour(side.source, side.near, side.far) for side in sides)
-    if sides[0].source == sides[1].source and (first < 0 or first + second):
-        return "the surface does not favour the kept text on one side and the changed text on the other"
-    if first + second > 0:
-        return "the surface favours the kept text on both sides"
     texts = dict.fromkeys((sides[0].source, sides[1].source, sides[0].near, sides[1].near))
     name = ItemId.of(dataset.name, content_hash(*texts), phenomenon, 1, "crossed")
     return Crossed(name, sides, group.cluster, group.split, group.shares, group.construction)
@@ -83,7 +78,8 @@ def _mirrored(group: Group, phenomenon: str) -> tuple[Side, Side] | None:
     """The sides of the mirrored form: the sentence's, and that of the second sentence, which turns both texts round.
 
     What goes by the two texts alone, their length or their words, wins one and loses the other. How far the texts are
-    from either sentence may pull against the kept one on both sides.
+    from either sentence may pull the same way on both sides, unless the sentences look alike. No group is left out for
+    what a scorer gets of it: rivals stand beside the figures.
     """
     near, far = group.variant(kept_relation(phenomenon)), group.variant(phenomenon)
     mirror = group.variant(f"{phenomenon}_mirror")
