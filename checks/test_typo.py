@@ -1,7 +1,7 @@
 """Noise moves a text less than a change of meaning of as many characters (Ribeiro et al. 2020, CheckList: INV).
 
-People mistype, paste and copy. A typing error, a curly quote or a list mark changes no meaning; one digit or two
-letters can. A model that goes by how many characters differ finds the wrong record for anyone who types in a hurry.
+People mistype, paste and copy. A typing error, a curly quote or a list mark changes no meaning; one digit or a "not"
+does. A model that goes by how many characters differ finds the wrong record for anyone who types in a hurry.
 """
 
 from encheck import claim
@@ -15,13 +15,13 @@ from encheck.presets import MARGINS
     contrast_of_noise(typo, other_meaning),
     levels=(1, 2, 3),
     property="typo",
-    tells="a typing error from another number, day or name",
+    tells="a typing error from another number or a denial",
     family="invariance",
     metric=margin_rate.calibrated,
     show=(margin_rate, *MARGINS),
     aim=0.8,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
-    means="A typing error more often changes results than another number, day or name does.",
+    means="A typing error more often changes results than another number or a denial does.",
 )
 def test_typing_errors_are_nearer_than_other_meaning(judge):
     """One, two or three mistyped words move a text less than a change of meaning of as many letters."""
@@ -32,7 +32,7 @@ def test_typing_errors_are_nearer_than_other_meaning(judge):
     contrast_of_noise(SLIPPED, other_meaning),
     levels=tuple(SLIPPED),
     property="typo",
-    tells="a typing error from another number, day or name",
+    tells="a typing error from another number or a denial",
     family="invariance",
     metric=margin_rate.calibrated,
     show=(margin_rate, *MARGINS),
@@ -50,7 +50,7 @@ def test_each_kind_of_typing_error_is_nearer_than_other_meaning(judge):
     contrast_of_noise(WRITTEN_OTHERWISE, other_meaning),
     levels=tuple(WRITTEN_OTHERWISE),
     property="typo",
-    tells="another notation from another number, day or name",
+    tells="another notation from another number or a denial",
     family="invariance",
     metric=margin_rate.calibrated,
     show=(margin_rate, *MARGINS),
@@ -68,13 +68,13 @@ def test_other_notation_is_nearer_than_other_meaning(judge):
     contrast_of_noise(ADDED, other_meaning),
     levels=tuple(ADDED),
     property="typo",
-    tells="stray markup from another number, day or name",
+    tells="stray markup from another number or a denial",
     family="invariance",
     metric=margin_rate.calibrated,
     show=(margin_rate, *MARGINS),
     aim=0.8,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
-    means="A list mark, a stray tag or an emoji more often changes results than another number, day or name does.",
+    means="A list mark, a stray tag or an emoji more often changes results than another number or a denial does.",
 )
 def test_markup_is_nearer_than_other_meaning(judge):
     """Markup of HTML, Markdown or a list, or an emoji, moves a text less than a change of meaning."""

@@ -1,8 +1,9 @@
 """Noise, and a change of meaning of as many characters: typing errors, Unicode forms, accents, capitals, markup, emoji.
 
-"Exactly 14 days" with two letters mistyped says the same; "exactly 15 days" differs by one character and does not. So
-how much of a text changes is held equal: the changed text is as many insertions, deletions, substitutions and
-exchanges of neighbours away as the noisy one (the restricted Damerau-Levenshtein distance).
+"Exactly 14 days" with a letter mistyped says the same; "exactly 15 days" differs by one character and does not, and
+"was not paid" differs from "was paid" by four. So how much of a text changes is held equal: the changed text is as many
+insertions, deletions, substitutions and exchanges of neighbours away as the noisy one (the restricted
+Damerau-Levenshtein distance).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from encheck.generators.antonym import antonym
 from encheck.generators.base import NamedGenerator, Outcome, listed
+from encheck.generators.negation import NEGATION
 from encheck.generators.number import NUMBER
 from encheck.language.edits.close_words import close_words
 from encheck.language.edits.notation import NOTATIONS, OF_ENGLISH, chosen
@@ -106,7 +108,7 @@ NOISE = SLIPPED | WRITTEN_OTHERWISE | ADDED
 
 @listed(beside=("typo", *KINDS), title="changes of meaning as small as a typing error", readers=(146, 155))
 def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
-    """Another meaning by as many characters as `base` changes: a number, an opposite or a close word in its place."""
+    """Another meaning by as many characters as `base` changes: a number, a denial, an opposite or a close word."""
     if reason := _why_none(group, english):
         return reason
     found = english.read(_placing(rng.run_seed, english.experimental), group.source)
@@ -149,11 +151,14 @@ def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], Pla
 
 
 def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[Change]:
-    """The changes of meaning by a few characters: another number; on trial also an opposite, a close word."""
+    """The changes of meaning by a few characters: a number or a denial; on trial also an opposite, a close word.
+
+    A denial is taken in both of its forms, since "wasn't" and "was not" differ from "was" by different counts.
+    """
     text = parse.text
     group = Group("", text, text, "")
-    other_number = NUMBER.made["mirror"]
-    for generator in (other_number, antonym) if is_experimental else (other_number,):
+    of_meaning = [NUMBER.made["mirror"], NEGATION.made["changed"], NEGATION.made["mirror"]]
+    for generator in (*of_meaning, antonym) if is_experimental else of_meaning:
         rng = Draws(seed, generator.name, text)
         made = generator(group, level=1, rng=rng, english=english)
         if isinstance(made, Variant) and (size := distance(text, made.text)) <= MOST:

@@ -193,9 +193,17 @@ def test_the_published_recipe_has_no_noise():
     assert made(TEXTS[0], typo, english=English(mode="paper")) == "the published recipe has no noise"
 
 
-@pytest.mark.parametrize(
-    ("text", "is_made"), [("Forty people stood outside the old museum in 1987.", True), (TEXTS[1], False)]
-)
-def test_without_experimental_the_other_meaning_is_another_number(text, is_made):
-    found = made(text, beside(typo, other_meaning), english=English())
-    assert isinstance(found, Variant) == is_made
+OTHER_MEANINGS = {  # without --experimental, over some seeds
+    "Forty people stood outside the old museum in 1987.": {"Forty people stood outside the old museum in 1986."},
+    "The weather was pleasant near the harbour yesterday.": {
+        "The weather was not pleasant near the harbour yesterday.",
+        "The weather wasn't pleasant near the harbour yesterday.",
+    },
+    TEXTS[1]: set(),
+}
+
+
+@pytest.mark.parametrize(("text", "others"), OTHER_MEANINGS.items())
+def test_without_experimental_the_other_meaning_is_another_number_or_a_denial(text, others):
+    found = [made(text, beside(capitals, other_meaning), seed=seed, english=English()) for seed in range(4)]
+    assert {one.text for one in found if isinstance(one, Variant)} == others
