@@ -2,7 +2,8 @@
 
 The final punctuation gives way to ", and" and the words that follow, cut after five words, ten, and so on; "and" counts
 as the first of them, punctuation does not count, and falls away at the cut. What follows was written by hand (the
-probes) or by a language model (`--continuation-model`); `careful` mode ends the longer sentence as the sentence ended.
+probes) or by a language model (`--continuation-model`). `careful` mode goes on to where a clause or a phrase ends, and
+ends the longer sentence as the sentence ended; `paper` mode cuts after just so many words.
 """
 
 from __future__ import annotations
@@ -11,26 +12,61 @@ import re
 from random import Random
 
 from encheck.language.english import English
+from encheck.language.parse import Parse
+from encheck.language.words import FUNCTION_WORDS
 from encheck.types import Edit, Group, Variant, apply_edits
 
 CUTS = (5, 10, 15, 20, 25, 30)
+REACH = 4  # words that a cut goes on to the end of its clause: it stays in front of the next cut
 END = re.compile(r"[\s.!?…\"'”’)]*$")
 AT_CUT = ".,;:!?…-–—\"'”’()"
+OMISSIBLE = frozenset("punct conj cc advcl obl nmod parataxis appos advmod discourse".split())
+BEHIND = {pos: frozenset("PUNCT ADP CCONJ SCONJ ADV".split()) for pos in ("NOUN", "PROPN")}  # behind a whole phrase
+BEHIND_OTHERS = frozenset("PUNCT CCONJ SCONJ".split())  # a particle belongs to its verb
+BOUND = frozenset("as of than that to".split())  # what they begin completes the words before
 
 
 def continuation(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """The sentence with `level` more words, or why there is no continuation."""
+    """The sentence with `level` more words, up to `REACH` more where a clause ends, or why there is no continuation."""
     if group.continuation is None:
         return "no continuation: give --continuation-model"
     words = ["and", *group.continuation.split()]
     ends = [i for i, word in enumerate(words, start=1) if is_word(word)]
     if len(ends) < level:
         return f"the continuation has fewer than {level} words"
-    start = end_of(group.source)
-    ending = group.source[start:].strip() if english.mode == "careful" else ""
-    added = f", {' '.join(words[: ends[level - 1]]).rstrip(AT_CUT)}{ending}"
+    count, ending, start = level, "", end_of(group.source)
+    if english.mode == "careful":
+        ends_of_clauses = english.read(clause_ends, group.continuation)
+        count = next((n for n in ends_of_clauses if level <= n <= level + REACH), 0)
+        ending = group.source[start:].strip()
+    if not count:
+        return "no clause of the continuation ends where it would be cut"
+    added = f", {' '.join(words[: ends[count - 1]]).rstrip(AT_CUT)}{ending}"
     edits = (Edit(start, len(group.source), added),)
-    return Variant(apply_edits(group.source, edits), "continuation", level, edits, "continuation", f"{level} words")
+    return Variant(apply_edits(group.source, edits), "continuation", level, edits, "continuation", f"{count} words")
+
+
+def clause_ends(_english: English, parse: Parse) -> tuple[int, ...]:
+    """After how many words of a continuation, with the "and" before it, a clause or a phrase ends.
+
+    That is behind a content word, where nothing that stands before depends on what follows, and what follows can be
+    left out: "and a rope was made fast around the mast" goes on with "while the cook ...".
+    """
+    cuts = {parse.ends[at] for at in range(len(parse)) if _is_clause_end(parse, at)}
+    words = [found for found in re.finditer(r"\S+", parse.text) if is_word(found[0])]
+    return tuple(n for n, found in enumerate(words, 2) if found.start() + len(found[0].rstrip(AT_CUT)) in cuts)
+
+
+def _is_clause_end(parse: Parse, at: int) -> bool:
+    if parse.lowers[at].strip("'’") in FUNCTION_WORDS or not is_word(parse.words[at]):
+        return False
+    if at + 1 < len(parse) and (
+        parse.pos[at + 1] not in BEHIND.get(parse.pos[at], BEHIND_OTHERS) or parse.lowers[at + 1] in BOUND
+    ):
+        return False
+    crossing = [i for i, head in enumerate(parse.heads) if (i <= at) != (head <= at) and parse.bases[i] != "punct"]
+    cases = [parse.lowers[case] for i in crossing for case in parse.children[i] if parse.bases[case] == "case"]
+    return "of" not in cases and all(parse.heads[i] <= at and parse.bases[i] in OMISSIBLE for i in crossing)
 
 
 def is_word(token: str) -> bool:

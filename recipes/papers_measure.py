@@ -177,13 +177,13 @@ def continued(_root: Path, model: str) -> Iterator[Measured]:
     if (trained := trained_cross_encoder(model)) is None:
         return
     name, _ = trained
-    found = run(model, data="probes", checks="continuation", sample="all")
+    found = run(model, data="probes", checks="continuation", sample="all", generator_mode="paper")
     made = tuple(
         figure(row, "F1", (name, f"{WORDS_A_CUT * cut} words"), scale=100)
         for cut in range(MOST_CUTS + 1)
         for row in rows_of(found, CONTINUED, f"head_accuracy_{cut}")
     )
-    command = "encheck run -m continuation --model=RUNS/best --sample all"
+    command = "encheck run -m continuation --model=RUNS/best --sample all --generator-mode paper"
     yield Measured("000", "continuations", name, command, made, {}, versions(found))
 
 

@@ -14,11 +14,12 @@ from encheck.datasets.reader import Row
 from encheck.encoders.writing import BackTranslator, Continuer, Translator, back_translator
 from encheck.errors import ModelError, NothingToMeasure, UsageError
 from encheck.generators.back_translation import why_not
-from encheck.generators.continuation import continuation
+from encheck.generators.continuation import AT_CUT, continuation
 from encheck.items.chains import continuation_chains, restated, swap_chains
 from encheck.items.fluency import Surprisal
 from encheck.items.variants import Maker, Writers
 from encheck.language.english import English
+from encheck.language.words import FUNCTION_WORDS
 from encheck.scoring.splits import TEST
 from encheck.store import Store
 from encheck.types import Group
@@ -90,7 +91,7 @@ def marians(tmp_path_factory):
 
 def going_on(source, text, level, mode="careful"):
     group = Group("g", source, "x", "c", continuation=text)
-    return continuation(group, level=level, rng=None, english=English(mode=mode))
+    return Maker(english=English(mode=mode)).variants([group], continuation, level=level)[0]
 
 
 def test_the_papers_example_is_cut_after_and_four_words():
@@ -101,13 +102,22 @@ def test_the_papers_example_is_cut_after_and_four_words():
     assert made.edits[0].start == len(source) - 1
 
 
+def test_a_cut_goes_on_to_where_a_clause_ends():
+    text = "the roof of the old house had to be mended before the storm came in from the sea"
+    assert going_on("It rained.", text, 5) == "no clause of the continuation ends where it would be cut"
+    assert going_on("It rained.", text, 10).text == "It rained, and the roof of the old house had to be mended."
+    assert going_on("It rained.", text, 15).text == f"It rained, and {text}."
+    assert going_on("It rained.", "we took the money of", 5).startswith("no clause of the continuation ends")
+
+
 def test_a_question_keeps_its_mark_and_a_sentence_without_an_end_gets_none():
     assert going_on("Did it rain?", GOES_ON, 5).text.endswith("Baltimore?")
     assert going_on("It rained", GOES_ON, 5).text.endswith("Baltimore")
 
 
 def test_punctuation_that_stands_alone_is_no_word():
-    assert going_on("It rained .", "was wet , so they - all - left .", 5).text == "It rained, and was wet , so they."
+    found = going_on("It rained .", "was wet , so they - all - left .", 5, "paper")
+    assert found.text == "It rained, and was wet , so they"
     assert going_on("It rained .", "was wet , so", 5) == "the continuation has fewer than 5 words"
 
 
@@ -117,14 +127,17 @@ def test_a_short_continuation_and_none_are_said():
     assert going_on("It rained.", None, 5) == "no continuation: give --continuation-model"
 
 
-def test_chains_of_the_probes_have_a_member_every_five_words():
-    chains = continuation_chains(embedded(), 30, Maker()).kept
-    assert len(chains) == sum(group.split in TEST and group.continuation is not None for group in embedded().groups)
-    for chain in chains:
-        written = [len(member.split()) - len(chain.source.split()) for member in chain.members]
-        assert written in ([5, 10, 15, 20], [5, 10, 15, 20, 25])
+def test_chains_of_the_probes_are_cut_where_a_clause_ends():
+    found = continuation_chains(embedded(), 30, Maker())
+    written = [group for group in embedded().groups if group.split in TEST and group.continuation is not None]
+    assert len(written) == len(found.kept) + found.excluded["no clause of the continuation ends where it would be cut"]
+    assert len(found.kept) > 0.9 * len(written)
+    for chain in found.kept:
+        counts = [len(member.split()) - len(chain.source.split()) for member in chain.members]
+        assert len({count // 5 for count in counts if count >= 5}) == len(counts)
         assert chain.pairs[1] == (chain.members[0], chain.partner)
-    assert {len(c.members) for c in chains} == {4, 5}
+    last = [member.rstrip(AT_CUT).split()[-1].lower() for chain in found.kept for member in chain.members]
+    assert FUNCTION_WORDS.isdisjoint(last)
 
 
 def test_data_without_continuations_have_nothing_to_measure():
@@ -159,7 +172,7 @@ def test_what_was_written_is_kept_and_another_model_has_a_place_of_its_own(gpt, 
 
 
 def test_chains_of_other_data_are_made_with_the_language_model(gpt):
-    maker = Maker(writers=Writers(continuations=Continuer(gpt, device="cpu")))
+    maker = Maker(english=English(mode="paper"), writers=Writers(continuations=Continuer(gpt, device="cpu")))
     data = from_rows("own", [Row("The dog sings.", "A dog is singing.", 1)])
     (chain,) = continuation_chains(data, 30, maker).kept
     assert chain.members[0].startswith("The dog sings, and ")
@@ -292,7 +305,8 @@ def test_the_run_takes_both_options(gpt, marians, tmp_path, monkeypatch):
     rows = "sentence1\tsentence2\tlabel\nThe dog sings.\tA dog is singing.\t1\nRain fell.\tNo sun.\t0\n"
     (tmp_path / "own.tsv").write_text(rows)
     args = ["--data", "pairs:own.tsv", "--model=overlap", f"--continuation-model={gpt}", "--threshold=0.5",
-            f"--back-translate={','.join(marians)}", "--no-store", "--report-dir=out", "-q"]  # fmt: skip
+            f"--back-translate={','.join(marians)}", "--no-store", "--report-dir=out", "-q",
+            "--generator-mode=paper"]  # fmt: skip
     outcome = CliRunner().invoke(app, ["run", "-m", "continuation or swapchain", *args])
     assert outcome.exit_code in (0, 1), outcome.output
     found = json.loads((tmp_path / "out/results.json").read_text("utf-8"))["checks"]

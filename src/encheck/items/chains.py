@@ -128,7 +128,7 @@ def _with_surprisal(made: list[Chain | str], maker: Maker) -> list[Chain | str]:
 def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Items:
     """Chains of the sentence that goes on for 5, 10 ... words (at most `level`), each beside the paraphrase (Figure 1).
 
-    A continuation that ends earlier gives a shorter chain, of one member at least.
+    A continuation that ends earlier, or has no clause end at a cut, gives a shorter chain, of one member at least.
     """
     refuse_without_paraphrase(dataset)
     stated = measured_groups(dataset.groups)
