@@ -51,10 +51,10 @@ def test_a_run_with_what_is_on_trial_says_how_often_it_is_right(ran):
     assert control["validity"] == {"generator": "number_control", "right": 105, "read": 106}
     assert (changed["aim"], control["aim"]) == (0.8, 0.8)
     said = (
-        "generated items (other numbers): blind readers found 96.9% [94.0, 98.4] of 260 right, "
-        "which is a ceiling for rates on them"
+        "other numbers: made of 5 of 7 sentences (texts); blind readers found 96.9% [94.0, 98.4] of 260 right, "
+        "a ceiling for rates"
     )
-    assert said in "\n".join(terminal.lines(found.raw))
+    assert said in " ".join(line.strip() for line in terminal.lines(found.raw))
     assert said in folder.joinpath("summary.md").read_text("utf-8").replace("\\", "")
     assert said in folder.joinpath("report.html").read_text("utf-8")
 
@@ -94,6 +94,10 @@ def test_items_that_are_right_less_often_than_the_floor_are_not_judged(ran):
 def test_a_generator_that_nobody_read_is_said_to_be_so():
     from encheck.reporting.validity import said
 
-    rows = [{"validity": {"generator": "typo", "right": 0, "read": 0}}, {"verdict": None}]
-    assert said(rows) == ["generated items (typo): nobody has checked them yet, so the share that is right is unknown"]
+    nobody = {"generator": "typo", "right": 0, "read": 0}
+    rows = [{"validity": nobody, "data": "own", "excluded": excluded} for excluded in ({"a": 5, "b": 3}, {"a": 7})]
+    assert said([*rows, {"verdict": None}], [{"name": "own", "groups": 1_200}]) == [
+        "typo: made of 1,193 of 1,200 sentences (own); nobody has checked them yet, so the share that is right is "
+        "unknown"
+    ]
     assert rule(ESTIMATE, Terms(declared=(None, 0.9), validity=Validity("typo", 0, 0))).lines == Lines(0.9)

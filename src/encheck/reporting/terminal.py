@@ -76,9 +76,8 @@ def _ended(results: Mapping[str, Any]) -> Iterator[str]:
     """What both forms of the summary say of the whole run."""
     yield from headline(results)
     yield from similarity_threshold.lines(results)
-    for line in rivals.lines(results["checks"]):
+    for line in (*rivals.lines(results["checks"]), *validity.lines(results)):
         yield from wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ")
-    yield from (f"  {line}" for line in validity.lines(results))
     yield from contamination.lines(results.get("contamination", ()))
 
 

@@ -1,4 +1,4 @@
-"""How often the items that a generator made are right, in words: the ceiling of rates on them."""
+"""Of how many sentences items were generated, and how often these are right: the ceiling of rates on them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,26 @@ Row = Mapping[str, Any]
 
 
 def lines(results: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each generator whose items the run measured on."""
-    yield from said([row for row in results["checks"] if row["verdict"] != "skipped"])
+    """A line for each data set and generator whose items the run measured on."""
+    yield from said([row for row in results["checks"] if row["verdict"] != "skipped"], results["data"])
 
 
-def said(rows: Sequence[Row]) -> list[str]:
-    """The same of some rows, each generator once."""
-    found = {row["validity"]["generator"]: row["validity"] for row in rows if row.get("validity")}
-    return [_says(one) for _, one in sorted(found.items())]
+def said(rows: Sequence[Row], data: Sequence[Row]) -> list[str]:
+    """The same of some rows. Of a generator's rows the one with most sentences counts: others ask more of a text."""
+    groups = {one["name"]: one["groups"] for one in data}
+    found: dict[tuple[str, str], tuple[Row, int]] = {}
+    for row in rows:
+        if validity := row.get("validity"):
+            key = validity["generator"], row["data"]
+            made = groups[row["data"]] - sum(row["excluded"].values())
+            found[key] = validity, max(made, found[key][1] if key in found else 0)
+    return [_says(one, made, groups[name], name) for (_, name), (one, made) in sorted(found.items())]
 
 
-def _says(one: Row) -> str:
-    start = f"generated items ({title_of(one['generator'])})"
+def _says(one: Row, made: int, sentences: int, data: str) -> str:
+    start = f"{title_of(one['generator'])}: made of {made:,} of {sentences:,} sentences ({data}); "
     if not one["read"]:
-        return f"{start}: nobody has checked them yet, so the share that is right is unknown"
+        return f"{start}nobody has checked them yet, so the share that is right is unknown"
     share = one["right"] / one["read"]
     figure = Figure(share, *wilson(share, one["read"], z=Z))
-    return f"{start}: blind readers found {figure.says} of {one['read']} right, which is a ceiling for rates on them"
+    return f"{start}blind readers found {figure.says} of {one['read']} right, a ceiling for rates"

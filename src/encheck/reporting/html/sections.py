@@ -8,11 +8,10 @@ from typing import Any
 
 from encheck.gating.declared import declarations
 from encheck.ids import CaseId
-from encheck.reporting import rivals
+from encheck.reporting import rivals, validity
 from encheck.reporting.html import charts
 from encheck.reporting.html.payload import Frames
 from encheck.reporting.html.vega_lite import Spec
-from encheck.reporting.validity import said
 from encheck.reporting.view import judged, ran, sentence
 from encheck.types import Declaration
 
@@ -33,7 +32,8 @@ class Picture:
 class Section:
     """One check on one data set, all its levels and models.
 
-    `rows` carry the verdicts, `figures` every figure; `cases` are (key of the items, name of the series, model).
+    `rows` carry the verdicts, `figures` every figure; `cases` are (key of the items, name of the series, model);
+    `validity` has what is known of generated items.
     """
 
     anchor: str
@@ -44,6 +44,7 @@ class Section:
     figures: Sequence[Row]
     cases: Sequence[tuple[str, str, str]]
     pictures: Sequence[Picture]
+    validity: Sequence[str]
 
     @property
     def title(self) -> str:
@@ -79,11 +80,6 @@ class Section:
         measured = [row for row in self.rows if row["value"] is not None]
         items, clusters = (_span([row[name] for row in measured]) for name in ("n", "clusters"))
         return f"{items} items in {clusters} independent clusters" if measured else ""
-
-    @property
-    def validity(self) -> list[str]:
-        """How often what was generated for it is right, as blind readers found."""
-        return said([*self.rows, *self.figures])
 
     @property
     def rivals(self) -> list[str]:
@@ -124,13 +120,14 @@ def sections(results: Mapping[str, Any], frames: Frames) -> list[Section]:
     for row in results["checks"]:
         figures.setdefault((row["check"], row["data"]), []).append(row)
     said, declared, scales = results.get("claims", {}), declarations(results), units(results)
-    return [
-        _section(
-            key, rows, [r for r in figures[key] if r["metric"]], said.get(key[0], {}), declared[key[0]], frames, scales
-        )
-        for key, rows in found.items()
-        if ran(rows)
-    ]
+    made = []
+    for key, rows in found.items():
+        if ran(rows):
+            measured = [row for row in figures[key] if row["metric"]]
+            generated = validity.said(measured, results["data"])
+            parts = said.get(key[0], {}), declared[key[0]], frames, scales, generated
+            made.append(_section(key, rows, measured, *parts))
+    return made
 
 
 def _section(
@@ -141,6 +138,7 @@ def _section(
     declared: Declaration,
     frames: Frames,
     scales: Mapping[tuple[str, str], float],
+    generated: Sequence[str],
 ) -> Section:
     anchor = "".join(c if c.isalnum() else "-" for c in "-".join(key))
     names = {str(CaseId.of(row)): row for row in rows}
@@ -149,7 +147,7 @@ def _section(
     of_cases = {name: scales.get((key[1], model), 0.0) for _, name, model in cases}
     drawn = _pictures(declared, [{**r, "series": _series(r, rows)} for r in figures], some, of_cases)
     pictures = [Picture(f"{anchor}-{i}", *one) for i, one in enumerate(drawn)]
-    return Section(anchor, *key, description, rows, figures, cases, pictures)
+    return Section(anchor, *key, description, rows, figures, cases, pictures, generated)
 
 
 def units(results: Mapping[str, Any]) -> dict[tuple[str, str], float]:
