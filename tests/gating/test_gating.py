@@ -1,5 +1,6 @@
 """A run against a baseline: items are paired, what cannot be compared is refused, what flipped is named."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,8 @@ from declared import DECLARED
 from declared import claims as said_of
 from gate_fakes import CASE, columns, results, scores
 
+import encheck
+from encheck.datasets.probes import VERSION
 from encheck.errors import BaselineError
 from encheck.gating.balance import balanced, shares, win_rates
 from encheck.gating.baseline import read, save, tables_of
@@ -39,6 +42,13 @@ def against(tmp_path):
         return weigh(read(tmp_path / "base"), said or results(), now, model="m")
 
     return against
+
+
+class Unused:
+    """A model that may not encode anything."""
+
+    def encode(self, texts):
+        raise AssertionError(f"{len(texts)} texts are encoded")
 
 
 def test_the_same_scores_pass(against):
@@ -92,6 +102,23 @@ def test_other_data_are_refused_with_the_remedy(against):
     said["data"][0] |= {"name": "probes-fresh=2"}
     with pytest.raises(BaselineError, match=r"is of d, but this run is on probes-fresh=2: .* --save-baseline"):
         against(*scores(), said=said)
+
+
+def test_an_older_edition_is_refused_with_what_to_type_before_anything_is_encoded(tmp_path):
+    old, new = results(), results()
+    for found, version in ((old, "2.1.0"), (new, VERSION)):
+        found["data"][0] |= {"name": "probes", "version": version}
+        found["checks"][0] |= {"data": "probes"}
+    items = {f"{CASE}/m-probes-1": columns(*scores())}
+    save(tmp_path / "base", old, tables_of(old, items, "m"), model="m")
+    said = re.escape(
+        f"{tmp_path}/base was made on probes 2.1.0, but this run is on probes {VERSION}, which has other items. "
+        f"Make it again: encheck run --model=m --save-baseline={tmp_path}/base"
+    )
+    with pytest.raises(BaselineError, match=said):
+        weigh(read(tmp_path / "base"), new, items, model="m")
+    with pytest.raises(BaselineError, match=said):
+        encheck.gate(Unused(), str(tmp_path / "base"), checks="number")
 
 
 def test_other_items_are_refused_and_what_differs_is_said(against):

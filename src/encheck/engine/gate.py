@@ -395,7 +395,7 @@ def _measured(
     from encheck.engine.folder import from_here, place_of
     from encheck.engine.index import refuse_other_texts
     from encheck.engine.recorder import Conclusion
-    from encheck.gating.weighing import refuse_other_search
+    from encheck.gating.weighing import refuse_other_edition, refuse_other_search
     from encheck.options import described
     from encheck.reporting.similarity_threshold import unanswered
     from encheck.running.labels import labels
@@ -409,6 +409,8 @@ def _measured(
     measured = _weighed(every, chosen, settings)
 
     def refuse(subjects: Mapping[str, Subject], data: Mapping[str, Dataset]) -> None:
+        for baseline in saved:
+            refuse_other_edition(baseline, {one.name: one.version for one in data.values()})
         _refuse_models(saved, subjects, mine, old)
         if old:
             refuse_other_texts(subjects[old], data.values())

@@ -14,7 +14,7 @@ from encheck.errors import BaselineError
 from encheck.gating import reindex
 from encheck.gating.answers import ALPHA, is_unjudged, moved
 from encheck.gating.balance import balanced, families_of, shares
-from encheck.gating.baseline import STORED, Baseline, tables_of
+from encheck.gating.baseline import STORED, SUMMARY, Baseline, tables_of
 from encheck.gating.capabilities import by_property, parts, pooled
 from encheck.gating.capabilities import rows as gate_rows
 from encheck.gating.decision import decide
@@ -426,7 +426,7 @@ def _of_another_family(one: Paired) -> str:
 
 def _refuse_incomparable(baseline: Baseline, results: Results, model: str) -> None:
     _refuse_other_data(baseline, results)
-    _refuse_other_edition(baseline, results)
+    refuse_other_edition(baseline, {data["name"]: data.get("version") or "" for data in results["data"]})
     refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
 
 
@@ -626,16 +626,15 @@ def _refuse_other_data(baseline: Baseline, results: Results) -> None:
         )
 
 
-def _refuse_other_edition(baseline: Baseline, results: Results) -> None:
-    """BaselineError where data have another edition than the baseline's."""
-    there = {data["name"]: data.get("version") or "" for data in results["data"]}
+def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str]) -> None:
+    """BaselineError where data have another edition than the baseline's; `editions` by the name of the data."""
     for data in baseline.summary["data"]:
-        name = data["name"]
-        then, now = data.get("version") or "", there.get(name, "")
-        if name in there and now and then != now:
+        name, then = data["name"], data.get("version") or ""
+        if (now := editions.get(name)) and then != now:
+            place = baseline.folder if (baseline.folder / SUMMARY).is_file() else "DIR"
             raise BaselineError(
-                f"{baseline.folder} was made on {name} {then or 'of a file'}, but this run is on {name} {now}: "
-                "make the baseline again with --save-baseline"
+                f"{baseline.folder} was made on {name} {then or 'of a file'}, but this run is on {name} {now}, which "
+                f"has other items. Make it again: encheck run --model={baseline.model['label']} --save-baseline={place}"
             )
 
 
