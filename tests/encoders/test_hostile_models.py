@@ -78,7 +78,7 @@ def add_module(folder, path, kind):
     write(file, [*before, {"idx": len(before), "name": str(len(before)), "path": path, "type": kind}])
 
 
-def refused(folder, file, *words, **fields):
+def assert_refused(folder, file, *words, **fields):
     """Hold that the folder is refused before it is loaded, with its file and these words; return the message."""
     with pytest.raises(ModelError) as caught:
         opened(folder, **fields)
@@ -122,7 +122,7 @@ def test_a_class_that_is_not_known_is_named_and_not_imported(folder, trace, kind
     if found:
         write(folder / file, found)
     named = OWN if found else kind
-    refused(folder, file, f"names its own code ({named}), which is not run. If you trust it: trust_remote_code")
+    assert_refused(folder, file, f"names its own code ({named}), which is not run. If you trust it: trust_remote_code")
     assert not trace.exists()
 
 
@@ -132,7 +132,7 @@ def test_a_router_at_the_root_has_the_classes_of_its_parts_looked_at(folder, tra
     write(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": ROUTER}])
     write(folder / file, nested)
     write(folder / "query_0" / "config.json", ROUTED)
-    refused(folder, "query_0/config.json", f"names its own code ({OWN})", "It is named under types.query_0")
+    assert_refused(folder, "query_0/config.json", f"names its own code ({OWN})", "It is named under types.query_0")
     assert not trace.exists()
 
 
@@ -154,21 +154,21 @@ SETTINGS = {
 def test_code_that_a_setting_names_is_not_fetched_or_run(folder, trace, adapter, file, found, key):
     before = json.loads((folder / file).read_text()) if (folder / file).exists() else {}
     write(folder / file, before | found)
-    refused(folder, file, "names its own code (", f"It is named under {key}", adapter=adapter)
+    assert_refused(folder, file, "names its own code (", f"It is named under {key}", adapter=adapter)
     assert not trace.exists()
 
 
 def test_a_tokenizer_of_a_cross_encoder_is_not_asked_about_on_the_terminal(folder, trace, monkeypatch):
     monkeypatch.setattr("builtins.input", lambda *_: "y")
     tiny_models.change_json(folder / "tokenizer_config.json", auto_map={"AutoTokenizer": [OWN, None]})
-    refused(folder, "tokenizer_config.json", f"names its own code ({OWN})", adapter="cross-encoder")
+    assert_refused(folder, "tokenizer_config.json", f"names its own code ({OWN})", adapter="cross-encoder")
     assert not trace.exists()
 
 
 def test_an_adapter_of_peft_names_no_module_to_import(trace, tmp_path):
     folder = Path(tiny_models.peft(tmp_path).name)
     tiny_models.change_json(folder / "adapter_config.json", megatron_config={"a": 1}, megatron_core=OWN)
-    refused(folder, "adapter_config.json", f"names its own code ({OWN})", adapter="peft")
+    assert_refused(folder, "adapter_config.json", f"names its own code ({OWN})", adapter="peft")
     assert not trace.exists()
 
 
@@ -200,12 +200,14 @@ POINTED = {"tokenizer_name_or_path": "/somewhere", "processor_name": "owner/name
 @pytest.mark.parametrize(("key", "value"), POINTED.items(), ids=POINTED.keys())
 def test_a_tokenizer_that_lies_elsewhere_is_refused(folder, key, value):
     tiny_models.change_json(folder / "sentence_bert_config.json", **{key: value})
-    refused(folder, "sentence_bert_config.json", f"points elsewhere ({key} is '{value}'), which is not followed")
+    assert_refused(folder, "sentence_bert_config.json", f"points elsewhere ({key} is '{value}'), which is not followed")
 
 
 def test_weights_that_lie_elsewhere_are_refused(folder):
     tiny_models.change_json(folder / "config.json", transformers_weights="../other/model.safetensors")
-    refused(folder, "config.json", "points outside its folder (../other/model.safetensors), which is not followed")
+    assert_refused(
+        folder, "config.json", "points outside its folder (../other/model.safetensors), which is not followed"
+    )
 
 
 def test_arguments_that_only_say_how_texts_are_cut_are_handed_on(folder, made):
@@ -269,7 +271,7 @@ UNKNOWN = [
 def test_an_activation_that_is_not_known_is_refused_and_neither_run_nor_replaced(with_dense, trace, name):
     folder, config = with_dense
     write(config, json.loads(config.read_text()) | {"activation_function": name})
-    told = refused(folder, config.relative_to(folder), f"activation_function is {name!r}", "is not in torch.nn")
+    told = assert_refused(folder, config.relative_to(folder), f"activation_function is {name!r}", "is not in torch.nn")
     assert "trust_remote_code: true" in told
     assert not trace.exists()
 
@@ -289,7 +291,7 @@ def test_an_activation_of_its_own_runs_where_it_is_trusted(with_dense, dense, ma
 def test_a_setting_that_a_dense_layer_does_not_have_is_refused(with_dense):
     folder, config = with_dense
     write(config, json.loads(config.read_text()) | {"scale": 3})
-    told = refused(folder, config.relative_to(folder), "scale is 3, which sentence-transformers ignores. Remedy")
+    told = assert_refused(folder, config.relative_to(folder), "scale is 3, which sentence-transformers ignores. Remedy")
     assert "scale" in told
     assert opened(folder, trust_remote_code=True).fingerprint()
 
@@ -315,12 +317,12 @@ PASSED_OVER = {
 @pytest.mark.parametrize(("file", "found", "told"), PASSED_OVER.values(), ids=PASSED_OVER.keys())
 def test_what_would_be_passed_over_is_refused_by_name(folder, file, found, told):
     tiny_models.change_json(folder / file, **found)
-    refused(folder, file, told)
+    assert_refused(folder, file, told)
 
 
 def test_a_pooling_with_every_mode_off_is_not_taken_for_the_mean(folder):
     write(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": 16, "pooling_mode_mean_tokens": False})
-    refused(folder, "1_Pooling/config.json", "pooling_mode_mean_tokens is False")
+    assert_refused(folder, "1_Pooling/config.json", "pooling_mode_mean_tokens is False")
 
 
 @pytest.mark.parametrize(("key", "name"), [("weightedmean_tokens", "weightedmean"), ("mean_sqrt_len_tokens",) * 2])
@@ -335,7 +337,7 @@ def test_a_route_that_cannot_be_read_is_refused(folder):
     write(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": ROUTER}])
     routes = {"parameters": {"route_mappings": {"query text": "query"}}, "types": {"query_0": DENSE}}
     write(folder / "router_config.json", routes)
-    refused(folder, "router_config.json", "route_mappings.query text is 'query'")
+    assert_refused(folder, "router_config.json", "route_mappings.query text is 'query'")
 
 
 # the names themselves
@@ -404,7 +406,7 @@ def test_a_setting_of_another_kind_is_named_with_its_file(folder, adapter):
     key, value, told = OF_ANOTHER_KIND[adapter]
     (folder / "modules.json").unlink()
     tiny_models.change_json(folder / "config.json", **{key: value})
-    refused(folder, "config.json", told, adapter=adapter)
+    assert_refused(folder, "config.json", told, adapter=adapter)
 
 
 def test_a_zip_that_cannot_be_unpacked_is_no_file_of_weights(tmp_path):

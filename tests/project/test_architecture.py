@@ -8,8 +8,6 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 import encheck
 from encheck.items.catalogue import WORKS
 from encheck.options.project_schema import keys
@@ -129,10 +127,12 @@ def test_no_module_imports_itself_by_way_of_others():
     below = {name: set() for name in names()}
     for name, other in imports():
         below[name].add(other)
+    cycle = []
     try:
-        tuple(TopologicalSorter(below).static_order())
+        TopologicalSorter(below).prepare()
     except CycleError as error:
-        pytest.fail(" imports ".join(reversed(error.args[1])))
+        cycle = error.args[1][::-1]
+    assert " imports ".join(cycle) == ""
 
 
 def is_strategy(name):
