@@ -119,7 +119,7 @@ def compiled(line: Line, reference: Reference | None) -> dict:
     return {
         "id": f"{line.register}-{known[:8]}",
         "domain": line.register,
-        **part(source),
+        **part(line.frame or source),
         "skeleton": line.frame or reference.skeleton(source),
         **({"construction": line.construction} if line.construction else {}),
         "sentence": source,
@@ -128,9 +128,9 @@ def compiled(line: Line, reference: Reference | None) -> dict:
     }
 
 
-def part(source: str) -> dict:
-    """The split of a group, and in the gate part its fifth."""
-    known = digest(source)
+def part(drawn: str) -> dict:
+    """The split of a group, and in the gate part its fifth, by its frame or its sentence: a frame is in one part."""
+    known = digest(drawn)
     split = "gate" if int(known[8:16], 16) % A_SIXTH else "dev"
     return {"split": split, "rotation": int(known[16:24], 16) % ROTATIONS if split == "gate" else None}
 
@@ -152,6 +152,15 @@ def halved(line: Line, variants: list[tuple[str, str, str]]) -> list[tuple[str, 
     if int(digest("".join(line.texts))[32:40], 16) % 2:
         return variants
     return [one for one in variants if one[0] != control_relation(line.phenomenon)]
+
+
+def drop_repeated_controls(made: list[tuple[Line, dict]]) -> None:
+    """A control that a group before it has is left out: groups of one frame may have the same one."""
+    seen: set[str] = set()
+    for line, group in made:
+        control = control_relation(line.phenomenon)
+        group["variants"] = [v for v in group["variants"] if v["relation"] != control or v["text"] not in seen]
+        seen |= {v["text"] for v in group["variants"]}
 
 
 def without(base: list[dict], phenomena: set[str]) -> list[dict]:
@@ -193,9 +202,10 @@ def main(argv: list[str] | None = None) -> int:
     reference = Reference(args.treebank, [], args.cache) if args.treebank else None
     written = [line for path in args.written for line in lines(path)]
     base = [json.loads(line) for line in args.base.read_text("utf-8").splitlines()]
-    base = [g | part(g["sentence"]) for g in base]
+    base = [g | part(g["skeleton" if "construction" in g else "sentence"]) for g in base]
     base = without(base, {line.phenomenon for line in written}) if args.replace else base
     made = [(line, compiled(line, reference)) for line in written]
+    drop_repeated_controls(made)
     mark_quick(base, made)
     groups = [*base, *(group for _, group in made)]
     found = list(problems(groups))

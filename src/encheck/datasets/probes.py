@@ -32,7 +32,7 @@ KEPT = ("paraphrase", "rewrite")
 PAIRED = (*KEPT, "hard_negative")  # the relations that labelled pairs are made of
 FAVOURS = ("kept", "changed", "")
 TEXTS = ("id", "domain", "split", "skeleton", "sentence")
-VERSION = "3.0.2"
+VERSION = "4.0.0"
 
 
 @cache
