@@ -3,6 +3,7 @@
 import copy
 import importlib.util
 import json
+import warnings
 from functools import cache, partial
 from pathlib import Path
 
@@ -304,6 +305,16 @@ def eight_bits(model):
             weight.data = (weight.data / scale).round() * scale
 
 
+def quantised(model):
+    import torch
+    from torch.ao import quantization
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch moves this to another package
+        inner = quantization.quantize_dynamic(model[0].model, {torch.nn.Linear}, dtype=torch.qint8)
+    model[0].model = inner
+
+
 def noised(model):
     import torch
 
@@ -327,6 +338,7 @@ IN_MEMORY = {
     "bfloat16": ((lambda m: m.bfloat16(),), ("same for use", "another"), ("precision",)),
     "float16": ((lambda m: m.half(),), ("same for use",), ()),
     "eight bits": ((eight_bits,), ("same for use", "another"), ("precision",)),
+    "quantised by torch": ((quantised,), ("another",), ("padding",)),
     "prompt": ((prompted,), ("another",), ("prompt",)),
     "maximum length": ((lambda m: setattr(m, "max_seq_length", 16),), ("another",), ("truncation",)),
     "pooling": ((pooled,), ("another",), ("pooling",)),
@@ -348,7 +360,7 @@ def sample_of(model, store):
     return VectorSample.unpacked(subject.state.sample.packed())
 
 
-AT_EACH_COMMIT = ("bfloat16", "not normalised", "prompt, length")
+AT_EACH_COMMIT = ("bfloat16", "quantised by torch", "not normalised", "prompt, length")
 
 
 @pytest.mark.parametrize(

@@ -254,7 +254,10 @@ class _Search:
         """
         if self.torch is None or self.other is None or self.y.model is None:
             return None
-        ours, theirs = ({k: v.cpu() for k, v in one.root.state_dict().items()} for one in (self.torch, self.other))
+        states = [one.root.state_dict() for one in (self.torch, self.other)]
+        if not all(hasattr(value, "cpu") for state in states for value in state.values()):
+            return None  # torch packs the weights of layers that it quantised
+        ours, theirs = ({name: value.cpu() for name, value in state.items()} for state in states)
         if {name: value.shape for name, value in ours.items()} != {name: value.shape for name, value in theirs.items()}:
             return None
         rows = np.arange(min(len(self.texts), 2 * STAYED))
