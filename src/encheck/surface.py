@@ -99,7 +99,7 @@ def polarity(first: Texts, second: Texts, *, parity: bool = False) -> Values:
     >>> polarity(["is valid"], ["is not invalid"], parity=True).tolist()
     [1.0]
     """
-    counts = (np.array([_polarity(text) for text in texts], int) for texts in (first, second))
+    counts = (np.array([polarity_count(text) for text in texts], int) for texts in (first, second))
     apart = np.abs(np.subtract(*counts))
     return np.asarray(1 - apart % 2 if parity else 1 / (1 + apart), np.float64)
 
@@ -134,7 +134,8 @@ SURFACE: Mapping[str, Callable[[Texts, Texts], Values]] = {
 
 
 @lru_cache(maxsize=_TEXTS)
-def _polarity(text: str) -> int:
+def polarity_count(text: str) -> int:
+    """How many words of a text deny."""
     return sum(word in POLARITY_WORDS or bool(CONTRACTION.fullmatch(word)) for word in tokens(text))
 
 
