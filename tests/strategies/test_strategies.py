@@ -45,15 +45,14 @@ def test_a_minimal_pair_has_three_texts_and_says_why(name):
     hold()
 
 
-def test_pairs_that_favour_a_side_are_of_that_side_and_none_where_the_frames_are_mirrored():
+@pytest.mark.parametrize(("name", "side"), [("binding", "changed"), ("entity", "kept"), ("antonym", "kept")])
+def test_pairs_that_favour_a_side_are_of_that_side(name, side):
     @FEW
-    @given(minimal_pair("negation", favours="changed"))
+    @given(minimal_pair(name, favours=side))
     def hold(pair):
-        assert pair.favours == "changed"
+        assert pair.favours == side
 
     hold()
-    with pytest.raises(UsageError, match="the surface of minimal pairs of entity favours neither text"):
-        minimal_pair("entity", favours="changed")
 
 
 def test_a_pair_shrinks_to_a_clause_on_which_the_model_still_errs():
@@ -73,7 +72,7 @@ def test_a_clause_alone_keeps_the_form_and_the_fillers_of_its_frame():
     for name in names():
         for drawable in frames_of(name):
             assert len({(form.form, tuple(form.fillers.items())) for form in drawable.forms}) == 1
-            assert {form.template for form in drawable.forms[:-1]} <= {"[].", "{a} []."}
+            assert {form.template for form in drawable.forms[:-1]} <= {"[]."}
 
 
 @pytest.mark.quick
@@ -118,8 +117,6 @@ def test_what_there_is_not_is_said_with_what_there_is():
         paraphrases("antonym")
     with pytest.raises(UsageError, match="unknown side of the surface 'left'"):
         minimal_pair("negation", favours="left")
-    with pytest.raises(UsageError, match="favours neither text"):
-        minimal_pair("antonym", favours="kept")
     with pytest.raises(UsageError, match="should be 1 or more"):
         hostile_texts(max_size=0)
 

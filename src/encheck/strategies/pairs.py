@@ -11,13 +11,15 @@ import hypothesis
 from hypothesis import strategies as st
 
 from encheck.datasets.fresh import filled
+from encheck.datasets.sides import sides
 from encheck.errors import UsageError, unknown
+from encheck.scoring.differences import favour
 from encheck.strategies.frames import Drawable, frames_of, length, names, plainness
 from encheck.strategies.patience import register
 from encheck.types import Group, Variant
 
 Side = Literal["kept", "changed"]
-SIDES = ("kept", "changed")
+SIDES: dict[int, Side] = {1: "kept", -1: "changed"}
 WRITTEN = ("antonym", "modality", "quantifier")  # properties that have no frames: the embedded probes hold them
 KEPT = {"antonym": "synonym"}  # what keeps the meaning beside this property; "<property>_kept" beside the others
 
@@ -26,8 +28,8 @@ KEPT = {"antonym": "synonym"}  # what keeps the meaning beside this property; "<
 class MinimalPair:
     """`kept` means what `source` means, `changed` does not.
 
-    `favours` says which of the two the surface favours: the one that shares more words, or their order, with the
-    source; "" where neither was built to. The certificates say why the meaning is kept and changed.
+    `favours` says which of the two the surface favours: the one nearer to the source by token edit distance; "" for
+    neither. The certificates say why the meaning is kept and changed.
     """
 
     source: str
@@ -66,19 +68,15 @@ def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy
         favours: draw only pairs whose surface favours this text; "changed" are the hard ones. None draws all.
 
     Raises:
-        UsageError: there is no such property, or it has no pair whose surface favours that text.
+        UsageError: there is no such property, or no such text.
     """
     _refuse(name, properties())
-    if favours is not None and favours not in SIDES:
-        raise UsageError(unknown("side of the surface", favours, SIDES))
+    if favours is not None and favours not in SIDES.values():
+        raise UsageError(unknown("side of the surface", favours, tuple(SIDES.values())))
     register()
     if name in WRITTEN:
-        if favours:
-            raise _favours_neither(name, favours)
         _written(name)  # reading the probes takes a second, which no example should wait for
-        return _written_pairs(name)
-    if favours and not _frames(name, favours):
-        raise _favours_neither(name, favours)
+        return _written_pairs(name, favours)
     return _framed_pairs(name, favours)
 
 
@@ -109,12 +107,9 @@ def _refuse_unframed(name: str | None) -> None:
 
 
 @cache
-def _frames(name: str | None, favours: str | None = None) -> Sequence[Drawable]:
-    """The frames of a property, or of all; with `favours` those that are crossed with the surface."""
-    found = (
-        sorted((one for each in names() for one in frames_of(each)), key=length) if name is None else frames_of(name)
-    )
-    return [one for one in found if one.forms[0].form.near or not favours]
+def _frames(name: str | None) -> Sequence[Drawable]:
+    """The frames of a property, or of all."""
+    return frames_of(name) if name else sorted((one for each in names() for one in frames_of(each)), key=length)
 
 
 def _refuse(name: str, known: Collection[str]) -> None:
@@ -122,14 +117,10 @@ def _refuse(name: str, known: Collection[str]) -> None:
         raise UsageError(unknown("property", name, known))
 
 
-def _favours_neither(name: str, favours: str) -> UsageError:
-    return UsageError(f"the surface of minimal pairs of {name} favours neither text: leave favours={favours!r} out")
-
-
 @st.composite
-def _groups(draw: st.DrawFn, name: str | None, favours: str | None = None) -> tuple[Drawable, Group]:
+def _groups(draw: st.DrawFn, name: str | None) -> tuple[Drawable, Group]:
     """A group of one of the frames; hypothesis makes each choice, so that it can make it smaller."""
-    drawables = _frames(name, favours)
+    drawables = _frames(name)
     drawable = drawables[draw(st.sampled_from(range(len(drawables))))]
     frame = drawable.forms[0 if draw(st.sampled_from([True, False])) else -1]  # one choice for every frame
     group = filled(frame, draw(st.randoms(use_true_random=False)))
@@ -140,16 +131,20 @@ def _groups(draw: st.DrawFn, name: str | None, favours: str | None = None) -> tu
 
 @st.composite
 def _framed_pairs(draw: st.DrawFn, name: str, favours: str | None) -> MinimalPair:
-    drawable, group = draw(_groups(name, favours))
-    found = [pair for pair in _pairs_in(group, name, drawable.id) if favours in (None, pair.favours)]
-    pair = found[draw(st.sampled_from(range(len(found))))]
+    drawable, group = draw(_groups(name))
+    pair = _one_of(draw, [pair for side in sides(group) for pair in _pairs_in(side, name, drawable.id)], favours)
     hypothesis.event(f"{name}: the surface favours {pair.favours or 'neither'}")
     return pair
 
 
 @st.composite
-def _written_pairs(draw: st.DrawFn, name: str) -> MinimalPair:
-    found = _written(name)
+def _written_pairs(draw: st.DrawFn, name: str, favours: str | None) -> MinimalPair:
+    return _one_of(draw, _written(name), favours)
+
+
+def _one_of(draw: st.DrawFn, pairs: Sequence[MinimalPair], favours: str | None) -> MinimalPair:
+    found = [pair for pair in pairs if favours in (None, pair.favours)]
+    hypothesis.assume(found)
     return found[draw(st.sampled_from(range(len(found))))]
 
 
@@ -165,9 +160,8 @@ def _pairs_in(group: Group, name: str, frame: str) -> Iterator[MinimalPair]:
     """Each text that changes the meaning, with one beside it that keeps it."""
     for changed in (v for v in group.variants if v.relation == name):
         if kept := _beside(group, changed):
-            yield MinimalPair(
-                group.source, kept.text, changed.text, name, changed.favours, _why(kept), _why(changed), frame
-            )
+            favours = SIDES.get(favour(group.source, kept.text, changed.text), "")
+            yield MinimalPair(group.source, kept.text, changed.text, name, favours, _why(kept), _why(changed), frame)
 
 
 def _beside(group: Group, changed: Variant) -> Variant | None:

@@ -12,31 +12,29 @@ from encheck.types import content_hash
 
 LISTED = "@"
 GAP = "[]"
-PARTS = {"both", "also", "both-first"}  # their gap is a noun phrase; that of all others is a clause
-SUBJECT = "{a} []"  # a clause with its subject, where the gap begins at the verb
+PARTS = {"number", "name"}  # their gap is a part of a clause; that of all others is a clause
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What stands in the gap of a source, of an edit near to its surface and of one far from it; both keep the meaning.
+    """What stands in the gap of two sources that look alike, and of a text that says what the first of them says.
 
-    The values of two fillers exchanged, `near_exchanges` or `far_exchanges`, the meaning is another one, which
-    `changed` says. A form without `near` is mirrored: two sources, each with another name for what they say.
+    With the values of the fillers of `exchanged` exchanged, two by two, that text says what the second one says.
+    `kept` and `changed` say so.
     """
 
     name: str
-    source: str
-    near: str
-    far: str
-    near_exchanges: tuple[str, ...]
-    far_exchanges: tuple[str, ...]
+    first: str
+    second: str
+    candidate: str
+    exchanged: tuple[str, ...]
     kept: str
     changed: str
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A sentence with a gap `[]`, or with the places of its fillers, each with its options."""
+    """A sentence with a gap `[]` and fillers, each with its options."""
 
     phenomenon: str
     form: Form
@@ -50,12 +48,9 @@ class Frame:
 
 
 def clause_alone(frame: Frame) -> Frame | None:
-    """The frame without what stands around its clause, of which alone the certificate speaks; None without a clause."""
-    if frame.form.name == "polar":
-        return replace(frame, template=f"{SUBJECT}.") if SUBJECT in frame.template else None
-    if GAP not in frame.template or frame.form.name in PARTS:
-        return None
-    return replace(frame, template=f"{GAP}.")
+    """The frame with its clause alone; None where the gap is no clause, or refers to what stands around it."""
+    needs_more = frame.form.name in PARTS or "{" in frame.template
+    return None if needs_more else replace(frame, template=f"{GAP}.")
 
 
 @cache
@@ -76,8 +71,8 @@ def _rows(name: str) -> list[list[str]]:
 
 
 def _form(row: list[str]) -> Form:
-    name, source, near, far, near_exchanges, far_exchanges, kept, changed = row
-    return Form(name, source, near, far, tuple(near_exchanges.split()), tuple(far_exchanges.split()), kept, changed)
+    name, first, second, candidate, exchanged, kept, changed = row
+    return Form(name, first, second, candidate, tuple(exchanged.split()), kept, changed)
 
 
 def _filler(text: str, lists: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:

@@ -9,20 +9,17 @@ from itertools import accumulate
 
 from encheck.types import Edit
 
-ARTICLE = re.compile(r"\b([Aa])~ (?=(\w+))")
 BEGIN = re.compile(r"(?:^|(?<=\w\w[.!?] ))\W*[a-zß-ÿ]")
-VOWEL = re.compile(r"(?!one\b|uni|use|eu)[aeiou]", re.IGNORECASE)
 TOKEN = re.compile(r"\w+|\W+")
 
 
 def sentence(text: str) -> str:
-    """The text with its articles chosen, and with a capital letter where a sentence begins.
+    """The text with a capital letter where a sentence begins.
 
-    >>> sentence("a~ old lamp was sold. it was a~ blue one.")
+    >>> sentence("an old lamp was sold. it was a blue one.")
     'An old lamp was sold. It was a blue one.'
     """
-    chosen = ARTICLE.sub(lambda found: f"{found[1]}{'n' if VOWEL.match(found[2]) else ''} ", text)
-    return BEGIN.sub(lambda found: found[0].upper(), chosen)
+    return BEGIN.sub(lambda found: found[0].upper(), text)
 
 
 @lru_cache(maxsize=20_000)  # the probes have 6,000 of them, and a process may load them more than once
