@@ -8,9 +8,10 @@ A line is a group: its register, and a text whose alternatives stand in brackets
 
 Five alternatives are a mirrored group: a sentence, what restates it, another sentence, what restates that, a control.
 Which of the two sentences is the source is drawn by the hash of the line. Six are a crossed group: the sentence, the
-kept and the changed text of the near form, the same of the far form, a control. The phenomenon is the file's name less
-a letter at its end (number_a.txt). A register may be followed by a frame, which is the group's cluster, and by a
-construction. Groups of a line without a frame are clustered by their tags, for which the treebank is needed.
+kept and the changed text of the near form, the same of the far form, a control. A control that is "-" is none. The
+phenomenon is the file's name less a letter at its end (number_a.txt). A register may be followed by a frame, which is
+the group's cluster, and by a construction. Groups of a line without a frame are clustered by their tags, for which the
+treebank is needed.
 
     python recipes/build_contrasts.py written/*.txt --base probes.jsonl --replace --out probes.jsonl
     python recipes/build_contrasts.py written/*.txt --base base.jsonl --treebank DIR --cache FILE --out probes.jsonl
@@ -38,6 +39,7 @@ from encheck.datasets.sides import MIRROR, control_relation, kept_relation
 BRACKET = re.compile(r"\[([^\[\]]*)\]")
 BEFORE = re.compile(r" ([,.;:?!])(?=\s|$)")
 MIRRORED, CROSSED = 5, 6
+NO_CONTROL = "-"
 LOWER = ("chat", "search")  # registers whose texts are left as they were written
 A_SIXTH = 6  # of all groups are for development
 QUICK_BASE, QUICK_LINES = 40, 18  # groups of a quick run: of the base, and of each phenomenon
@@ -83,6 +85,8 @@ def texts_of(body: str, place: str = "", *, is_lower: bool = False) -> tuple[str
 
 
 def _text(body: str, at: int, *, is_lower: bool) -> str:
+    if any(found.split("|")[at].strip() == NO_CONTROL for found in BRACKET.findall(body)):
+        return ""
     filled = BRACKET.sub(lambda found: found[1].split("|")[at], body)
     text = BEFORE.sub(r"\1", " ".join(filled.split()))
     return text if is_lower or body[0].islower() else text[:1].upper() + text[1:]
@@ -148,8 +152,8 @@ def _variant(source: str, relation: str, favours: str, text: str, kept: str) -> 
 
 
 def halved(line: Line, variants: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """The variants without the control in every second group: a control is won nearly always, and costs a text."""
-    if int(digest("".join(line.texts))[32:40], 16) % 2:
+    """The variants without the control in every second group, where one was written: it costs a text."""
+    if variants[-1][-1] and int(digest("".join(line.texts))[32:40], 16) % 2:
         return variants
     return [one for one in variants if one[0] != control_relation(line.phenomenon)]
 
