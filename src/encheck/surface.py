@@ -147,7 +147,7 @@ def _position(first: str, second: str, weights: tuple[int, int, int, int]) -> fl
     if a == b:
         return 1.0
     ends = [of.similarity(*both) for both in ((a, b), (tokens(a), tokens(b))) for of in (Prefix, Postfix)]
-    agreed = sum(weight * count for weight, count in zip(weights, ends, strict=True))
+    agreed: int = sum(weight * count for weight, count in zip(weights, ends, strict=True))
     return (1 + agreed / (_HALF_WAY + abs(agreed))) / 2
 
 
