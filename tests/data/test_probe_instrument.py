@@ -16,10 +16,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
 import build_contrasts
 import check_probes
 
-CROSSED = {"role_reversal": 225, "temporal": 120, "binding": 150, "comparative": 150}
-MIRRORED = ("negation", "number", "quantifier", "modality", "entity")
-LARGE = ("negation", "number", "antonym")
 BALANCED = ("role_reversal", "binding", "comparative", "temporal", "negation", "modality", "quantifier")
+MEASURED = ("number", "entity")
+LARGE = ("number", "antonym")
 
 
 @cache
@@ -61,21 +60,19 @@ def test_no_skeleton_has_more_than_a_few_groups_of_the_base():
     assert max(Counter(group.cluster for group in base()).values()) <= 8
 
 
-@pytest.mark.parametrize(("name", "least"), CROSSED.items())
-def test_there_are_crossed_groups_enough(name, least):
-    assert len(groups_of(name)) >= least
-    sides = Counter(c.favours for c in contrasts()[name])
-    assert sides["kept"] == sides["changed"] == len(groups_of(name))
+@pytest.mark.parametrize("name", BALANCED)
+def test_contrasts_are_written_in_many_frames_and_constructions(name):
+    frames = Counter({c.group: c.cluster for c in contrasts()[name]}.values())
+    assert frames.total() >= 240
+    assert len(frames) >= 60
+    assert max(frames.values()) <= 8
+    assert len({c.construction for c in contrasts()[name]}) >= 8
+    assert all(c.construction for c in contrasts()[name])
+    parts = {c.cluster: c.split for c in contrasts()[name]}
+    assert all(c.split == parts[c.cluster] for c in contrasts()[name])
 
 
-@pytest.mark.parametrize("name", CROSSED)
-@pytest.mark.parametrize("scorer", SHARED)
-def test_the_sides_of_crossed_groups_differ_equally_far_on_the_surface(name, scorer):
-    near, far = check_probes.matched(contrasts()[name], scorer)
-    assert abs(near - far) <= max(0.2 * max(near, far), 0.002)
-
-
-@pytest.mark.parametrize("name", MIRRORED)
+@pytest.mark.parametrize("name", MEASURED)
 @pytest.mark.parametrize("scorer", SHARED)
 def test_the_surface_wins_about_half_of_mirrored_contrasts(name, scorer):
     assert 0.44 <= check_probes.won(contrasts()[name], scorer) <= 0.56
@@ -85,10 +82,7 @@ def test_the_surface_wins_about_half_of_mirrored_contrasts(name, scorer):
 
 @pytest.mark.parametrize("name", BALANCED)
 def test_no_fixed_rival_tells_contrasts_that_were_written_in_constructions(name):
-    some = [c for c in contrasts()[name] if c.construction]
-    if not some:
-        pytest.skip("none has a construction yet")
-    assert check_probes.telling(some) == {}
+    assert check_probes.telling(contrasts()[name]) == {}
 
 
 def written(tmp_path, *lines):
