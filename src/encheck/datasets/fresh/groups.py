@@ -58,7 +58,16 @@ def filled(frame: Frame, rng: Random) -> Group | None:
         _variant(source, changed, name, f"{form.name}: {why}"),
         _variant(source, mirror, f"{name}_mirror", f"{form.name}: {why}"),
     )
-    return Group(f"{frame.id}-{content_hash(source)[:8]}", source, source, frame.id, variants, None, SPLIT)
+    return Group(
+        f"{frame.id}-{content_hash(source)[:8]}",
+        source,
+        source,
+        frame.id,
+        variants,
+        None,
+        SPLIT,
+        construction=form.name,
+    )
 
 
 def _variant(source: str, text: str, relation: str, why: str) -> Variant:
