@@ -12,9 +12,11 @@ import encheck
 from encheck.cli import main
 from encheck.datasets.load import load as load_data
 from encheck.datasets.load import names
-from encheck.encoders.models_file import known_models, read_models
+from encheck.encoders.load import Device, load, where
+from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
+from encheck.encoders.pins import pinned
 from encheck.engine.results import read
-from encheck.errors import ConfigError, DataError, UsageError
+from encheck.errors import ConfigError, DataError, ModelError, UsageError
 from encheck.options import Settings
 from encheck.running.shipped import checks_of_packages
 from encheck.system import entry_points
@@ -278,6 +280,42 @@ def test_an_adapter_of_a_package_takes_options_alone(site):
     file.write_text("a: {adapter: leters}\n")
     with pytest.raises(ConfigError, match="unknown adapter 'leters'; did you mean 'letters'"):
         read_models(file)
+
+
+RECORD = """
+from encheck.encoders.adapters import Adapter
+from acme.model import Letters
+
+LETTERS_OF = Adapter("acme.record:opened", "list of letters", ("sha256",), options={"least": int})
+NEEDS_MORE = Adapter("acme.record:opened", "list of letters", (), modules=("nowhere",), install="acme-encheck[more]")
+
+
+def opened(source, config, *, device, file_hash):
+    assert device.name == "cpu" and file_hash(source)
+    return Letters("".join(sorted(source.read_text()))[config.options.get("least", 0) :])
+"""
+
+
+def test_an_adapter_of_a_package_says_what_it_takes_as_one_of_enchecks_does(site):
+    points = {"adapters": {"letters-of": "acme.record:LETTERS_OF", "needs-more": "acme.record:NEEDS_MORE"}}
+    install(site, points, MODULES | {"record": RECORD})
+    Path("cba.txt").write_text("cba")
+    entry = ModelConfig("m", "letters-of", "cba.txt")
+    assert load(with_args(entry, {"least": "1"}), device=Device("cpu")).letters == "bc"
+    assert where(entry) == (True, "cba.txt")
+    assert pinned(entry) == "not pinned"
+    for args, said in (
+        ({"least": "x"}, "options.least is 'x', but should be a whole number"),
+        ({"most": "1"}, "unknown field or option of letters-of 'most'"),
+        ({"pooling": "mean"}, "'letters-of' does not support pooling. Supported fields: sha256"),
+        ({"name": ""}, "model 'm' has no name: give a folder or a hub id"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            with_args(entry, args)
+    with pytest.raises(ModelError, match=r"no-name has no name. Remedy: .* --model-arg name=PATH"):
+        load(ModelConfig("no-name", "letters-of"), device=Device("cpu"))
+    with pytest.raises(ModelError, match=r"not installed. Remedy: pip install 'acme-encheck\[more\]'"):
+        load(ModelConfig("m", "needs-more", "cba.txt"), device=Device("cpu"))
 
 
 def test_what_lies_in_the_working_folder_is_not_installed(site, monkeypatch):

@@ -287,7 +287,7 @@ def test_every_extra_of_an_adapter_stands_in_pyproject():
 
     text = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text()
     extras = tomllib.loads(text)["project"]["optional-dependencies"]
-    assert {a.extra for a in ADAPTERS.values() if a.extra} <= set(extras)
+    assert {a.install for a in ADAPTERS.values() if a.install} <= {f"encheck[{extra}]" for extra in extras}
     apart = {"all", "dev", "site", "ray", "s3"}  # those for a cluster are heavy, and no adapter needs them
     assert set(extras) - apart <= set(re.split(r"[\[\],]", extras["all"][0]))
 

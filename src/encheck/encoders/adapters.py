@@ -1,10 +1,12 @@
-"""The adapters that `adapter:` of models.yaml can name: what each needs, takes and is called with. Imports none."""
+"""The adapters that `adapter:` of models.yaml can name: what each needs, takes and is called with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+
+from encheck.system import entry_points
 
 Source = Literal["hub", "path", "optional", "url"]
 DTYPES = ("float32", "bfloat16", "float16")
@@ -16,18 +18,19 @@ TORCH = ("max_length", "dtype")
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """One adapter.
+    """One adapter; a package may offer such a record under the entry point `encheck.adapters`.
 
     `path` is module:factory; `what` ends the sentence "loaded as a ..."; `modules` must be importable and come with
-    the extra `extra`; `source` is what `name` holds; `takes` are the fields of an entry that say something to it, and
-    `options` its own options: a type, or the choices that there are.
+    what pip installs as `install`; `source` is what `name` holds; `takes` are the fields of an entry that say something
+    to it, and `options` its own options: a type, or the choices that there are. The factory is called with the source,
+    the entry, `device` and `file_hash`; that of a `url` with the entry alone.
     """
 
     path: str
     what: str
     takes: tuple[str, ...]
     modules: tuple[str, ...] = ()
-    extra: str = ""
+    install: str = ""
     source: Source = "path"
     options: Mapping[str, type | tuple[str, ...]] = field(default_factory=dict)
 
@@ -56,7 +59,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "PEFT adapter",
         ("revision", *TEXT, *TORCH, "pooling"),
         ("peft",),
-        "peft",
+        "encheck[peft]",
         source="hub",
         options={"base": str, "layers": list, "head": ("mlp",)},
     ),
@@ -65,7 +68,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "bare ONNX model",
         ("sha256", *TEXT, "max_length", "pooling"),
         ("onnxruntime", "tokenizers"),
-        "onnx",
+        "encheck[onnx]",
         options={"output": str},
     ),
     "openvino": Adapter(
@@ -73,7 +76,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "bare ONNX model, run by OpenVINO",
         ("sha256", *TEXT, "max_length", "pooling"),
         ("openvino", "tokenizers"),
-        "openvino",
+        "encheck[openvino]",
         options={"output": str},
     ),
     "vectors": Adapter(
@@ -99,7 +102,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "model2vec checkpoint",
         (*CODE, *TEXT, "max_length"),
         ("model2vec",),
-        "model2vec",
+        "encheck[model2vec]",
         source="hub",
     ),
     "doc2vec": Adapter(
@@ -107,7 +110,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "Doc2Vec model of gensim",
         ("sha256", "similarity"),
         ("gensim",),
-        "gensim",
+        "encheck[gensim]",
         source="optional",
         options={"size": int, "window": int, "min_count": int, "epochs": int, "seed": int, "infer_epochs": int},
     ),
@@ -122,7 +125,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "LASER encoder",
         ("sha256", "similarity", "max_length"),
         ("sentencepiece", "sacremoses"),
-        "laser",
+        "encheck[laser]",
         options={"spm": str, "codes": str, "vocabulary": str},
     ),
     "savedmodel": Adapter(
@@ -130,7 +133,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "TensorFlow SavedModel",
         ("sha256", "similarity", "trust_remote_code"),
         ("tensorflow",),
-        "tensorflow",
+        "encheck[tensorflow]",
         options={"signature": str, "output": str},
     ),
     "cross-encoder": Adapter(
@@ -181,3 +184,12 @@ ADAPTERS: Mapping[str, Adapter] = {
         },
     ),
 }  # fmt: skip
+
+
+def adapter_of(name: str) -> Adapter | None:
+    """What encheck or an installed package says of an adapter; None of a class, or of a name that nobody has."""
+    if name in ADAPTERS:
+        return ADAPTERS[name]
+    point = entry_points.offered(entry_points.ADAPTERS).get(name)
+    offered = entry_points.imported(point) if point else None
+    return offered if isinstance(offered, Adapter) else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from encheck.encoders import importing as own
-from encheck.encoders.adapters import ADAPTERS
+from encheck.encoders.adapters import ADAPTERS, Adapter, adapter_of
 from encheck.encoders.detect import detect
 from encheck.encoders.failing import in_a_line, named
 from encheck.encoders.files import WHOLE, refuse_endless
@@ -76,12 +76,14 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
 
 def as_fetched(config: ModelConfig) -> ModelConfig:
     """A hub id without an entry, fetched where it must be: the entry with the adapter that its files are for."""
-    if config.adapter not in ADAPTERS or ADAPTERS[config.adapter].source != "hub" or _is_path(config.name):
+    known = adapter_of(config.adapter)
+    if known is None or known.source != "hub" or _is_path(config.name):
         return config
-    adapter, why = detect(folder_of(config))
-    if adapter == config.adapter or ADAPTERS[adapter].source != "hub":
+    name, why = detect(folder_of(config))
+    found = ADAPTERS[name]
+    if name == config.adapter or found.source != "hub":
         return config
-    return dataclasses.replace(config, adapter=adapter, description=f"loaded as a {ADAPTERS[adapter].what}: {why}")
+    return dataclasses.replace(config, adapter=name, description=f"loaded as a {found.what}: {why}")
 
 
 def _config_of_path(model: str) -> ModelConfig:
@@ -103,13 +105,13 @@ def _is_path(model: str) -> bool:
 
 def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha256) -> Model:
     """The model, checked as far as that goes without loading its weights."""
-    factory = _adapter(config)
-    if config.adapter not in ADAPTERS:
+    factory, known = _adapter(config), adapter_of(config.adapter)
+    if known is None:
         return _own(factory, config)
-    if ADAPTERS[config.adapter].source == "url":
+    if known.source == "url":
         served: Model = factory(config)
         return served
-    source = source_of(config, file_hash)
+    source = source_of(config, known, file_hash)
     failed = f"{config.label}: {source} cannot be loaded"
     with named(lambda error: ModelError(f"{failed} ({in_a_line(error)}). {WHOLE}")):
         model: Model = factory(source, config, device=device, file_hash=file_hash)
@@ -118,9 +120,9 @@ def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha2
 
 def lacks(config: ModelConfig) -> str:
     """What must be installed before the adapter can work, as a command; empty if nothing is missing."""
-    adapter = ADAPTERS.get(config.adapter)
-    missing = [m for m in adapter.modules if importlib.util.find_spec(m) is None] if adapter else []
-    return f"pip install 'encheck[{adapter.extra}]'" if adapter and missing else ""
+    known = adapter_of(config.adapter)
+    missing = [module for module in known.modules if importlib.util.find_spec(module) is None] if known else []
+    return f"pip install '{known.install}'" if known and missing else ""
 
 
 def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
@@ -167,7 +169,7 @@ def _adapter(config: ModelConfig) -> Callable[..., Model]:
         raise ModelError(
             f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
         )
-    if known := ADAPTERS.get(config.adapter):
+    if known := adapter_of(config.adapter):
         module, _, name = known.path.partition(":")
         ours: Callable[..., Model] = getattr(importlib.import_module(module), name)
         return ours
@@ -183,13 +185,14 @@ def _adapter(config: ModelConfig) -> Callable[..., Model]:
     return found
 
 
-def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
+def source_of(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_sha256) -> Path:
     """The folder or file of the model, held to its `sha256` where it has one."""
-    source = ADAPTERS[config.adapter].source
-    if source == "hub":
+    if not config.name:
+        if adapter.source == "optional":
+            return Path()
+        raise ModelError(f"{config.label} has no name. Remedy: give a folder or a hub id: --model-arg name=PATH")
+    if adapter.source == "hub":
         return folder_of(config, file_hash)
-    if source == "optional" and not config.name:
-        return Path()
     path = typed(config.name)
     if not exists(path):
         stored = config.adapter == "stored-vectors"
@@ -228,17 +231,17 @@ def _packaged(config: ModelConfig) -> Path | None:
 
 def where(config: ModelConfig) -> tuple[bool, str]:
     """Whether a model can be loaded without a network, and from where or what it lacks; nothing is loaded."""
-    if config.adapter not in ADAPTERS:
+    known = adapter_of(config.adapter) if config.name or config.adapter in ADAPTERS else None
+    if known is None:
         return True, config.adapter
     if remedy := lacks(config):
         return False, remedy
-    source = ADAPTERS[config.adapter].source
-    if source == "url":
+    if known.source == "url":
         key = config.options.get("key_env", "OPENAI_API_KEY")
         return False, f"a server at {config.name}, with the key in {key}"
-    if source == "optional" and not config.name:
+    if known.source == "optional" and not config.name:
         return True, "the run's own texts"
-    if source != "hub" or _is_path(config.name):
+    if known.source != "hub" or _is_path(config.name):
         others = [str(config.options[name]) for name in ("vectors", "spm", "vocabulary") if name in config.options]
         missing = [name for name in (config.name, *others) if not exists(typed(name))]
         fetch = f", from {config.fetch}" if missing and config.fetch else ""

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from encheck.encoders.adapters import ADAPTERS
+from encheck.encoders.adapters import ADAPTERS, adapter_of
 from encheck.encoders.entry_schema import text_fields, wrong_values
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.problems import problems
@@ -132,11 +132,13 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     """
     fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label", "options", "thresholds", "known_failures"}
     changed: dict[str, Any] = {}
-    adapter = args.get("adapter", config.adapter)
+    name = args.get("adapter", config.adapter)
     options = dict(config.options)
-    texts = {name for name, wants in ADAPTERS[adapter].options.items() if wants is str} if adapter in ADAPTERS else ()
-    _refuse_unknown(args, adapter, fields)
+    adapter = adapter_of(name)
+    texts = {name for name, wants in adapter.options.items() if wants is str} if adapter else ()
     for key, text in args.items():
+        if adapter and key not in (known := fields | adapter.options.keys()):
+            raise ConfigError(f"--model-arg {key}={text}: {unknown(f'field or option of {name}', key, known)}")
         if key not in fields:
             options[key] = text if key in texts else _argument(key, text)
         else:
@@ -147,14 +149,6 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     for _, problem in problems(made):
         raise ConfigError(f"--model-arg for {config.label}: {problem}")
     return made
-
-
-def _refuse_unknown(args: Mapping[str, str], adapter: str, fields: set[str]) -> None:
-    """ConfigError for a key that is neither a field nor an option of the adapter; one's own take any."""
-    for key, text in args.items() if adapter in ADAPTERS else ():
-        known = fields | ADAPTERS[adapter].options.keys()
-        if key not in known:
-            raise ConfigError(f"--model-arg {key}={text}: {unknown(f'field or option of {adapter}', key, known)}")
 
 
 def _argument(key: str, text: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from encheck.encoders.adapters import ADAPTERS
+from encheck.encoders.adapters import adapter_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError
 from encheck.system.paths import exists, typed
@@ -41,7 +41,8 @@ def _expected(config: ModelConfig, source: Path, weights: Path) -> Iterator[tupl
 
 def pinned(config: ModelConfig) -> str:
     """What pins the entry, in a few words; `-` where there is nothing to pin."""
-    if config.adapter not in ADAPTERS or ADAPTERS[config.adapter].source == "optional":
+    known = adapter_of(config.adapter) if config.name else None
+    if known is None or known.source == "optional":
         return "-"
     if config.revision:
         return config.revision[:12]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from encheck.encoders.adapters import ADAPTERS, DTYPES, POOLINGS
+from encheck.encoders.adapters import ADAPTERS, DTYPES, POOLINGS, Adapter, adapter_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import unknown
 from encheck.similarity import SIMILARITIES
@@ -27,19 +27,19 @@ WANTED: dict[type, str] = {
 
 def problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
     """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
-    own = config.adapter not in ADAPTERS
-    if own and ":" not in config.adapter:
+    known = adapter_of(config.adapter)
+    if known is None and ":" not in config.adapter:
         packaged = entry_points.offered(entry_points.ADAPTERS, ours=ADAPTERS)
         if config.adapter not in packaged:
             yield "adapter", unknown("adapter", config.adapter, [*ADAPTERS, *packaged, "package.module:Class"])
             return
-    if not own and not config.name and ADAPTERS[config.adapter].source != "optional":
+    if known and not config.name and known.source != "optional":
         yield "", f"model {config.label!r} has no name: give a folder or a hub id"
-    for name, known in (("dtype", DTYPES), ("similarity", SIMILARITIES), ("pooling", POOLINGS)):
+    for name, there_are in (("dtype", DTYPES), ("similarity", SIMILARITIES), ("pooling", POOLINGS)):
         value = getattr(config, name)
-        if value is not None and value not in known:
-            yield name, unknown(name, value, known)
-    yield from _own_problems(config) if own else _adapter_problems(config)
+        if value is not None and value not in there_are:
+            yield name, unknown(name, value, there_are)
+    yield from _adapter_problems(config, known) if known else _own_problems(config)
 
 
 def _own_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
@@ -53,9 +53,8 @@ def _is_set(config: ModelConfig, name: str) -> bool:
     return value is not None and value is not False and value != {}
 
 
-def _adapter_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
+def _adapter_problems(config: ModelConfig, adapter: Adapter) -> Iterator[tuple[str, str]]:
     """Fields that the adapter does not support, and options that it does not have."""
-    adapter = ADAPTERS[config.adapter]
     for name in _WEIGHTS:
         if _is_set(config, name) and name not in adapter.takes:
             yield (
@@ -63,12 +62,11 @@ def _adapter_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
                 f"adapter {config.adapter!r} does not support {name}. Supported fields: {', '.join(adapter.takes)}",
             )
     for name, value in config.options.items():
-        if problem := _option_problem(config.adapter, name, value):
+        if problem := _option_problem(config.adapter, adapter.options, name, value):
             yield "options", problem
 
 
-def _option_problem(adapter: str, name: str, value: object) -> str:
-    known = ADAPTERS[adapter].options
+def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], name: str, value: object) -> str:
     if not known:
         return f"adapter {adapter!r} has no options"
     if name not in known:
