@@ -12,14 +12,14 @@ check: $(VENV)/check.stamp  ## four criteria on all-MiniLM-L6-v2 and the embedde
 
 test: $(VENV)/dev.stamp build/oldest/stamp  ## the tool's own tests; those of hostile models on the oldest version too
 	PYTHONPATH=build/oldest ENCHECK_OLDEST=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/encoders/test_hostile_models.py -q
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -m 'not long' -n 2 --dist worksteal -q
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests papers/tests -m 'not long' -n 2 --dist worksteal -q
 
 quick: $(VENV)/dev.stamp  ## of these, what ends within 40 seconds and touches every package
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -m quick -q
 
 test-long: $(VENV)/dev.stamp  ## what is not needed at each commit: whole runs in workers, kills, a training; several minutes of processor time
 	$(INSTALL) 'mteb>=2.26'
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -m long -n 2 --dist worksteal -q
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests papers/tests -m long -n 2 --dist worksteal -q
 
 mutate: $(VENV)/dev.stamp  ## how many small faults in the statistics the tests find, by a sample; some twenty minutes
 	$(INSTALL) 'cosmic-ray>=8.4' 'coverage>=7'
@@ -32,11 +32,11 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/dev.stamp  ## mypy on the package as it is installed
-	rm -rf build/types build/lib build/bdist.* && mkdir -p build/types
+types: $(VENV)/dev.stamp  ## mypy on both packages as they are installed
+	rm -rf build/types build/lib build/bdist.* papers/build && mkdir -p build/types
 	$(BIN)/python -m build --wheel --no-isolation --outdir build/types . >build/types/log 2>&1 || (cat build/types/log; false)
-	$(INSTALL) --no-deps --target build/types/site build/types/*.whl
-	cd build/types && MYPYPATH=site $(BIN)/mypy --config-file ../../pyproject.toml -p encheck
+	$(INSTALL) --no-deps --no-build-isolation --target build/types/site build/types/*.whl ./papers
+	cd build/types && MYPYPATH=site $(BIN)/mypy --config-file ../../pyproject.toml -p encheck -p encheck_papers
 
 docs: $(VENV)/dev.stamp  ## internal links, the site, doctests, and the README's commands with the built wheel
 	OMP_NUM_THREADS=1 $(BIN)/python scripts/check_docs.py
@@ -66,6 +66,6 @@ build/oldest/stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) --no-deps --target build/oldest 'sentence-transformers==$(OLDEST)'
 	touch $@
 
-$(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt
-	$(INSTALL) --editable '.[dev]'
+$(VENV)/dev.stamp: $(BIN)/python pyproject.toml papers/pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[dev]' --editable './papers[dev]'
 	touch $@ $(VENV)/check.stamp $(VENV)/site.stamp

@@ -31,7 +31,7 @@ from encheck.encoders.load import Device, folder_of, load
 from encheck.encoders.models_file import ModelConfig, known_models
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("tests", "papers/tests")]
 Row = tuple[str, float, float, str]
 THEIRS = "(their own encode)"
 
@@ -128,9 +128,10 @@ def random_ones(folder: Path, texts: list[str]) -> Iterator[tuple[str, ModelConf
         ModelConfig("m", name=str(folder / "infersent1.pkl"), adapter="infersent", options=options),
         "LSTM",
     )
-    import tiny_models  # the SentencePiece model of the tests
+    import tiny_models
+    import tiny_papers  # the SentencePiece model of the tests
 
-    pieces = tiny_models.sentencepiece(folder)
+    pieces = tiny_papers.sentencepiece(folder)
     dictionary = {p: i for i, p in enumerate(["<s>", "<pad>", "</s>", "<unk>", *pieces])}
     lstm = torch.nn.LSTM(320, 512, 5, bidirectional=True)
     model = {f"lstm.{n}": w for n, w in lstm.state_dict().items()}

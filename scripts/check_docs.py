@@ -94,7 +94,7 @@ def lay_in_search(folder: Path, pairs: list[tuple[str, str]]) -> None:
 
 
 def wheel_python(folder: Path, *, change: Callable[[Path], object] = Path.exists) -> Path:
-    """The Python of a new environment that has the built wheel, and for the rest what this one has.
+    """The Python of a new environment that has the built wheel, and of the rest what this one has: not the papers.
 
     `change` may edit the copy of the sources that the wheel is built from.
     """
@@ -108,6 +108,9 @@ def wheel_python(folder: Path, *, change: Callable[[Path], object] = Path.exists
     python = folder / "env/bin/python"
     query = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = subprocess.run([python, "-c", query], check=True, capture_output=True, text=True).stdout.strip()
+    hidden = Path(site) / "encheck_papers-0.dist-info"  # of the rest, the papers are not there: this hides their names
+    hidden.mkdir()
+    (hidden / "METADATA").write_text("Metadata-Version: 2.1\nName: encheck-papers\nVersion: 0\n")
     (Path(site) / "rest.pth").write_text("".join(f"{place}\n" for place in sys.path if place.endswith("site-packages")))
     (wheel,) = (folder / "dist").glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "--quiet"]
@@ -159,7 +162,9 @@ def failed_doctests(folder: Path) -> list[str]:
         "no:cacheprovider",
     ]
     environment = os.environ | {"ENCHECK_STORE": str(folder / "doctests.sqlite")}
-    done = subprocess.run([*command, "src/encheck", "generators", "docs/api.md"], cwd=ROOT, env=environment)
+    done = subprocess.run(
+        [*command, "src/encheck", "generators", "papers/src", "docs/api.md"], cwd=ROOT, env=environment
+    )
     return ["a doctest failed"] * bool(done.returncode)
 
 

@@ -93,7 +93,9 @@ def seeds_of(made: Attack, size: str) -> list[int]:
 def load_all() -> dict[str, Attack]:
     """Every attack by its name. From here on the tests' helpers can be imported."""
     tests = ROOT / "tests"
-    sys.path.extend(str(path) for path in (tests, *sorted(p for p in tests.iterdir() if p.is_dir())))
+    sys.path.extend(
+        str(path) for path in (tests, ROOT / "papers/tests", *sorted(p for p in tests.iterdir() if p.is_dir()))
+    )
     for module in FAMILIES.values():
         import_module(module)
     return ATTACKS

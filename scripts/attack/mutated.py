@@ -240,9 +240,10 @@ def of_resealed(folder: Path, path: Path) -> None:
 
 
 def builders() -> Mapping[str, Callable[[Path], Any]]:
+    import tiny_papers
     from test_adapters_bad_input import BUILDERS
 
-    return BUILDERS
+    return BUILDERS | tiny_papers.BUILDERS
 
 
 @cache

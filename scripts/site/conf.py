@@ -16,7 +16,7 @@ SECTION = re.compile(r"^## (.+)\n((?:(?!^## ).*\n?)*)", re.MULTILINE)
 project, author = "encheck", "The encheck authors"
 release = __version__
 extensions = ["myst_parser"]
-include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/**.md"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/**.md", "papers/**.md"]
 exclude_patterns = [".*", "build", "dist", "node_modules", "reports", "src", "tests"]
 root_doc = "docs/README"
 myst_heading_anchors = 6
@@ -46,7 +46,7 @@ def setup(app: Any) -> None:
 
 
 def _read(_app: Any, docname: str, source: list[str]) -> None:
-    if docname.endswith("/README"):
+    if docname.startswith("docs/") and docname.endswith("/README"):
         source[0] += "".join(_contents(docname, source[0]))
     source[0] = re.sub(r"\]\((\.\./src/[^)]+\.md\))", r"](path:\1", source[0])
 

@@ -59,13 +59,7 @@ def cross_encoder(folder):
     return ModelConfig("tiny", name=str(folder / "cross"), adapter="cross-encoder")
 
 
-def tokens(adapter):
-    return lambda folder: dataclasses.replace(tiny_models.transformers(folder), adapter=adapter)
-
-
-BUILDERS = tiny_models.BUILDERS | {
-    "cross-encoder": cross_encoder, "bertscore": tokens("bertscore"), "alignment": tokens("alignment"),
-}  # fmt: skip
+BUILDERS = tiny_models.BUILDERS | {"cross-encoder": cross_encoder}
 
 
 @pytest.fixture(scope="module")
@@ -151,16 +145,6 @@ def nan_tensors(entry):
     save_file({n: w * np.float32(np.nan) for n, w in load_file(path).items()}, path, metadata={"format": "pt"})
 
 
-def nan_state(entry):
-    import torch
-
-    with torch.serialization.safe_globals([__import__("argparse").Namespace]):
-        state = torch.load(entry.name, weights_only=True)
-    model = state.get("model", state)
-    model.update({n: w * np.nan for n, w in model.items() if "embed" not in n or "weight" in n})
-    torch.save(state, entry.name, _use_new_zipfile_serialization="model" in state)
-
-
 def other_words(entry):
     """The file has vectors of another language's words."""
     lines = Path(entry.name).read_text().splitlines()
@@ -189,49 +173,6 @@ def strange(word):
     return word[::-1] + "q"
 
 
-def gensims(change):
-    def harm(entry):
-        from gensim.models.doc2vec import Doc2Vec
-
-        model = Doc2Vec.load(entry.name)
-        change(model)
-        model.save(entry.name)
-
-    return harm
-
-
-def foreign(model):
-    model.wv.index_to_key = [strange(w) for w in model.wv.index_to_key]
-    model.wv.key_to_index = {w: i for i, w in enumerate(model.wv.index_to_key)}
-
-
-def diverged(model):
-    model.syn1neg[:] = np.nan
-    model.wv.vectors[:] = np.nan
-
-
-def vectors_of(entry):
-    return dataclasses.replace(entry, name=entry.options["vectors"])
-
-
-def other_pieces(entry):
-    """The SentencePiece model of other texts."""
-    import sentencepiece as spm
-
-    folder = Path(entry.name).parent
-    (folder / "other.txt").write_text("γρήγορες αλεπούδες πηδούν πάνω από σκύλους\n" * 50)
-    named = str(folder / "other")
-    spm.SentencePieceTrainer.train(
-        input=str(folder / "other.txt"), model_prefix=named, vocab_size=40, minloglevel=2, hard_vocab_limit=False
-    )
-    Path(f"{named}.model").rename(folder / "laser.spm")
-
-
-def longer_vocabulary(entry):
-    with (Path(entry.name).parent / "laser.cvocab").open("a") as file:
-        file.write("zebra 1\n" * 50)
-
-
 def nan_graph(entry):
     from onnx import load_model, numpy_helper, save
 
@@ -256,20 +197,18 @@ def nan_program(entry):
     tf.saved_model.save(Diverged(), entry.name)
 
 
-CHECKPOINTS = ("sentence-transformers", "transformers", "roberta", "peft", "cross-encoder", "bertscore", "alignment")
+CHECKPOINTS = ("sentence-transformers", "transformers", "roberta", "peft", "cross-encoder")
 VOCABULARY = {
     **dict.fromkeys([*CHECKPOINTS, "model2vec", "onnx", "openvino"], add_tokens),
     **dict.fromkeys(("glove", "sif"), other_words),
-    "fasttext": keyed("fasttext", strange), "word2vec": keyed("word2vec", strange), "doc2vec": gensims(foreign),
-    "infersent": lambda entry: other_words(vectors_of(entry)), "laser2": other_pieces, "laser3": longer_vocabulary,
+    "fasttext": keyed("fasttext", strange), "word2vec": keyed("word2vec", strange),
 }  # fmt: skip
 NAN = {
     **dict.fromkeys([*CHECKPOINTS, "model2vec"], nan_tensors),
     **dict.fromkeys(("onnx", "openvino"), nan_graph),
-    **dict.fromkeys(("infersent", "laser2", "laser3"), nan_state),
     **dict.fromkeys(("glove", "sif"), nan_words),
     "fasttext": keyed("fasttext", scale=np.nan), "word2vec": keyed("word2vec", scale=np.nan),
-    "doc2vec": gensims(diverged), "savedmodel": nan_program,
+    "savedmodel": nan_program,
 }  # fmt: skip
 HARMS = {
     "missing": dict.fromkeys(BUILDERS, remove), "wrong kind": dict.fromkeys(BUILDERS, replace),
@@ -280,10 +219,6 @@ MORE = {
     ("sentence-transformers", "an older vocabulary"): older_vocabulary,
     ("transformers", "an older vocabulary"): older_vocabulary,
     ("peft", "an older vocabulary"): older_vocabulary,
-    ("infersent", "vectors that are missing"): lambda entry: remove(vectors_of(entry)),
-    ("infersent", "vectors cut off"): lambda entry: cut(vectors_of(entry)),
-    ("laser3", "vocabulary that is missing"): lambda entry: (Path(entry.name).parent / "laser.cvocab").unlink(),
-    ("laser2", "pieces cut off"): lambda entry: tiny_models.cut(Path(entry.name).parent / "laser.spm"),
     ("onnx", "a tokenizer that is missing"): lambda entry: (Path(entry.name) / "tokenizer.json").unlink(),
 }
 NONE = {
@@ -340,38 +275,25 @@ def spoil_template(folder):
     tiny_models.change_json(next(folder.rglob("tokenizer.json")), post_processor=template)
 
 
-def number_an_object(folder):
-    """A pickle of a few kB whose reader would make a list of 2**31 places."""
-    path = next(folder.rglob("*.doc2vec"))
-    path.write_bytes(b"\x80\x04]r\xff\xff\xff\x7f." + path.read_bytes())
-
-
-def ask_for_memory(folder):
-    """A pickle that says that a text of 2**62 bytes follows."""
-    next(folder.rglob("*.pkl")).write_bytes(b"\x80\x04\x8e" + b"\xff" * 7 + b"\x3f.")
-
-
 WRONG = {
-    "a length that is text": ("alignment", config("tokenizer_config.json", model_max_length="x"),
+    "a length that is text": ("transformers", config("tokenizer_config.json", model_max_length="x"),
                               "tokenizer_config.json: model_max_length is 'x', but should be a number"),
     "a length that is a list": ("cross-encoder", config("tokenizer_config.json", model_max_length=[None]),
                                 "tokenizer_config.json: model_max_length is '[None]', but should be a number"),
     "a length that is none": ("onnx", config("tokenizer_config.json", model_max_length=float("nan")),
                               "tokenizer_config.json: model_max_length is 'nan', but should be a number"),
-    "no padding token": ("bertscore", config("tokenizer_config.json", pad_token=None),
+    "no padding token": ("transformers", config("tokenizer_config.json", pad_token=None),
                          "tokenizer_config.json names no padding token: it should have pad_token"),
     "no padding of pairs": ("cross-encoder", config("tokenizer_config.json", pad_token=None),
                             "tokenizer_config.json names no padding token: it should have pad_token"),
     "a type that is a list": ("sentence-transformers", config("config.json", model_type=["bert"]), "cannot load"),
     "a base that is a list": ("peft", config("adapter_config.json", base_model_name_or_path=["x"]),
                               "adapter_config.json: base_model_name_or_path is \"['x']\", but should be text"),
-    "layers without end": ("alignment", config("config.json", num_hidden_layers=10**400),
+    "layers without end": ("transformers", config("config.json", num_hidden_layers=10**400),
                            "config.json: num_hidden_layers is more than 1,000, which is the limit"),
     "a share that is none": ("cross-encoder", config("config.json", hidden_dropout_prob=float("nan")),
                              "cannot score these pairs (RuntimeError: dropout probability"),
     "a tokenizer that panics": ("onnx", spoil_template, "cannot encode these texts (PanicException: "),
-    "a number too high": ("doc2vec", number_an_object, "the file numbers an object 2147483647, but has"),
-    "a text too long": ("infersent", ask_for_memory, "is not a file of weights written by torch.save"),
 }  # fmt: skip
 
 
@@ -400,7 +322,6 @@ def test_a_path_that_no_file_system_takes_is_a_model_that_is_not_there(name):
 
 OF = {
     "roberta": "transformers", "glove": "vectors", "fasttext": "vectors", "word2vec": "vectors", "sif": "vectors",
-    "laser2": "laser", "laser3": "laser",
 }  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 """What a path is taken for, --model-arg, what is lacking, and what a run says of the model that it used."""
 
-import dataclasses
 import json
 import re
 import shutil
@@ -36,9 +35,6 @@ KINDS = {
     "glove": ("vectors", "its name ends in .txt, as GloVe's do"),
     "fasttext": ("vectors", "its name ends in .vec, as fastText's do"),
     "word2vec": ("vectors", "its name ends in .bin, as word2vec's do"),
-    "doc2vec": ("doc2vec", "its name ends in .doc2vec"),
-    "laser2": ("laser", "its name says laser and ends in .pt"),
-    "infersent": ("infersent", "its name says infersent"),
 }
 
 
@@ -50,8 +46,7 @@ def test_a_path_is_taken_for_what_it_is_and_it_is_said_why(tmp_path, name):
     config = config_for(made.name, known_models())
     assert config.adapter == adapter
     assert config.description == f"loaded as a {ADAPTERS[adapter].what}: {why}"
-    given = {"vectors": made.options["vectors"]} if name == "infersent" else {}
-    model = load(with_args(config, given), device=Device("cpu"))
+    model = load(config, device=Device("cpu"))
     assert np.isfinite(model.encode(["the dog"])).all()
 
 
@@ -294,18 +289,13 @@ def test_every_extra_of_an_adapter_stands_in_pyproject():
 
 def test_files_that_are_not_there_are_named_with_where_they_can_be_had(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    entry = known_models()["infersent"]
-    assert where(entry) == (
-        False,
-        f"infersent1.pkl and glove.840B.300d.txt, from {entry.fetch}",
-    )
-    Path("infersent1.pkl").touch()
-    assert where(entry)[1].startswith("glove.840B.300d.txt, from ")
+    entry = known_models()["use"]
+    assert where(entry) == (False, f"universal-sentence-encoder_4, from {entry.fetch}")
     with pytest.raises(
         ModelError,
-        match=r"laser: laser2.pt does not exist. It is available from https.* --model=laser --model-arg name=PATH",
+        match=r"glove: glove.840B.300d.txt does not exist. It is available from https.* --model=glove --model-arg",
     ):
-        load(known_models()["laser"], device=Device("cpu"))
+        load(known_models()["glove"], device=Device("cpu"))
 
 
 def test_a_file_is_held_to_its_hash(tmp_path):
@@ -316,17 +306,6 @@ def test_a_file_is_held_to_its_hash(tmp_path):
     given = ModelConfig("m", name=made.name, adapter="vectors", sha256="beef")
     assert load(with_args(given, right), device=Device("cpu")).fingerprint()
     assert load(with_args(given, {"sha256": ""}), device=Device("cpu")).fingerprint()
-
-
-def test_files_that_options_name_are_held_to_their_hashes(tmp_path):
-    made = tiny_models.infersent(tmp_path)
-    right = file_sha256(Path(made.options["vectors"]))
-    assert load(dataclasses.replace(made, sha256={"vectors": right}), device=Device("cpu")).fingerprint()
-    with pytest.raises(ModelError, match=rf"{made.options['vectors']} does not have the SHA-256 beef"):
-        load(dataclasses.replace(made, sha256={"vectors": "beef"}), device=Device("cpu"))
-    missing = {**made.options, "vectors": str(tmp_path / "nowhere.txt")}
-    with pytest.raises(ModelError, match=r"nowhere.txt does not exist"):
-        load(dataclasses.replace(made, sha256={"vectors": "beef"}, options=missing), device=Device("cpu"))
 
 
 def test_files_in_a_folder_are_held_to_their_hashes(tmp_path):
@@ -411,15 +390,6 @@ def run(torch_once, tmp_path, monkeypatch, some_probes):
         return done, json.loads(path.read_text()) if path.exists() else None
 
     return run
-
-
-def test_doc2vec_is_trained_on_the_texts_of_the_run(run):
-    done, results = run("-m", "paraphrase", "--model=doc2vec", "--model-arg", "epochs=2")
-    assert done.exit_code in (0, 1), done.output
-    (model,) = results["models"]
-    assert model["how"]["epochs"] == 2
-    assert re.fullmatch(r"on the run's \d+ texts", model["how"]["trained"])
-    assert results["checks"]
 
 
 def test_a_model_of_no_numbers_is_found_out_before_anything_is_generated(run, tmp_path):

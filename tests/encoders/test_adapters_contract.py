@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from encheck.encoders import fake
-from encheck.encoders.adapters import ADAPTERS
+from encheck.encoders.adapters import adapter_of
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Encoder, batches_of
@@ -159,7 +159,7 @@ def test_it_says_how_it_is_used(model, entry):
     about = model.about()
     assert set(about) & {"prompt", "pooling", "trained", "version", "model", "code"}
     assert model.similarity == "cosine"
-    assert entry[1].adapter in ADAPTERS
+    assert adapter_of(entry[1].adapter)
 
 
 def texts(*, longest):
@@ -192,7 +192,7 @@ def test_a_text_of_unknown_words_alone_has_the_vector_that_it_has_in_company(mod
 
 @pytest.mark.parametrize(("examples", "longest"), [(3, 60), pytest.param(40, 10_000, marks=pytest.mark.long)])
 def test_a_prompt_is_what_stands_before_the_text(entry, examples, longest):
-    if "prompts" not in ADAPTERS[entry[1].adapter].takes:
+    if "prompts" not in adapter_of(entry[1].adapter).takes:
         return
     model = opened(dataclasses.replace(entry[1], prompts={"query": PROMPT}))
 

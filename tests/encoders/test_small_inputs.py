@@ -25,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("encoders")
 SECONDS, MEGABYTES = 10.0, 400
 
 
-NAMES = ("transformers", "sentence-transformers", "cross-encoder", "peft", "infersent", "laser2", "onnx", "model2vec")
+NAMES = ("transformers", "sentence-transformers", "cross-encoder", "peft", "onnx", "model2vec")
 
 
 @pytest.fixture(scope="module")
@@ -112,16 +112,6 @@ def overlapping(own):
         archive._didModify = True
 
 
-def expanded(own):
-    """A tensor of a billion numbers that are all one."""
-    import torch
-
-    path = next(own.glob("infersent*.pkl"))
-    state = torch.load(path, weights_only=True)
-    state["enc_lstm.weight_ih_l0"] = torch.zeros(1).expand(24, 10**8)
-    torch.save(state, path)
-
-
 def laughing(own):
     """A key of tuples of tuples, forty deep: hashing it takes 2 ** 40 steps."""
     tuples = b"".join(b"h%b\x86q%b" % (bytes([i]), bytes([i + 1])) for i in range(1, 41))
@@ -168,10 +158,8 @@ def template(found):
 ADAPTER = "adapter_config.json"
 HARMS = {
     "a deflated member": ("transformers", deflated, "pytorch_model.bin unpacks to more than it holds .*is compressed"),
-    "a deflated member of LASER": ("laser2", deflated, "laser2.pt unpacks to more than it holds"),
     "members that overlap": ("transformers", overlapping, "pytorch_model.bin unpacks to more .*members overlap"),
-    "a tensor that repeats a number": ("infersent", expanded, r"tensor of shape \(24, 100000000\) of fewer"),
-    "tuples of tuples": ("laser2", laughing, "laser2.pt is not a file of weights .*stand for more than 10,000,000"),
+    "tuples of tuples": ("transformers", laughing, "not a file of weights .*stand for more than 10,000,000"),
     "a billion labels": ("cross-encoder", changed("config.json", num_labels=10**9), "num_labels is more than 100,000"),
     "a billion labels of an encoder": ("transformers", changed("config.json", num_labels=10**9), "num_labels is more"),
     "labels that the head does not have": ("cross-encoder", changed("config.json", num_labels=10**5), "cross-encoder"),

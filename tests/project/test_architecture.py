@@ -135,6 +135,10 @@ def test_no_module_imports_itself_by_way_of_others():
     assert " imports ".join(cycle) == ""
 
 
+def test_nothing_imports_what_only_reproduces_a_paper():
+    assert [name for name, tree in modules() if "encheck_papers" in {i.partition(".")[0] for i in imported(tree)}] == []
+
+
 def is_strategy(name):
     """Strategies are hypothesis's own: nothing imports them but the tests that draw from them."""
     return name.startswith("encheck.strategies")

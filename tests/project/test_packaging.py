@@ -51,6 +51,23 @@ def test_models_yaml_of_the_wheel_is_the_clones(installed):
     assert packed == (ROOT / "models.yaml").read_bytes()
 
 
+def test_without_the_papers_a_run_and_a_gate_work_and_models_say_what_to_install(installed, tmp_path, some_probes):
+    def encheck(*args):
+        return run(installed[1], "-m", "encheck", *args, cwd=tmp_path)
+
+    probes = ("-m", "antonym", "-q", "--no-store", "--data", some_probes)
+    assert encheck("run", *probes, "--model=oracle").returncode == 0
+    gate = encheck("gate", "random", "oracle", *probes)
+    assert gate.returncode == 1, gate.stderr
+    assert "antonym" in gate.stdout
+    (tmp_path / "model.doc2vec").touch()
+    for model in ("laser", "simcse-bertscore", "./model.doc2vec"):
+        refused = encheck("run", *probes, f"--model={model}")
+        assert refused.returncode == 4
+        assert refused.stderr.count("pip install ./papers") == 1
+    assert "pip install ./papers" in encheck("models").stdout
+
+
 @pytest.mark.long  # `make docs` runs the README's commands from the wheel
 def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_path):
     python = installed[1]

@@ -49,7 +49,8 @@ def test_examples_of_a_help_text_become_shell_and_the_rest_stays():
 
 def test_the_contents_lead_to_every_page_once(conf):
     listed = [line for path in (ROOT / "docs").rglob("README.md") for line in listed_by(conf, path)]
-    pages = {str(path.relative_to(ROOT).with_suffix("")) for path in (ROOT / "docs").rglob("*.md")}
+    found = [path for folder in ("docs", "papers") for path in (ROOT / folder).rglob("*.md")]
+    pages = {str(path.relative_to(ROOT).with_suffix("")) for path in found}
     assert pages | {"README", "CONTRIBUTING", "CHANGELOG", "SECURITY"} == {"docs/README", *listed}
     assert len(set(listed)) == len(listed)
 

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
-import papers
 import papers_claims as claims
 import papers_measure as measure
 import papers_ours as ours
@@ -18,6 +17,7 @@ import papers_published as published
 import papers_runs as runs
 from papers_ours import Figure, Label, Measured
 
+import papers
 from encheck.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[2]

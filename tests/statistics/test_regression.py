@@ -12,7 +12,7 @@ from encheck.statistics.regression import by_development, by_nested_folds, by_tr
 @pytest.fixture(scope="module")
 def toolkit():
     """The toolkit's own answers (scikit-learn's path) on fixed vectors, with these vectors."""
-    from conftest import SHARED
+    from fixtures import SHARED
 
     path = SHARED / "oracles" / "senteval_lr.json"
     if not path.is_file():

@@ -35,6 +35,10 @@ class Adapter:
     options: Mapping[str, type | tuple[str, ...]] = field(default_factory=dict)
 
 
+# In papers/, a package of its own, whose models have entries in models.yaml.
+PAPERS = frozenset({"alignment", "bertscore", "doc2vec", "infersent", "laser"})
+
+
 def _of(module: str) -> str:
     return f"encheck.encoders.{module}"
 
@@ -105,29 +109,6 @@ ADAPTERS: Mapping[str, Adapter] = {
         "encheck[model2vec]",
         source="hub",
     ),
-    "doc2vec": Adapter(
-        _of("doc2vec.encoder:open_doc2vec"),
-        "Doc2Vec model of gensim",
-        ("sha256", "similarity"),
-        ("gensim",),
-        "encheck[gensim]",
-        source="optional",
-        options={"size": int, "window": int, "min_count": int, "epochs": int, "seed": int, "infer_epochs": int},
-    ),
-    "infersent": Adapter(
-        _of("infersent:InferSentEncoder"),
-        "InferSent state dict",
-        ("sha256", "similarity"),
-        options={"vectors": str, "version": int},
-    ),
-    "laser": Adapter(
-        _of("laser.encoder:LaserEncoder"),
-        "LASER encoder",
-        ("sha256", "similarity", "max_length"),
-        ("sentencepiece", "sacremoses"),
-        "encheck[laser]",
-        options={"spm": str, "codes": str, "vocabulary": str},
-    ),
     "savedmodel": Adapter(
         _of("savedmodel:SavedModelEncoder"),
         "TensorFlow SavedModel",
@@ -142,20 +123,6 @@ ADAPTERS: Mapping[str, Adapter] = {
         (*CODE, *TORCH),
         source="hub",
         options={"direction": ("forward", "both"), "positive": str, "activation": ("sigmoid", "identity")},
-    ),
-    "bertscore": Adapter(
-        _of("pairs.bertscore:BertScore"),
-        "encoder whose tokens are matched (BERTScore)",
-        (*CODE, "prompt", *TORCH),
-        source="hub",
-        options={"idf": bool, "layer": int},
-    ),
-    "alignment": Adapter(
-        _of("pairs.alignment:AlignmentScorer"),
-        "encoder whose predicate-argument spans are aligned",
-        (*CODE, "prompt", *TORCH),
-        source="hub",
-        options={"layer": int, "spacy_model": str, "matching": ("greedy", "one-to-one")},
     ),
     "lexical": Adapter(
         _of("pairs.lexical:LexicalScorer"),

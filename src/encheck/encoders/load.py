@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from encheck.encoders import importing as own
-from encheck.encoders.adapters import ADAPTERS, Adapter, adapter_of
+from encheck.encoders.adapters import ADAPTERS, PAPERS, Adapter, adapter_of
 from encheck.encoders.detect import detect
 from encheck.encoders.failing import in_a_line, named
 from encheck.encoders.files import WHOLE, refuse_endless
@@ -80,10 +80,9 @@ def as_fetched(config: ModelConfig) -> ModelConfig:
     if known is None or known.source != "hub" or _is_path(config.name):
         return config
     name, why = detect(folder_of(config))
-    found = ADAPTERS[name]
-    if name == config.adapter or found.source != "hub":
+    if name == config.adapter or ADAPTERS[name].source != "hub":
         return config
-    return dataclasses.replace(config, adapter=name, description=f"loaded as a {found.what}: {why}")
+    return dataclasses.replace(config, adapter=name, description=_description(name, why))
 
 
 def _config_of_path(model: str) -> ModelConfig:
@@ -95,8 +94,12 @@ def _config_of_path(model: str) -> ModelConfig:
         if exists(path):
             raise
         return ModelConfig(label=path.resolve().name, name=model)
-    taken = f"loaded as a {ADAPTERS[adapter].what}: {why}"
-    return ModelConfig(label=path.resolve().name, name=model, adapter=adapter, description=taken)
+    return ModelConfig(label=path.resolve().name, name=model, adapter=adapter, description=_description(adapter, why))
+
+
+def _description(adapter: str, why: str) -> str:
+    known = adapter_of(adapter)
+    return f"loaded as a {known.what if known else adapter}: {why}"
 
 
 def _is_path(model: str) -> bool:
@@ -121,6 +124,8 @@ def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha2
 def lacks(config: ModelConfig) -> str:
     """What must be installed before the adapter can work, as a command; empty if nothing is missing."""
     known = adapter_of(config.adapter)
+    if known is None and config.adapter in PAPERS:
+        return "pip install ./papers (in a clone of encheck)"
     missing = [module for module in known.modules if importlib.util.find_spec(module) is None] if known else []
     return f"pip install '{known.install}'" if known and missing else ""
 
@@ -231,11 +236,14 @@ def _packaged(config: ModelConfig) -> Path | None:
 
 def where(config: ModelConfig) -> tuple[bool, str]:
     """Whether a model can be loaded without a network, and from where or what it lacks; nothing is loaded."""
-    known = adapter_of(config.adapter) if config.name or config.adapter in ADAPTERS else None
-    if known is None:
+    is_ours = config.adapter in ADAPTERS or config.adapter in PAPERS
+    if not is_ours and not config.name:  # what a package offers is imported when it is loaded
         return True, config.adapter
     if remedy := lacks(config):
         return False, remedy
+    known = adapter_of(config.adapter)
+    if known is None:
+        return True, config.adapter
     if known.source == "url":
         key = config.options.get("key_env", "OPENAI_API_KEY")
         return False, f"a server at {config.name}, with the key in {key}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from encheck.encoders.adapters import ADAPTERS, adapter_of
+from encheck.encoders.adapters import ADAPTERS, PAPERS, adapter_of
 from encheck.encoders.entry_schema import text_fields, wrong_values
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.problems import problems
@@ -86,7 +86,8 @@ def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
         raise ConfigError(f"{path}:{_line(nodes, place)}: {problem}")
     fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     config = ModelConfig(label, **fields)
-    for name, problem in problems(config):
+    comes_along = path == packaged_models() and config.adapter in PAPERS  # their package is imported when one is loaded
+    for name, problem in () if comes_along else problems(config):
         raise ConfigError(f"{path}:{nodes[name][0] if name in nodes else line}: {problem}")
     return config
 
@@ -179,10 +180,11 @@ def known_models(own: Path | None = None) -> dict[str, ModelConfig]:
     UsageError for a package whose adapter has the name of a model or an adapter of encheck's.
     """
     entries = dict(_packaged())
-    packaged = entry_points.offered(entry_points.ADAPTERS, ours={*entries, *ADAPTERS})
+    packaged = entry_points.offered(entry_points.ADAPTERS, ours={*entries, *ADAPTERS} - PAPERS)
     entries |= {
         name: ModelConfig(name, adapter=name, description=f"from the package {entry_points.package_of(point)}")
         for name, point in packaged.items()
+        if name not in PAPERS
     }
     if own is not None and own.exists():
         entries |= read_models(own)

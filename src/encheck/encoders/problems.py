@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from encheck.encoders.adapters import ADAPTERS, DTYPES, POOLINGS, Adapter, adapter_of
+from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPERS, POOLINGS, Adapter, adapter_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import unknown
 from encheck.similarity import SIMILARITIES
@@ -28,10 +28,13 @@ WANTED: dict[type, str] = {
 def problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
     """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
     known = adapter_of(config.adapter)
+    if known is None and config.adapter in PAPERS:
+        return  # loading it says what to install
     if known is None and ":" not in config.adapter:
         packaged = entry_points.offered(entry_points.ADAPTERS, ours=ADAPTERS)
         if config.adapter not in packaged:
-            yield "adapter", unknown("adapter", config.adapter, [*ADAPTERS, *packaged, "package.module:Class"])
+            every = sorted({*ADAPTERS, *packaged, *PAPERS, "package.module:Class"})
+            yield "adapter", unknown("adapter", config.adapter, every)
             return
     if known and not config.name and known.source != "optional":
         yield "", f"model {config.label!r} has no name: give a folder or a hub id"

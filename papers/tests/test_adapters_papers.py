@@ -1,9 +1,8 @@
-"""The papers' encoders: Doc2Vec beside gensim, InferSent and LASER beside torch's modules, USE beside TensorFlow."""
+"""The papers' encoders: Doc2Vec beside gensim, InferSent and LASER beside torch's modules."""
 
 import argparse
 import os
 import pickle
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiny_models
+import tiny_papers
 
-from encheck.encoders.laser.bpe import Bpe
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.saved_graph import reaching_out
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError
+from encheck_papers.laser.bpe import Bpe
 
 pytestmark = pytest.mark.xdist_group("encoders")
 TEXTS = ["the dog sings", "a cat sleeps on the red dog.", "dog", "the dog in the cat"]
@@ -39,7 +38,7 @@ def test_a_file_of_gensims_gives_what_gensim_infers_from_the_same_start(tmp_path
 
     from gensim.models import doc2vec
 
-    config = tiny_models.doc2vec(tmp_path)
+    config = tiny_papers.doc2vec(tmp_path)
     ours = opened(config).encode(TEXTS)
     theirs = doc2vec.Doc2Vec.load(config.name)
     weak = doc2vec.pseudorandom_weak_vector
@@ -89,7 +88,7 @@ print(model.fingerprint(), model.encode(["the dog sings", "zebra", ""]).tobytes(
 
 @pytest.mark.long
 def test_two_processes_with_other_hash_seeds_give_the_same_bits():
-    here = str(Path(__file__).parents[1])
+    here = str(Path(tiny_models.__file__).parent)
     said = set()
     for seed in ("1", "2"):
         environment = os.environ | {"PYTHONHASHSEED": seed}
@@ -131,7 +130,7 @@ DOC2VEC = {
 
 @pytest.mark.parametrize(("harm", "expected"), DOC2VEC.values(), ids=DOC2VEC.keys())
 def test_a_doc2vec_file_that_is_broken_is_refused_with_its_name(tmp_path, harm, expected):
-    config = tiny_models.doc2vec(tmp_path)
+    config = tiny_papers.doc2vec(tmp_path)
     harm(Path(config.name))
     with pytest.raises(ModelError, match=expected) as caught:
         opened(config)
@@ -156,7 +155,7 @@ def infersent_by_hand(config, sentences):
 
 @pytest.mark.parametrize(("version", "begin", "end"), [(1, "<s>", "</s>"), (2, "<p>", "</p>")])
 def test_infersent_is_the_maximum_over_time_of_torchs_lstm(tmp_path, version, begin, end):
-    config = tiny_models.infersent(tmp_path, version=version)
+    config = tiny_papers.infersent(tmp_path, version=version)
     texts = [*TEXTS, "zebra", "the zebra"]
     words = [["the", "dog", "sings"], ["a", "cat", "sleeps", "on", "the", "red", "dog", "."], ["dog"]]
     words += [["the", "dog", "in", "the", "cat"], [], ["the"]]
@@ -165,7 +164,7 @@ def test_infersent_is_the_maximum_over_time_of_torchs_lstm(tmp_path, version, be
 
 
 def test_the_second_version_cuts_negations_as_moses_does(tmp_path):
-    ours = [opened(tiny_models.infersent(tmp_path, version=v)) for v in (1, 2)]
+    ours = [opened(tiny_papers.infersent(tmp_path, version=v)) for v in (1, 2)]
     assert [m.words("it isn't so") for m in ours] == [
         ["<s>", "it", "is", "n't", "so", "</s>"],
         ["<p>", "it", "isn", "'t", "so", "</p>"],
@@ -219,7 +218,7 @@ INFERSENT = {
 
 @pytest.mark.parametrize(("harm", "kind", "expected"), INFERSENT.values(), ids=INFERSENT.keys())
 def test_an_infersent_that_is_broken_is_refused_with_its_name(tmp_path, harm, kind, expected):
-    config = tiny_models.infersent(tmp_path)
+    config = tiny_papers.infersent(tmp_path)
     harm(Path(config.name))
     with pytest.raises(kind, match=expected) as caught:
         opened(config).encode(["the dog"])
@@ -230,7 +229,7 @@ def test_an_infersent_that_is_broken_is_refused_with_its_name(tmp_path, harm, ki
 def test_a_state_dict_that_would_call_something_is_refused_by_name_and_not_run(tmp_path, zipped):
     import torch
 
-    config = tiny_models.infersent(tmp_path)
+    config = tiny_papers.infersent(tmp_path)
     torch.save({"enc_lstm": Payload(tmp_path / "made")}, config.name, _use_new_zipfile_serialization=zipped)
     with pytest.raises(
         ModelError, match=r"is a pickle that would call posix.mkdir: it is not loaded. Remedy: save the weights"
@@ -240,7 +239,7 @@ def test_a_state_dict_that_would_call_something_is_refused_by_name_and_not_run(t
 
 
 def test_infersent_says_that_it_needs_vectors(tmp_path):
-    name = tiny_models.infersent(tmp_path).name
+    name = tiny_papers.infersent(tmp_path).name
     with pytest.raises(ModelError, match=r"InferSent needs word vectors. Remedy: --model-arg vectors=PATH"):
         opened(ModelConfig("t", name=name, adapter="infersent"))
 
@@ -261,7 +260,7 @@ def pieces_of(folder, text):
 def test_laser2_is_the_maximum_over_time_of_torchs_lstm(tmp_path):
     import torch
 
-    config = tiny_models.laser2(tmp_path)
+    config = tiny_papers.laser2(tmp_path)
     state = torch.load(config.name, weights_only=True)
     table = torch.nn.Embedding.from_pretrained(state["model"].pop("embed_tokens.weight"), padding_idx=1)
     lstm = torch.nn.LSTM(5, 4, 2, bidirectional=True)
@@ -289,7 +288,7 @@ def test_laser1_cuts_lower_cased_words_of_moses_by_its_codes(tmp_path):
     import torch
     from tokenizers import Tokenizer, models
 
-    config = tiny_models.laser1(tmp_path)
+    config = tiny_papers.laser1(tmp_path)
     known = torch.load(config.name, weights_only=True)["dictionary"]
     lines = (tmp_path / "93langs.fcodes").read_text("utf-8").splitlines()
     merges = [tuple(line.split(" ")[:2]) for line in lines]
@@ -330,7 +329,7 @@ def test_a_merged_piece_that_the_vocabulary_lacks_is_taken_apart_again():
     ids=["no codes", "no vocabulary", "no pairs", "another vocabulary"],
 )
 def test_a_laser1_that_is_broken_is_refused_with_its_name(tmp_path, harm, expected):
-    config = tiny_models.laser1(tmp_path)
+    config = tiny_papers.laser1(tmp_path)
     harm(tmp_path)
     with pytest.raises((EncoderError, ModelError), match=expected):
         opened(config).encode(["the dog"])
@@ -371,7 +370,7 @@ def sines(count):
 def test_laser3_is_the_maximum_over_torchs_transformer(tmp_path, first):
     import torch
 
-    config = tiny_models.laser3(tmp_path, first=first)
+    config = tiny_papers.laser3(tmp_path, first=first)
     with torch.serialization.safe_globals([argparse.Namespace]):
         model = torch.load(config.name, weights_only=True)["model"]
     stack = torchs_transformer(model, first=first)
@@ -385,13 +384,13 @@ def test_laser3_is_the_maximum_over_torchs_transformer(tmp_path, first):
 
 
 def test_laser_reads_punctuation_as_moses_and_control_characters_as_blanks(tmp_path):
-    model = opened(tiny_models.laser2(tmp_path))
+    model = opened(tiny_papers.laser2(tmp_path))
     first, second = model.encode(["the dog\u200b sings\u2026 \u201ccat\u201d", 'the dog  sings... "cat"'])
     assert np.abs(first - second).max() < 1e-6
 
 
 def test_laser_cuts_at_the_length_that_is_asked_for_and_says_so(tmp_path, caplog):
-    config = tiny_models.laser2(tmp_path)
+    config = tiny_papers.laser2(tmp_path)
     cut = opened(ModelConfig("t", name=config.name, adapter="laser", max_length=3))
     assert np.isfinite(cut.encode(["the dog sings on the cat", "a"])).all()
     assert cut.truncated == 1
@@ -452,155 +451,8 @@ LASER = {
 
 @pytest.mark.parametrize(("harm", "kind", "expected"), LASER.values(), ids=LASER.keys())
 def test_a_laser_that_is_broken_is_refused_with_its_name(tmp_path, harm, kind, expected):
-    config = tiny_models.laser3(tmp_path)
+    config = tiny_papers.laser3(tmp_path)
     harm(tmp_path)
     with pytest.raises(kind, match=expected) as caught:
         opened(config).encode(["the dog"])
     assert str(tmp_path) in str(caught.value)
-
-
-# SavedModel
-
-
-def test_a_savedmodel_gives_what_tensorflow_gives(tmp_path):
-    import tensorflow as tf
-
-    config = tiny_models.savedmodel(tmp_path)
-    theirs = tf.saved_model.load(config.name)
-    texts = [*TEXTS, "犬 😀", ""]
-    assert np.abs(opened(config).encode(texts) - theirs(tf.constant(texts)).numpy()).max() < 1e-6
-    served = opened(ModelConfig("t", name=config.name, adapter="savedmodel", options={"signature": "serving_default"}))
-    assert np.abs(served.encode(texts) - opened(config).encode(texts)).max() < 1e-6
-    assert "is a program" in served.about()["code"]
-
-
-def writing(folder):
-    """A SavedModel that writes a file when it is called."""
-    import tensorflow as tf
-
-    class Writes(tf.Module):
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
-        def __call__(self, texts):
-            tf.io.write_file(str(folder / "made"), "x")
-            return tf.one_hot(tf.strings.length(texts), 8)
-
-    tf.saved_model.save(Writes(), str(folder / "writes"))
-    return folder / "writes"
-
-
-def test_operators_that_reach_out_are_named_and_not_run_unless_trusted(tmp_path):
-    folder = writing(tmp_path)
-    with pytest.raises(
-        ModelError, match=r"saved_model.pb is a program that uses WriteFile, which is not run. If you trust it"
-    ):
-        opened(ModelConfig("t", name=str(folder), adapter="savedmodel"))
-    trusted = opened(ModelConfig("t", name=str(folder), adapter="savedmodel", trust_remote_code=True))
-    assert "WriteFile" in trusted.about()["code"]
-    assert trusted.encode(["the dog"]).shape == (1, 8)
-    assert (tmp_path / "made").exists()
-
-
-OTHERS = {
-    "saving": lambda ops, place: ops.SaveV2(prefix=place, tensor_names=["a"], shape_and_slices=[""], tensors=[[1.0]]),
-    "mapping": lambda ops, place: ops.ImmutableConst(dtype="uint8", shape=[4], memory_region_name=place),
-}
-
-
-@pytest.mark.parametrize(("name", "operator"), [("saving", "SaveV2"), ("mapping", "ImmutableConst")])
-def test_what_only_a_saver_may_do_is_refused_where_the_model_does_it(tmp_path, name, operator):
-    import tensorflow as tf
-
-    class Reaches(tf.Module):
-        def __init__(self):
-            self.table = tf.Variable(tf.ones([50, 8]))
-
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
-        def __call__(self, texts):
-            OTHERS[name](tf.raw_ops, str(tmp_path / "made"))
-            return tf.gather(self.table, tf.strings.to_hash_bucket_fast(texts, 50))
-
-    tf.saved_model.save(Reaches(), str(tmp_path / "reaches"))
-    with pytest.raises(ModelError, match=rf"saved_model.pb is a program that uses {operator}, which is not run"):
-        opened(ModelConfig("t", name=str(tmp_path / "reaches"), adapter="savedmodel")).encode(["the dog"])
-    assert not list(tmp_path.glob("made*"))
-
-
-def test_a_saver_that_the_model_calls_is_no_savers_own():
-    from tensorflow.core.protobuf import saved_model_pb2
-
-    saved = saved_model_pb2.SavedModel()
-    meta = saved.meta_graphs.add()
-    meta.saver_def.save_tensor_name, meta.saver_def.restore_op_name = "save:0", "restore"
-    node, function = meta.graph_def.node.add(), meta.graph_def.library.function.add()
-    node.name, node.op = "save", "PartitionedCall"
-    node.attr["f"].func.name = function.signature.name = "saves"
-    function.node_def.add().op = "SaveV2"
-    assert reaching_out(saved.SerializeToString()) == []
-    caller = meta.graph_def.library.function.add().node_def.add()
-    caller.op, caller.attr["f"].func.name = "PartitionedCall", "saves"
-    assert reaching_out(saved.SerializeToString()) == ["SaveV2"]
-    del meta.graph_def.library.function[1]
-    meta.signature_def["serving_default"].outputs["outputs"].name = "save:0"
-    assert reaching_out(saved.SerializeToString()) == ["SaveV2"]
-
-
-def test_the_saver_of_an_older_graph_is_passed_over_unless_the_model_leads_to_it():
-    from tensorflow.core.protobuf import saved_model_pb2
-
-    saved = saved_model_pb2.SavedModel()
-    meta = saved.meta_graphs.add()
-    meta.saver_def.save_tensor_name, meta.saver_def.restore_op_name = "save/control:0", "save/restore_all"
-    for name, operator in (("save/SaveV2", "SaveV2"), ("dense", "MatMul")):
-        node = meta.graph_def.node.add()
-        node.name, node.op = name, operator
-    assert reaching_out(saved.SerializeToString()) == []
-    meta.graph_def.node[1].input.append("^save/SaveV2")
-    assert reaching_out(saved.SerializeToString()) == ["SaveV2"]
-
-
-SAVEDMODEL = {
-    "missing": (shutil.rmtree, {}, ModelError, "does not exist"),
-    "another folder": (
-        lambda f: (f / "saved_model.pb").unlink(),
-        {},
-        ModelError,
-        "is not a SavedModel, or the copy is truncated",
-    ),
-    "empty": (lambda f: (f / "saved_model.pb").write_bytes(b""), {}, ModelError, "is empty"),
-    "cut off": (lambda f: tiny_models.cut(f / "saved_model.pb"), {}, EncoderError, "TensorFlow cannot load"),
-    "no variables": (lambda f: shutil.rmtree(f / "variables"), {}, EncoderError, "TensorFlow cannot load"),
-    "unknown signature": (
-        lambda _: None,
-        {"signature": "x"},
-        EncoderError,
-        "has no signature 'x'. There are: serving_default",
-    ),
-    "unknown output": (
-        lambda _: None,
-        {"signature": "serving_default", "output": "x"},
-        EncoderError,
-        "has no output 'x'. There are: outputs",
-    ),
-}
-
-
-@pytest.mark.parametrize(("harm", "options", "kind", "expected"), SAVEDMODEL.values(), ids=SAVEDMODEL.keys())
-def test_a_savedmodel_that_is_broken_is_refused_with_its_name(tmp_path, harm, options, kind, expected):
-    name = tiny_models.savedmodel(tmp_path).name
-    harm(Path(name))
-    with pytest.raises(kind, match=expected) as caught:
-        opened(ModelConfig("t", name=name, adapter="savedmodel", options=options)).encode(["the dog"])
-    assert name in str(caught.value)
-
-
-def test_a_savedmodel_of_something_else_is_refused(tmp_path):
-    import tensorflow as tf
-
-    class Images(tf.Module):
-        @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32)])
-        def __call__(self, image):
-            return image
-
-    tf.saved_model.save(Images(), str(tmp_path / "images"))
-    with pytest.raises(EncoderError, match="images does not take a list of texts"):
-        opened(ModelConfig("t", name=str(tmp_path / "images"), adapter="savedmodel")).encode(["the dog"])

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pairs.bertscore import TokenScorer, greedy
 from encheck.encoders.pairs.model import Floats, Pair
-from encheck.encoders.pairs.token_states import States
 from encheck.language.frames import frames_of, spans_of
 from encheck.language.parse import Parse
 from encheck.language.pipeline.load import Pipeline
+from encheck_papers.bertscore import TokenScorer, greedy
+from encheck_papers.token_states import States
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair, PairModel
-from encheck.encoders.pairs.token_states import States, TokenEncoder
 from encheck.encoders.text import whole
 from encheck.types import content_hash
+from encheck_papers.token_states import States, TokenEncoder
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device

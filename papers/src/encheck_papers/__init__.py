@@ -1,0 +1,1 @@
+"""What reproduces five papers on sentence encoders: their models, beside those of encheck."""

@@ -1,0 +1,79 @@
+"""What a path is taken for, entries of the papers' models, and a run with one of them."""
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny_papers
+from typer.testing import CliRunner
+
+from encheck.cli import app
+from encheck.encoders.adapters import PAPERS, adapter_of
+from encheck.encoders.detect import detect
+from encheck.encoders.load import Device, config_for, load, where
+from encheck.encoders.models_file import known_models, with_args
+from encheck.errors import ModelError
+from encheck.store import file_sha256
+
+KINDS = {
+    "doc2vec": ("doc2vec", "its name ends in .doc2vec"),
+    "laser2": ("laser", "its name says laser and ends in .pt"),
+    "infersent": ("infersent", "its name says infersent"),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_path_is_taken_for_what_it_is_and_it_is_said_why(tmp_path, name):
+    adapter, why = KINDS[name]
+    made = tiny_papers.BUILDERS[name](tmp_path)
+    assert detect(Path(made.name)) == (adapter, why)
+    config = config_for(made.name, known_models())
+    assert config.adapter == adapter
+    assert config.description == f"loaded as a {adapter_of(adapter).what}: {why}"
+    model = load(with_args(config, dict(made.options)), device=Device("cpu"))
+    assert np.isfinite(model.encode(["the dog"])).all()
+
+
+def test_encheck_knows_the_names_of_all_that_is_offered_here():
+    assert all(map(adapter_of, PAPERS))
+    assert {entry.adapter for entry in known_models().values()} >= PAPERS
+
+
+def test_files_that_are_not_there_are_named_with_where_they_can_be_had(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    entry = known_models()["infersent"]
+    assert where(entry) == (
+        False,
+        f"infersent1.pkl and glove.840B.300d.txt, from {entry.fetch}",
+    )
+    Path("infersent1.pkl").touch()
+    assert where(entry)[1].startswith("glove.840B.300d.txt, from ")
+    with pytest.raises(
+        ModelError,
+        match=r"laser: laser2.pt does not exist. It is available from https.* --model=laser --model-arg name=PATH",
+    ):
+        load(known_models()["laser"], device=Device("cpu"))
+
+
+def test_files_that_options_name_are_held_to_their_hashes(tmp_path):
+    made = tiny_papers.infersent(tmp_path)
+    right = file_sha256(Path(made.options["vectors"]))
+    assert load(dataclasses.replace(made, sha256={"vectors": right}), device=Device("cpu")).fingerprint()
+    with pytest.raises(ModelError, match=rf"{made.options['vectors']} does not have the SHA-256 beef"):
+        load(dataclasses.replace(made, sha256={"vectors": "beef"}), device=Device("cpu"))
+    missing = {**made.options, "vectors": str(tmp_path / "nowhere.txt")}
+    with pytest.raises(ModelError, match=r"nowhere.txt does not exist"):
+        load(dataclasses.replace(made, sha256={"vectors": "beef"}, options=missing), device=Device("cpu"))
+
+
+def test_doc2vec_is_trained_on_the_texts_of_the_run(torch_once, tmp_path, monkeypatch, some_probes):
+    monkeypatch.chdir(tmp_path)
+    asked = ("-m", "paraphrase", "--model=doc2vec", "--model-arg", "epochs=2", "--report-dir=out", "--no-store", "-q")
+    done = CliRunner().invoke(app, ["run", *asked, f"--data={some_probes}"])
+    assert done.exit_code in (0, 1), done.output
+    (model,) = json.loads(Path("out/results.json").read_text())["models"]
+    assert model["how"]["epochs"] == 2
+    assert re.fullmatch(r"on the run's \d+ texts", model["how"]["trained"])

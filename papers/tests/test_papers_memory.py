@@ -1,0 +1,21 @@
+"""Out of memory, simulated, in the encoders of the papers."""
+
+import pytest
+import tiny_papers
+from test_adapters_memory import *  # noqa: F403
+from test_adapters_memory import TEXTS
+
+from encheck.encoders.load import Device, load
+
+SAID = {
+    "infersent": "DefaultCPUAllocator: can't allocate memory",
+    "laser2": "std::bad_alloc",
+    "laser3": "[enforce fail] could not allocate",
+}
+
+
+@pytest.fixture(params=SAID)
+def model(request, tmp_path):
+    opened = load(tiny_papers.ENCODERS[request.param](tmp_path), device=Device("cpu"))
+    opened.encode(TEXTS[:1])  # loads it
+    return opened, SAID[request.param]
