@@ -35,7 +35,7 @@ def made(folder, base, *, features=("u", "v", "|u-v|"), classes=2, dimension=16)
 
 
 def opened(folder, **options):
-    return load(ModelConfig("tiny", name=str(folder), options=options), device=Device("cpu"))
+    return load(ModelConfig("tiny", "pair-head", str(folder), options=options), device=Device("cpu"))
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +71,13 @@ def test_pairs_are_scored_by_the_head_and_decided_by_its_argmax(headed):
     assert isinstance(model, HeadedEncoder)
     assert scored(model) == pytest.approx(powers[:, 1] / powers.sum(axis=1), abs=1e-5)
     assert (scored(model) >= model.decision).tolist() == (said.argmax(axis=1) == 1).tolist()
-    assert detect(headed) == ("sentence-transformers", "it has modules.json and pair_head: its head scores pairs")
+    assert detect(headed) == ("pair-head", "it has modules.json and pair_head: its head scores pairs")
     assert model.about()["head"] == "probability of class 1, by (u, v, |u-v|)"
+
+
+def test_an_entry_that_does_not_say_so_is_refused_and_never_taken_for_the_encoder_alone(headed):
+    with pytest.raises(ModelError, match=r"has a head over pairs.* Remedy: --model-arg adapter=pair-head"):
+        load(ModelConfig("tiny", name=str(headed)), device=Device("cpu"))
 
 
 def test_the_vectors_are_the_encoders_and_the_head_is_part_of_the_fingerprint(headed, base, tmp_path):

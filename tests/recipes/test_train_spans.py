@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import tiny
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import Device, config_for, load
 from encheck.errors import DataError, UsageError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
@@ -119,7 +118,7 @@ def test_a_finished_training_is_a_model_and_is_not_done_again(own, tmp_path, cap
     paper = json.loads((folder / "papers.json").read_text())
     assert paper["papers"][0]["value"] == 100 * first["test"]["f1"]
     assert paper["seed"] == 0
-    model = load(ModelConfig("it", name=str(folder)), device=Device("cpu"))
+    model = load(config_for(str(folder), {}), device=Device("cpu"))
     pairs = asked(own, "--pooling=pas")[0].parts.test
     u, v = (model.encode([getattr(pair, side) for pair in pairs]) for side in ("first", "second"))
     positive = model.score_vectors(u, v) >= model.decision

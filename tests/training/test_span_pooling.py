@@ -10,6 +10,7 @@ import tiny
 from tiny_models import change_json
 
 from encheck.encoders.checkpoints.span_pooling import MARKS, marks_of
+from encheck.encoders.detect import detect
 from encheck.encoders.load import Device, config_for, load
 from encheck.encoders.models_file import with_args
 from encheck.errors import DataError, EncoderError, ModelError, UsageError
@@ -186,6 +187,7 @@ def test_a_checkpoint_is_a_model_like_any_other(folder):
 
     expected = load_with_spans(folder, device="cpu").encode(TEXTS)
     ours = encoder(folder)
+    assert detect(folder) == ("pair-head", "it has modules.json with a pooling over spans")
     assert ours.encode(TEXTS) == pytest.approx(expected, abs=1e-5)
     assert ours.about()["spans"].startswith("predicate-argument, parsed by en_encheck")
     trusted = SentenceTransformer(str(folder), device="cpu", trust_remote_code=True)
@@ -266,7 +268,7 @@ def test_frames_take_the_place_of_the_parse(plain, folder, tmp_path):
 
 def test_options_of_spans_are_for_models_with_spans(plain):
     with pytest.raises(ModelError, match="missing belongs to a pooling over spans"):
-        encoder(plain, missing="parse")
+        encoder(plain, adapter="pair-head", missing="parse")
 
 
 def test_a_run_takes_parses_from_its_store(folder, tmp_path):

@@ -45,8 +45,14 @@ def _of(module: str) -> str:
 
 ADAPTERS: Mapping[str, Adapter] = {
     "sentence-transformers": Adapter(
-        _of("checkpoints.headed:open_checkpoint"),
+        _of("checkpoints.sentence_transformers:open_checkpoint"),
         "sentence-transformers checkpoint",
+        (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
+        source="hub",
+    ),
+    "pair-head": Adapter(
+        _of("checkpoints.headed:open_checkpoint"),
+        "sentence-transformers checkpoint with a head over pairs or a pooling over spans",
         (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
         source="hub",
         options={"head": str, "features": str, "positive": str, "frames": str, "missing": ("refuse", "parse")},

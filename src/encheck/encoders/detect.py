@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from encheck.encoders.checkpoints.folders import numbered_folders
-from encheck.encoders.checkpoints.pair_head import FOLDER
+from encheck.encoders.checkpoints.folders import listed_modules, numbered_folders
+from encheck.encoders.checkpoints.known import HEAD, SPAN_POOLING
 from encheck.encoders.files import read_json, value_of
 from encheck.errors import ModelError
 from encheck.system.paths import is_file, is_folder
 
 Found = tuple[str, str]
+PAIR_HEAD = "pair-head"
 SETTINGS = "config_sentence_transformers.json"
 LANGUAGE_MODELS = ("ForMaskedLM", "ForCausalLM", "LMHeadModel", "ForPreTraining")
 FILES = {
@@ -57,11 +58,10 @@ def _folder(folder: Path) -> Found | None:
     if "modules.json" in has:
         if read_json(folder / SETTINGS, dict).get("model_type") == "CrossEncoder":
             return "cross-encoder", f"its {SETTINGS} says CrossEncoder: it scores pairs"
-        head = f" and {FOLDER}: its head scores pairs" if FOLDER in has else ""
-        return "sentence-transformers", f"it has modules.json{head}"
+        return _with_modules(folder, "it has modules.json")
     weights = any(name.endswith((".safetensors", ".bin")) for name in has)
     if weights and (numbered := numbered_folders(folder)) and not _pair_head(folder):
-        return "sentence-transformers", f"it has {' and '.join(numbered)}, and has lost its modules.json"
+        return _with_modules(folder, f"it has {' and '.join(numbered)}, and has lost its modules.json")
     if "adapter_config.json" in has:
         return "peft", "it has adapter_config.json"
     if "saved_model.pb" in has:
@@ -69,6 +69,14 @@ def _folder(folder: Path) -> Found | None:
     if "config.json" in has and weights:
         return _by_config(folder)
     return None
+
+
+def _with_modules(folder: Path, why: str) -> Found:
+    if (folder / HEAD).exists():
+        return PAIR_HEAD, f"{why} and {HEAD}: its head scores pairs"
+    if any(isinstance(one, dict) and one.get("type") == SPAN_POOLING for one in listed_modules(folder)):
+        return PAIR_HEAD, f"{why} with a pooling over spans"
+    return "sentence-transformers", why
 
 
 def _by_config(folder: Path) -> Found:

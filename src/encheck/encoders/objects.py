@@ -124,7 +124,7 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
 
     def __init__(self, model: Any, name: str) -> None:
         TextEncoder.__init__(self, ModelConfig(label=name, name=name))
-        self.name, self.spans = name, None
+        self.name = name
         prompts = {key: text or "" for key, text in (model.prompts or {}).items()}
         self.prompt = prompts.get(model.default_prompt_name or "", "")
         self.prompts = {key: text for key, text in prompts.items() if text or self.prompt}

@@ -128,8 +128,9 @@ class TorchModel:
 
         if isinstance(model, CrossEncoderScorer):
             return cls(model, model.model)
-        if isinstance(model, SentenceTransformerEncoder) and len(model.models) == 1 and not model.spans:
-            return cls(model, model.models[0], model.models[0])
+        if isinstance(model, SentenceTransformerEncoder) and len(model.models) == 1:
+            known = all(type(module).__module__.startswith("sentence_transformers.") for module in model.models[0])
+            return cls(model, model.models[0], model.models[0]) if known else None
         if isinstance(model, TransformersEncoder) and len(model.models) == 1:
             return cls(model, model.models[0])
         return None

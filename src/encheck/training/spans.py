@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.encoders.checkpoints import span_pooling
 from encheck.encoders.checkpoints.pretrained import check_folder
-from encheck.encoders.checkpoints.spanned import load_modules, settings_of
+from encheck.encoders.checkpoints.spanned import load_spanned, settings_of
 from encheck.errors import ModelError
 from encheck.language.spans import BroughtFrames, ParsedSpans, SpanSource
 
@@ -57,7 +57,7 @@ def load_with_spans(
     check_folder(path)
     if settings_of(path) is None:
         raise ModelError(f"{path} has no pooling over spans. Remedy: SentenceTransformer({str(path)!r})")
-    return load_modules(path, spans=source, device=device)
+    return load_spanned(path, spans=source, device=device)
 
 
 def __getattr__(name: str) -> Any:

@@ -23,7 +23,7 @@ from encheck.encoders.checkpoints.pair_head import (
     read_state_head,
     state_file,
 )
-from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
+from encheck.encoders.checkpoints.spanned import SpanEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, ModelError
 
@@ -38,7 +38,7 @@ OPTIONS = ("features", "positive")
 
 def open_checkpoint(
     source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
-) -> SentenceTransformerEncoder:
+) -> SpanEncoder:
     """The encoder of a folder, with its head where it has one; `head: none` leaves it out, `head: FILE` names another.
 
     ModelError for options of a head where there is none.
@@ -51,10 +51,10 @@ def open_checkpoint(
             f"{given[0]} belongs to a head over pairs, and {source} has none. Remedy: name its file: "
             "--model-arg head=FILE"
         )
-    return SentenceTransformerEncoder(source, config, device=device, file_hash=file_hash)
+    return SpanEncoder(source, config, device=device, file_hash=file_hash)
 
 
-class PairHeadEncoder(SentenceTransformerEncoder):
+class PairHeadEncoder(SpanEncoder):
     """A checkpoint with a head; `positive` is the class that means "the same": the last of two."""
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:

@@ -30,6 +30,7 @@ LATER = (  # modules that stand after the first, in a folder of their own
     "WordWeights",
 )
 SPAN_POOLING = "encheck.training.SpanPooling"  # encheck's own, where checkpoints find it
+HEAD = "pair_head"  # the folder of a head over pairs
 
 
 def _older(package: str, names: Mapping[str, str]) -> Iterator[str]:

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.checkpoints.known import HEAD
 from encheck.encoders.files import COPY, check_weights, read_json, value_of
 from encheck.encoders.recurrent import read_state
 from encheck.errors import EncoderError, ModelError, unknown
 
-FOLDER = "pair_head"
+FOLDER = HEAD
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT = 1
 PARTS = ("u", "v", "|u-v|", "u*v")

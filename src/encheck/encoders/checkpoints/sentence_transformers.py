@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, slices, spread
-from encheck.encoders.checkpoints.folders import check_lost_modules, model_files, numbered_folders
+from encheck.encoders.checkpoints.folders import check_lost_modules, listed_modules, model_files, numbered_folders
 from encheck.encoders.checkpoints.honoured import refuse_ignored, refuse_kind
 from encheck.encoders.checkpoints.peft import check_adapter
 from encheck.encoders.checkpoints.pretrained import (
@@ -32,7 +32,7 @@ from encheck.encoders.checkpoints.pretrained import (
     quiet,
     sized_by,
 )
-from encheck.encoders.checkpoints.spanned import load_modules, module_folders, spans_of
+from encheck.encoders.detect import PAIR_HEAD, detect
 from encheck.encoders.files import WHOLE, check_growth, number_of, read_json, value_of
 from encheck.encoders.lengths import UNLIMITED
 from encheck.encoders.local import LocalEncoder
@@ -41,7 +41,6 @@ from encheck.encoders.pooling import pooling_file, stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError, unknown
 from encheck.similarity import SIMILARITIES
-from encheck.store import Store
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -61,6 +60,52 @@ def _prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
     if default is not None and str(default) not in {*prompts, "query", "document"}:  # these two there always are
         raise ModelError(f"{file}: default_prompt_name: {unknown('prompt', str(default), prompts)}")
     return prompts
+
+
+def module_folders(source: Path) -> list[tuple[str, str]]:
+    """The class and the folder of each module at the top of a checkpoint."""
+    listed = [one for one in listed_modules(source) if isinstance(one, dict)]
+    return [(str(one.get("type")), str(one.get("path") or "")) for one in listed]
+
+
+def load_modules(
+    source: Path,
+    *,
+    own: Mapping[str, Any] | None = None,
+    trust_remote_code: bool = False,
+    model_kwargs: Mapping[str, Any] | None = None,
+    **named: Any,
+) -> SentenceTransformer:
+    """The model of a checkpoint that sentence-transformers does not load whole: one without modules.json, or one with a
+    module of a class in `own`, by its name. `named` goes to SentenceTransformer. The folder should have been checked
+    (`check_folder`).
+    """
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.util import import_module_class
+
+    how = {"trust_remote_code": trust_remote_code, "model_kwargs": dict(model_kwargs or {})}
+    modules = []
+    for kind, folder in module_folders(source):
+        made: Any = (own or {}).get(kind) or import_module_class(
+            kind, str(source), trust_remote_code=trust_remote_code, local_files_only=True
+        )
+        modules.append(made.load(str(source), subfolder=folder, local_files_only=True, backend="torch", **how))
+    stored = read_json(source / "config_sentence_transformers.json", dict)
+    kept = ("prompts", "default_prompt_name", "similarity_fn_name", "truncate_dim")
+    given = {name: stored[name] for name in kept if stored.get(name) is not None}
+    return SentenceTransformer(modules=modules, **{**given, **{k: v for k, v in named.items() if v is not None}})
+
+
+def open_checkpoint(
+    source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
+) -> SentenceTransformerEncoder:
+    """The encoder of a folder; ModelError for one whose head or spans would be left out."""
+    if detect(source)[0] == PAIR_HEAD:
+        raise ModelError(
+            f"{source} has a head over pairs, or a pooling over spans. Remedy: --model-arg adapter={PAIR_HEAD}, or "
+            f"adapter: {PAIR_HEAD} in its entry"
+        )
+    return SentenceTransformerEncoder(source, config, device=device, file_hash=file_hash)
 
 
 class SentenceTransformerEncoder(LocalEncoder):
@@ -95,7 +140,6 @@ class SentenceTransformerEncoder(LocalEncoder):
                 config.label, self.pooling, pooling_file(source).relative_to(source), ", ".join(numbered),
             )  # fmt: skip
         self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
-        self.spans = spans_of(source, config.options, file_hash=file_hash)
 
     def _check_pooling(self) -> None:
         """ModelError if the entry says another pooling than the checkpoint has: it is not changed here."""
@@ -137,14 +181,12 @@ class SentenceTransformerEncoder(LocalEncoder):
     def how(self) -> list[str]:
         """Maximum length, dtype and dimension."""
         cut = [f"truncate_dim {self.config.truncate_dim}"] * bool(self.config.truncate_dim)
-        spans = [f"spans {self.spans.source.fingerprint}"] if self.spans else []
-        return [str(self.config.max_length), self.dtype, *cut, *spans]
+        return [str(self.config.max_length), self.dtype, *cut]
 
     def about(self) -> dict[str, Any]:
         """With the pooling, and the dimension that vectors are cut to."""
         bases = ", ".join(base.name for base in self.bases.values())
-        spans = self.spans.about() if self.spans else ""
-        said = {"pooling": self.pooling, "spans": spans, "truncate_dim": self.cut_to, "base": bases}
+        said = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}
         return super().about() | {name: value for name, value in said.items() if value}
 
     @cached_property
@@ -177,11 +219,6 @@ class SentenceTransformerEncoder(LocalEncoder):
         """Whether a module says so."""
         return any(kind.endswith(".Normalize") for kind, _ in module_folders(self.source))
 
-    def keep_parses_in(self, store: Store) -> None:
-        """Have the parses that its spans are read off kept there; nothing for a model without spans."""
-        if self.spans:
-            self.spans.english.store = store
-
     @property
     def devices(self) -> list[str]:
         """One or several."""
@@ -201,7 +238,6 @@ class SentenceTransformerEncoder(LocalEncoder):
 
     def _load(self, device: str) -> SentenceTransformer:
         import torch
-        from sentence_transformers import SentenceTransformer
 
         gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         try:
@@ -212,10 +248,7 @@ class SentenceTransformerEncoder(LocalEncoder):
                     "model_kwargs": {"dtype": getattr(torch, self.dtype)},
                     "truncate_dim": self.config.truncate_dim,
                 }
-                if self.spans or numbered_folders(self.source):
-                    model = load_modules(self.source, spans=self.spans.source if self.spans else None, **how)
-                else:
-                    model = SentenceTransformer(str(self.source), local_files_only=True, **how)
+                model = self.made(**how)
             if self.config.max_length:
                 model.max_seq_length = self.config.max_length
         except EncoderError:
@@ -229,6 +262,14 @@ class SentenceTransformerEncoder(LocalEncoder):
         self._check_tokens(model)
         return model.eval()
 
+    def made(self, **named: Any) -> SentenceTransformer:
+        """The model of the folder, with these arguments of SentenceTransformer."""
+        if numbered_folders(self.source):
+            return load_modules(self.source, **named)
+        from sentence_transformers import SentenceTransformer
+
+        return SentenceTransformer(str(self.source), local_files_only=True, **named)
+
     def _check_tokens(self, model: SentenceTransformer) -> None:
         """EncoderError if the tokenizer has tokens that the first module has no row for; some have no such table."""
         first: Any = model[0]
@@ -238,20 +279,18 @@ class SentenceTransformerEncoder(LocalEncoder):
             check_tokens(self.source, model.tokenizer, table.weight.shape[0])
             check_growth(self.source, model.tokenizer)
 
-    def _is_plain(self, prompt: str) -> bool:
+    def is_plain(self, prompt: str) -> bool:
         """Whether a vector is what the modules make of the tokens: no chat template, no prompt left out."""
         first = self.model[0]
         tokens = type(first).__name__ == "Transformer" and "message" not in getattr(first, "modality_config", {})
         leaves_out = prompt and not all(getattr(module, "include_prompt", True) for module in self.model)
-        return tokens and not leaves_out and not getattr(first, "processing_kwargs", {}) and not self.spans
+        return tokens and not leaves_out and not getattr(first, "processing_kwargs", {})
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Longest texts first, so that too little memory shows at once; as sentence-transformers where it must be."""
-        if self._is_plain(prompt):
+        if self.is_plain(prompt):
             yield from self._by_tokens([f"{prompt}{text}" for text in texts])
             return
-        if self.spans:
-            self.spans.prepare(self.models, texts)
 
         def run(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
             some = [texts[i] for i in positions]

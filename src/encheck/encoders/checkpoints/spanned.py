@@ -1,5 +1,4 @@
-"""sentence-transformers checkpoints that are loaded module by module: whose pooling is over spans, or that have lost
-their modules.json; and where spans come from.
+"""sentence-transformers checkpoints whose pooling is over spans, and where spans come from.
 
 sentence-transformers imports a module of another package only with `trust_remote_code`, which would let a checkpoint
 run any code. Here the one module that is encheck's own is loaded by its class, and everything else as it is there.
@@ -12,18 +11,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.encoders.checkpoints.folders import listed_modules
+from encheck.encoders.checkpoints import span_pooling
 from encheck.encoders.checkpoints.known import SPAN_POOLING
+from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder, load_modules, module_folders
 from encheck.encoders.checkpoints.span_pooling import SpanSettings, read_settings
-from encheck.encoders.files import read_json
+from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.protocol import Batch
 from encheck.errors import ModelError
 from encheck.language.english import English
 from encheck.language.pipeline.load import Pipeline
 from encheck.language.spans import BroughtFrames, ParsedSpans, SpanSource
+from encheck.store import Store
 from encheck.system.paths import typed
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+
+    from encheck.encoders.load import Device
 
 PARSE = "parse"
 
@@ -48,12 +52,6 @@ class Spans:
         if isinstance(self.source, BroughtFrames):
             return f"{self.settings.spans}, frames of {self.source.path.name}"
         return f"{self.settings.spans}, parsed by {self.english.pipeline.label}"
-
-
-def module_folders(source: Path) -> list[tuple[str, str]]:
-    """The class and the folder of each module at the top of a checkpoint."""
-    listed = [one for one in listed_modules(source) if isinstance(one, dict)]
-    return [(str(one.get("type")), str(one.get("path") or "")) for one in listed]
 
 
 def settings_of(source: Path) -> SpanSettings | None:
@@ -89,40 +87,48 @@ def spans_of(source: Path, options: Mapping[str, Any], *, file_hash: Callable[[P
     return Spans(settings, BroughtFrames(typed(str(frames)), otherwise=otherwise, file_hash=file_hash), english)
 
 
-def load_modules(
-    source: Path,
-    *,
-    spans: SpanSource | None = None,
-    trust_remote_code: bool = False,
-    model_kwargs: Mapping[str, Any] | None = None,
-    **named: Any,
-) -> SentenceTransformer:
-    """The model of a checkpoint that sentence-transformers does not load whole: one with a span pooling, or without
-    modules.json. `spans` says where spans come from, `named` goes to SentenceTransformer. The folder should have been
-    checked (`check_folder`).
+def load_spanned(source: Path, *, spans: SpanSource | None = None, **named: Any) -> SentenceTransformer:
+    """The model of a checked folder with a span pooling; `spans` says where spans come from, else the default store.
+
+    `named` goes to `load_modules`.
     """
-    from sentence_transformers import SentenceTransformer
-
-    how = {"trust_remote_code": trust_remote_code, "model_kwargs": dict(model_kwargs or {})}
-    modules = []
-    for kind, folder in module_folders(source):
-        made = _class_of(kind, source, trust_remote_code).load(
-            str(source), subfolder=folder, local_files_only=True, backend="torch", **how
-        )
-        if kind == SPAN_POOLING and spans is not None:
-            made.source = spans
-        modules.append(made)
-    stored = read_json(source / "config_sentence_transformers.json", dict)
-    kept = ("prompts", "default_prompt_name", "similarity_fn_name", "truncate_dim")
-    given = {name: stored[name] for name in kept if stored.get(name) is not None}
-    return SentenceTransformer(modules=modules, **{**given, **{k: v for k, v in named.items() if v is not None}})
+    model = load_modules(source, own={SPAN_POOLING: span_pooling.SpanPooling}, **named)
+    for module in model if spans is not None else ():
+        if isinstance(module, span_pooling.SpanPooling):
+            module.source = spans
+    return model
 
 
-def _class_of(kind: str, source: Path, trusted: bool) -> Any:
-    from sentence_transformers.util import import_module_class
+class SpanEncoder(SentenceTransformerEncoder):
+    """A checkpoint that may have a pooling over spans: `spans` is None where it has none."""
 
-    if kind == SPAN_POOLING:
-        from encheck.encoders.checkpoints import span_pooling
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        self.spans = spans_of(source, config.options, file_hash=file_hash)
 
-        return span_pooling.SpanPooling
-    return import_module_class(kind, str(source), trust_remote_code=trusted, local_files_only=True)
+    def how(self) -> list[str]:
+        """With where its spans come from."""
+        return [*super().how(), *([f"spans {self.spans.source.fingerprint}"] if self.spans else ())]
+
+    def about(self) -> dict[str, Any]:
+        """With its spans."""
+        return super().about() | ({"spans": self.spans.about()} if self.spans else {})
+
+    def keep_parses_in(self, store: Store) -> None:
+        """Have the parses that its spans are read off kept there; nothing for a model without spans."""
+        if self.spans:
+            self.spans.english.store = store
+
+    def made(self, **named: Any) -> SentenceTransformer:
+        """With its spans from where they should come."""
+        return load_spanned(self.source, spans=self.spans.source, **named) if self.spans else super().made(**named)
+
+    def is_plain(self, prompt: str) -> bool:
+        """Not with spans, which are found in texts."""
+        return not self.spans and super().is_plain(prompt)
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """With the spans of all texts found in one batch."""
+        if self.spans:
+            self.spans.prepare(self.models, texts)
+        yield from super().compute(texts, prompt)
