@@ -18,10 +18,10 @@ from training_options import count
 
 from encheck.datasets.load import load
 from encheck.errors import EncheckError
-from encheck.training.dino import Writer
-from encheck.training.dino_file import read_written
-from encheck.training.dino_pairs import SyntheticPair, training_pairs
 from encheck.types import content_hash
+from encheck_papers.dino import Writer
+from encheck_papers.dino_file import read_written
+from encheck_papers.dino_pairs import SyntheticPair, training_pairs
 
 DEFAULT = Writer("")
 

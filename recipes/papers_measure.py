@@ -23,7 +23,7 @@ from encheck.comparing.text_shift import of_one, text_tokens
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 from encheck.scoring.difficulty import difficulty
-from encheck.training.runs import RESULTS, SETTINGS
+from encheck_papers.runs import RESULTS, SETTINGS
 
 log = logging.getLogger("papers")
 EPSILONS = (-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3)
@@ -332,8 +332,8 @@ def flips(root: Path, model: str) -> Iterator[Measured]:
 
 def parameters(_root: Path, model: str) -> Iterator[Measured]:
     """Table 3: weights of the encoder, and what spans add at the paper's 768 dimensions, with a head on both."""
-    from encheck.training import PairHead, SpanPooling
-    from encheck.training.fit import encoder_to_train
+    from encheck_papers import PairHead, SpanPooling
+    from encheck_papers.fit import encoder_to_train
 
     size, parts = 768, ("|u-v|", "u*v")
     both, alone = SpanPooling(size), SpanPooling(size, sentence_mean=False)

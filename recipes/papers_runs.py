@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scipy.stats import t
 
 from encheck.errors import DataError
-from encheck.training.fit import Choices
+from encheck_papers.fit import Choices
 
 Raw = Mapping[str, Any]
 Of = tuple[str, str, str, str]  # paper, table, column, model

@@ -44,11 +44,12 @@ from encheck.scoring.pairs import SentencePair
 from encheck.statistics.paired import t_cdf, t_quantile
 from encheck.statistics.sharing import Sharing
 from encheck.system.files import write_text
-from encheck.training.cross_fitting import Logits, Sentences, cross_fitted
-from encheck.training.dino_pairs import smoothed
-from encheck.training.discriminator import Discriminator
-from encheck.training.reweighted_loss import reweighted_rows
-from encheck.training.reweighting import (
+from encheck.types import apply_edits, content_hash
+from encheck_papers.cross_fitting import Logits, Sentences, cross_fitted
+from encheck_papers.dino_pairs import smoothed
+from encheck_papers.discriminator import Discriminator
+from encheck_papers.reweighted_loss import reweighted_rows
+from encheck_papers.reweighting import (
     effective_sample_size,
     human_probability,
     kept_by_filter,
@@ -56,7 +57,6 @@ from encheck.training.reweighting import (
     random_weights,
     uniform,
 )
-from encheck.types import apply_edits, content_hash
 
 Floats = NDArray[np.float64]
 Figures = Mapping[str, float]
@@ -264,7 +264,7 @@ def trained(pool: Sequence[Pooled], weights: Floats, settings: Settings, seed: i
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
     from transformers import PrinterCallback, set_seed
 
-    from encheck.training import ReweightedCosineLoss
+    from encheck_papers import ReweightedCosineLoss
 
     set_seed(seed)
     model = loaded(settings.model)

@@ -29,8 +29,8 @@ from training_options import add_options, choices_of, set_threads
 
 from encheck.datasets.load import load
 from encheck.errors import EncheckError, UsageError
-from encheck.training.fit import CrossEncoder, fit_once
-from encheck.training.parts import Parts, joined, parts_of
+from encheck_papers.fit import CrossEncoder, fit_once
+from encheck_papers.parts import Parts, joined, parts_of
 
 EPOCHS = 3
 MAX_LENGTH = 128

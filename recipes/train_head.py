@@ -21,10 +21,10 @@ from typing import Any
 from training_options import add_options, choices_of, set_threads
 
 from encheck.datasets.load import load
-from encheck.encoders.checkpoints.pair_head import SBERT, checked_features
 from encheck.errors import EncheckError
-from encheck.training.fit import BiEncoder, Choices, encoder_to_train, fit_once
-from encheck.training.parts import Parts, parts_of
+from encheck_papers.fit import BiEncoder, Choices, encoder_to_train, fit_once
+from encheck_papers.pair_head import SBERT, checked_features
+from encheck_papers.parts import Parts, parts_of
 
 SLUGS = {"u": "u", "v": "v", "|u-v|": "diff", "u*v": "mult"}
 MAX_LENGTH = 128
@@ -44,7 +44,7 @@ def train_one(
     parts: Parts, *, model: str, features: Sequence[str], choices: Choices, folder: Path, keep_model: bool = True
 ) -> Results:
     """One training, or its results where it is finished."""
-    from encheck.training import PairHead
+    from encheck_papers import PairHead
 
     def make() -> BiEncoder:
         encoder = encoder_to_train(model, max_length=MAX_LENGTH)

@@ -37,11 +37,11 @@ from training_options import add_options, choices_of, count, set_threads, share_
 from encheck.datasets.load import load
 from encheck.errors import EncheckError, UsageError
 from encheck.language.english import English
-from encheck.language.spans import BroughtFrames, ParsedSpans, SpanSource
 from encheck.store import Store, default_path
 from encheck.system.files import write_text
-from encheck.training.fit import BiEncoder, Choices, encoder_to_train, fit_once
-from encheck.training.parts import Parts, parts_of
+from encheck_papers.fit import BiEncoder, Choices, encoder_to_train, fit_once
+from encheck_papers.parts import Parts, parts_of
+from encheck_papers.spans import BroughtFrames, ParsedSpans, SpanSource
 
 FEATURES = ("|u-v|", "u*v")
 ALONE = {"sentence_mean": False}
@@ -115,7 +115,7 @@ class Training:
 
     def make(self) -> BiEncoder:
         """The model with its head, with first weights by the seed."""
-        from encheck.training import PairHead, with_span_pooling
+        from encheck_papers import PairHead, with_span_pooling
 
         encoder = encoder_to_train(self.model, max_length=train_head.MAX_LENGTH)
         settings = KINDS[self.pooling].settings

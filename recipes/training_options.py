@@ -8,7 +8,7 @@ import os
 from dataclasses import fields
 from pathlib import Path
 
-from encheck.training.fit import Choices
+from encheck_papers.fit import Choices
 
 HELP = {
     "rate": "learning rate (the paper tunes over 2e-5, 3e-5, 5e-5)",

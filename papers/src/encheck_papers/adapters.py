@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from encheck.encoders.adapters import CODE, TORCH, Adapter
+from encheck.encoders.adapters import CODE, TEXT, TORCH, Adapter
 
 DOC2VEC = Adapter(
     "encheck_papers.doc2vec.encoder:open_doc2vec",
@@ -36,4 +36,11 @@ ALIGNMENT = Adapter(
     (*CODE, "prompt", *TORCH),
     source="hub",
     options={"layer": int, "spacy_model": str, "matching": ("greedy", "one-to-one")},
+)
+PAIR_HEAD = Adapter(
+    "encheck_papers.headed:open_checkpoint",
+    "sentence-transformers checkpoint with a head over pairs or a pooling over spans",
+    (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
+    source="hub",
+    options={"head": str, "features": str, "positive": str, "frames": str, "missing": ("refuse", "parse")},
 )

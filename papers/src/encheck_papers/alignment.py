@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair
-from encheck.language.frames import frames_of, spans_of
 from encheck.language.parse import Parse
 from encheck.language.pipeline.load import Pipeline
 from encheck_papers.bertscore import TokenScorer, greedy
+from encheck_papers.frames import frames_of, spans_of
 from encheck_papers.token_states import States
 
 if TYPE_CHECKING:

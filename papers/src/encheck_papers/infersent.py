@@ -19,11 +19,11 @@ from encheck.encoders.files import check_weights, must_exist
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
-from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
 from encheck.encoders.vectors.encoder import MIN_WORDS_TO_DOUBT, treebank_words
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError
 from encheck.system.paths import typed
+from encheck_papers.recurrent import lstm_of, max_over_time, read_state
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device

@@ -35,8 +35,8 @@ class Adapter:
     options: Mapping[str, type | tuple[str, ...]] = field(default_factory=dict)
 
 
-# In papers/, a package of its own, whose models have entries in models.yaml.
-PAPERS = frozenset({"alignment", "bertscore", "doc2vec", "infersent", "laser"})
+# Those of papers/, a package of its own: models.yaml has entries of theirs, and their files are recognised.
+PAPERS = frozenset({"alignment", "bertscore", "doc2vec", "infersent", "laser", "pair-head"})
 
 
 def _of(module: str) -> str:
@@ -49,13 +49,6 @@ ADAPTERS: Mapping[str, Adapter] = {
         "sentence-transformers checkpoint",
         (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
         source="hub",
-    ),
-    "pair-head": Adapter(
-        _of("checkpoints.headed:open_checkpoint"),
-        "sentence-transformers checkpoint with a head over pairs or a pooling over spans",
-        (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
-        source="hub",
-        options={"head": str, "features": str, "positive": str, "frames": str, "missing": ("refuse", "parse")},
     ),
     "transformers": Adapter(
         _of("checkpoints.transformers:TransformersEncoder"),

@@ -80,7 +80,8 @@ def as_fetched(config: ModelConfig) -> ModelConfig:
     if known is None or known.source != "hub" or _is_path(config.name):
         return config
     name, why = detect(folder_of(config))
-    if name == config.adapter or ADAPTERS[name].source != "hub":
+    found = adapter_of(name)
+    if name == config.adapter or (found and found.source != "hub"):
         return config
     return dataclasses.replace(config, adapter=name, description=_description(name, why))
 

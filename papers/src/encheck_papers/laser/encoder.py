@@ -21,11 +21,11 @@ from encheck.encoders.files import CUT_OFF, check_weights, must_exist
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
-from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
 from encheck.errors import EncoderError
 from encheck.system.paths import typed
 from encheck_papers.laser.bpe import Bpe
 from encheck_papers.laser.transformer import PUBLISHED, laser3
+from encheck_papers.recurrent import lstm_of, max_over_time, read_state
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device

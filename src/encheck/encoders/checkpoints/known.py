@@ -1,5 +1,5 @@
 """The names that a checkpoint's configuration may import by: sentence-transformers' classes, torch's activations, and
-encheck's own module.
+a module of papers/.
 
 No prefix is trusted: a name that is in none of these lists is code of the checkpoint's own.
 """
@@ -29,7 +29,7 @@ LATER = (  # modules that stand after the first, in a folder of their own
     *("CNN", "Dense", "Dropout", "LSTM", "LayerNorm", "Normalize", "Pooling", "SpanPooling", "WeightedLayerPooling"),
     "WordWeights",
 )
-SPAN_POOLING = "encheck.training.SpanPooling"  # encheck's own, where checkpoints find it
+SPAN_POOLING = "encheck_papers.SpanPooling"  # of papers/, where checkpoints find it
 HEAD = "pair_head"  # the folder of a head over pairs
 
 

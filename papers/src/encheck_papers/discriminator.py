@@ -1,6 +1,6 @@
 """A discriminator of machine-written sentences: RISE's first stage (COLING 2022, section 3).
 
-`encheck.training.cross_fitting` has it score texts that it was not trained on.
+`encheck_papers.cross_fitting` has it score texts that it was not trained on.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from encheck.encoders.checkpoints.pretrained import quiet
 from encheck.errors import ModelError, UsageError
 from encheck.scoring.folds import fold_of
 from encheck.system.scratch import Scratch
-from encheck.training.cross_fitting import Scorer, Sentences
-from encheck.training.reweighting import HUMAN
+from encheck_papers.cross_fitting import Scorer, Sentences
+from encheck_papers.reweighting import HUMAN
 
 Floats = NDArray[np.float64]
 Labelled = list[tuple[str, int]]  # texts with their class

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from encheck.encoders.checkpoints.known import HEAD
 from encheck.encoders.files import COPY, check_weights, read_json, value_of
-from encheck.encoders.recurrent import read_state
 from encheck.errors import EncoderError, ModelError, unknown
+from encheck_papers.recurrent import read_state
 
 FOLDER = HEAD
 CONFIG, WEIGHTS = "config.json", "model.safetensors"

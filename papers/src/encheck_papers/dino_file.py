@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import DataError
-from encheck.training.dino_pairs import Written
+from encheck_papers.dino_pairs import Written
 
 SETTINGS = "dino"
 log = logging.getLogger("encheck")

@@ -9,14 +9,14 @@ import pytest
 import tiny
 from tiny_models import change_json
 
-from encheck.encoders.checkpoints.span_pooling import MARKS, marks_of
 from encheck.encoders.detect import detect
 from encheck.encoders.load import Device, config_for, load
 from encheck.encoders.models_file import with_args
 from encheck.errors import DataError, EncoderError, ModelError, UsageError
-from encheck.language.spans import Structure
 from encheck.running.resources import resolve_models
 from encheck.store import Store
+from encheck_papers.span_pooling import MARKS, marks_of
+from encheck_papers.spans import Structure
 
 TEXTS = ["the dog sings", "a cat sleeps on the red dog and the blue cat sings under the dog", "", "!"]
 FRAMES = [{"sentence": TEXTS[0], "tokens": TEXTS[0].split(), "frames": [["B-ARG0", "I-ARG0", "B-V"]]}]
@@ -38,7 +38,7 @@ def spanned(plain, **settings):
     import torch
     from sentence_transformers import SentenceTransformer
 
-    from encheck.training import with_span_pooling
+    from encheck_papers import with_span_pooling
 
     torch.manual_seed(0)
     return with_span_pooling(SentenceTransformer(str(plain), device="cpu"), **settings)
@@ -62,7 +62,7 @@ def copied(folder, to, **settings):
 def pooling(dimension=16, **settings):
     import torch
 
-    from encheck.training import SpanPooling
+    from encheck_papers import SpanPooling
 
     torch.manual_seed(1)
     return SpanPooling(dimension, **settings)
@@ -106,7 +106,7 @@ def test_figures_are_those_of_the_reference(shared_data):
 
 
 def test_parameters_are_those_of_table_3():
-    from encheck.training import PairHead
+    from encheck_papers import PairHead
 
     alone, whole = pooling(768, sentence_mean=False), pooling(768)
     heads = [PairHead(d, features=("|u-v|", "u*v")).count_parameters() for d in (768, whole.get_embedding_dimension())]
@@ -145,7 +145,7 @@ def test_a_batch_gives_what_each_text_gives_alone(folder):
 def test_gradients_reach_the_attention_and_the_transformer(plain):
     import torch
 
-    from encheck.training import PairHead, PairHeadLoss
+    from encheck_papers import PairHead, PairHeadLoss
 
     model = spanned(plain)
     loss = PairHeadLoss(model, PairHead(32, features=("|u-v|", "u*v")))
@@ -183,7 +183,7 @@ def test_a_prompt_and_special_tokens_are_in_no_span(plain):
 def test_a_checkpoint_is_a_model_like_any_other(folder):
     from sentence_transformers import SentenceTransformer
 
-    from encheck.training import load_with_spans
+    from encheck_papers import load_with_spans
 
     expected = load_with_spans(folder, device="cpu").encode(TEXTS)
     ours = encoder(folder)
@@ -196,7 +196,7 @@ def test_a_checkpoint_is_a_model_like_any_other(folder):
         assert again.encode(TEXTS) == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("named", ["encheck.training.PairHead", "encheck.SpanPooling", "mine.SpanPooling"])
+@pytest.mark.parametrize("named", ["encheck_papers.PairHead", "encheck.SpanPooling", "mine.SpanPooling"])
 def test_no_other_module_of_ours_is_imported(folder, tmp_path, named):
     other = copied(folder, tmp_path / "other")
     told = json.loads((other / "modules.json").read_text())
@@ -249,7 +249,7 @@ def test_a_half_written_pooling_is_refused(folder, tmp_path):
 
 
 def test_frames_take_the_place_of_the_parse(plain, folder, tmp_path):
-    from encheck.training import BroughtFrames, load_with_spans
+    from encheck_papers import BroughtFrames, load_with_spans
 
     path = tmp_path / "frames.jsonl"
     path.write_text(json.dumps(FRAMES[0]) + "\n")

@@ -19,10 +19,10 @@ from encheck.encoders.models_file import packaged_models, read_models
 from encheck.errors import DataError, UsageError
 from encheck.ids import ItemId
 from encheck.scoring.pairs import SentencePair
-from encheck.training import PairHead, PairHeadLoss, with_span_pooling
-from encheck.training.fit import BiEncoder, Choices, CrossEncoder, Figures, _trained, encoder_to_train, fit_once
-from encheck.training.parts import joined, parts_of
-from encheck.training.runs import finished, write_results, writing
+from encheck_papers import PairHead, PairHeadLoss, with_span_pooling
+from encheck_papers.fit import BiEncoder, Choices, CrossEncoder, Figures, _trained, encoder_to_train, fit_once
+from encheck_papers.parts import joined, parts_of
+from encheck_papers.runs import finished, write_results, writing
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
 import train_cross_encoder

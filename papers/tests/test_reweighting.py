@@ -8,10 +8,10 @@ import pytest
 import tiny
 
 from encheck.errors import ModelError, UsageError
-from encheck.training.cross_fitting import Logits, Sentences, cross_fitted, on_own_training_data
-from encheck.training.discriminator import Discriminator, truncated
-from encheck.training.reweighted_loss import reweighted_rows, weighted_squares
-from encheck.training.reweighting import (
+from encheck_papers.cross_fitting import Logits, Sentences, cross_fitted, on_own_training_data
+from encheck_papers.discriminator import Discriminator, truncated
+from encheck_papers.reweighted_loss import reweighted_rows, weighted_squares
+from encheck_papers.reweighting import (
     effective_sample_size,
     human_probability,
     kept_by_filter,
@@ -225,7 +225,7 @@ def test_the_trainer_follows_the_weights(tmp_path):
         SentenceTransformerTrainingArguments,
     )
 
-    from encheck.training import ReweightedCosineLoss
+    from encheck_papers import ReweightedCosineLoss
 
     cosines = []
     for weights in ([1, 0], [0, 1]):
@@ -245,7 +245,7 @@ def test_the_trainer_follows_the_weights(tmp_path):
 def test_labels_without_weights_are_refused():
     import torch
 
-    from encheck.training import ReweightedCosineLoss
+    from encheck_papers import ReweightedCosineLoss
 
     loss = ReweightedCosineLoss(lambda features: {"sentence_embedding": features["vectors"]})
     with pytest.raises(ValueError, match=r"labels have shape \(2,\), but should have \[2, 2\]: similarity and weight"):

@@ -5,7 +5,7 @@
 
 For each text and label the model goes on after a prompt: an instruction, the text in quotes, and an opening quote. What
 it writes up to the closing quote is the second text. Labels of a higher similarity are counter-labels
-(`encheck.training.self_debiasing`): the text for 0.5 should fit the instruction for 0.5 better than that for 1.
+(`encheck_papers.self_debiasing`): the text for 0.5 should fit the instruction for 0.5 better than that for 1.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from encheck.encoders.checkpoints.pretrained import quiet
 from encheck.errors import ModelError, UsageError
-from encheck.training.dino_file import begun
-from encheck.training.dino_pairs import Written
-from encheck.training.self_debiasing import QUOTE, processors, stopping
 from encheck.types import content_hash
+from encheck_papers.dino_file import begun
+from encheck_papers.dino_pairs import Written
+from encheck_papers.self_debiasing import QUOTE, processors, stopping
 
 TEXT = "{text}"
 INSTRUCTIONS: Mapping[float, str] = {

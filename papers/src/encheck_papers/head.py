@@ -16,7 +16,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from encheck.encoders.checkpoints.pair_head import (
+from encheck.errors import UsageError
+from encheck.system.files import whole, write_text
+from encheck_papers.pair_head import (
     CONFIG,
     FOLDER,
     SBERT,
@@ -26,8 +28,6 @@ from encheck.encoders.checkpoints.pair_head import (
     part_of,
     read_head,
 )
-from encheck.errors import UsageError
-from encheck.system.files import whole, write_text
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer

@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.encoders.checkpoints import span_pooling
 from encheck.encoders.checkpoints.pretrained import check_folder
-from encheck.encoders.checkpoints.spanned import load_spanned, settings_of
 from encheck.errors import ModelError
-from encheck.language.spans import BroughtFrames, ParsedSpans, SpanSource
+from encheck_papers import span_pooling
+from encheck_papers.spanned import load_spanned, settings_of
+from encheck_papers.spans import BroughtFrames, ParsedSpans, SpanSource
 
 __all__ = ["BroughtFrames", "ParsedSpans", "load_with_spans", "with_span_pooling"]
 

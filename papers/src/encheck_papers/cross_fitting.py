@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from encheck.errors import UsageError
 from encheck.scoring.folds import fold_of
-from encheck.training.reweighting import HUMAN
+from encheck_papers.reweighting import HUMAN
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from encheck.errors import UsageError
-from encheck.training.reweighting import checked
+from encheck_papers.reweighting import checked
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -79,7 +79,7 @@ def _loss_class() -> type:
             if labels.shape != (len(first), 2):
                 raise ValueError(
                     f"labels have shape {tuple(labels.shape)}, but should have [{len(first)}, 2]: similarity and "
-                    "weight of each pair. encheck.training.reweighted_loss.reweighted_rows makes such columns"
+                    "weight of each pair. encheck_papers.reweighted_loss.reweighted_rows makes such columns"
                 )
             cosines, given = torch.cosine_similarity(first, second), labels.to(first.dtype)
             return weighted_squares(cosines, given[:, 0], given[:, 1], normalise=self.normalise)

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from encheck.errors import DataError
 from encheck.language.english import English
-from encheck.language.frames import Frame, frames_of, spans_of
 from encheck.language.parse import Parse
 from encheck.store import file_sha256
 from encheck.system.documents import parsed, text_of
+from encheck_papers.frames import Frame, frames_of, spans_of
 
 KINDS = ("predicate-argument", "continuous", "random", "all")
 AT_ONCE = 2_000  # texts whose parses are in memory together

@@ -9,12 +9,12 @@ import tiny
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.encoders.checkpoints.pair_head import FOLDER, Head
 from encheck.encoders.detect import detect
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, ModelError
+from encheck_papers.pair_head import FOLDER, Head
 
 FIRST = ["the dog sings", "red", "the dog sings", "a cat"]
 SECOND = ["a cat sleeps on", "blue under the cat", "the dog sings on", "a cat"]
@@ -24,7 +24,7 @@ def made(folder, base, *, features=("u", "v", "|u-v|"), classes=2, dimension=16)
     """A copy of a checkpoint with a head of large random weights."""
     import torch
 
-    from encheck.training import PairHead
+    from encheck_papers import PairHead
 
     torch.manual_seed(3)
     shutil.copytree(base, folder)
@@ -53,7 +53,7 @@ def logits(folder):
     import torch
     from sentence_transformers import SentenceTransformer
 
-    from encheck.training import PairHead
+    from encheck_papers import PairHead
 
     model = SentenceTransformer(str(folder), device="cpu")
     u, v = (model.encode(texts, convert_to_tensor=True) for texts in (FIRST, SECOND))

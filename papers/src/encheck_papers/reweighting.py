@@ -1,7 +1,7 @@
 """Weights for training pairs of which some are machine-made: RISE (COLING 2022), its variants, and its controls.
 
-A weight stands for one pair, shape [n]. Everything here is arithmetic on arrays: `encheck.training.discriminator` gives
-the logits, `encheck.training.reweighted_loss` takes the weights.
+A weight stands for one pair, shape [n]. Everything here is arithmetic on arrays: `encheck_papers.discriminator` gives
+the logits, `encheck_papers.reweighted_loss` takes the weights.
 
 A gain of RISE over equal weights has three explanations: the right pairs weigh more; fewer pairs weigh anything; or the
 steps are smaller, since the published loss is divided by no sum of weights (under Adam, which divides the scale of the

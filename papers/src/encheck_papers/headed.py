@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.checkpoints.pair_head import (
+from encheck.encoders.model_config import ModelConfig
+from encheck.errors import EncoderError, ModelError
+from encheck_papers.pair_head import (
     FOLDER,
     SBERT,
     Head,
@@ -23,9 +25,7 @@ from encheck.encoders.checkpoints.pair_head import (
     read_state_head,
     state_file,
 )
-from encheck.encoders.checkpoints.spanned import SpanEncoder
-from encheck.encoders.model_config import ModelConfig
-from encheck.errors import EncoderError, ModelError
+from encheck_papers.spanned import SpanEncoder
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.encoders.checkpoints import span_pooling
 from encheck.encoders.checkpoints.known import SPAN_POOLING
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder, load_modules, module_folders
-from encheck.encoders.checkpoints.span_pooling import SpanSettings, read_settings
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import ModelError
 from encheck.language.english import English
 from encheck.language.pipeline.load import Pipeline
-from encheck.language.spans import BroughtFrames, ParsedSpans, SpanSource
 from encheck.store import Store
 from encheck.system.paths import typed
+from encheck_papers import span_pooling
+from encheck_papers.span_pooling import SpanSettings, read_settings
+from encheck_papers.spans import BroughtFrames, ParsedSpans, SpanSource
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -22,9 +22,9 @@ from encheck.encoders.files import COPY, check_weights, read_json
 from encheck.encoders.pooling import mean
 from encheck.errors import ModelError, UsageError, unknown
 from encheck.language.english import English
-from encheck.language.spans import KINDS, Cache, Membership, ParsedSpans, SpanSource, Structure, chosen
 from encheck.store import Store, default_path
 from encheck.system.files import whole, write_text
+from encheck_papers.spans import KINDS, Cache, Membership, ParsedSpans, SpanSource, Structure, chosen
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -7,10 +7,10 @@ import pytest
 import tiny
 
 from encheck.errors import DataError, ModelError, UsageError
-from encheck.training.dino import INSTRUCTIONS, Writer
-from encheck.training.dino_file import read_written
-from encheck.training.dino_pairs import SyntheticPair, Written, smoothed, training_pairs
-from encheck.training.self_debiasing import debiased, drawn
+from encheck_papers.dino import INSTRUCTIONS, Writer
+from encheck_papers.dino_file import read_written
+from encheck_papers.dino_pairs import SyntheticPair, Written, smoothed, training_pairs
+from encheck_papers.self_debiasing import debiased, drawn
 
 SPECIAL = ["<pad>", "<end>", "<unk>"]
 TEXTS = ["the cat sings", "a red dog", "the dog sleeps on a cat"]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tiny
 
-from encheck.encoders.checkpoints.pair_head import FOLDER, PARTS
 from encheck.errors import ModelError, UsageError
+from encheck_papers.pair_head import FOLDER, PARTS
 
 BOTH_WAYS = ("|u-v|", "u*v")
 TEXTS = ["the dog sings", "a cat sleeps on", "red", "blue under the cat"]
@@ -31,7 +31,7 @@ def model(folder):
 def head(**named):
     import torch
 
-    from encheck.training import PairHead
+    from encheck_papers import PairHead
 
     torch.manual_seed(0)
     return PairHead(16, **named)
@@ -64,7 +64,7 @@ def test_order_matters_only_where_a_vector_is_read_alone():
 
 
 def test_parameters_are_counted_as_table_3_counts_them():
-    from encheck.training import PairHead
+    from encheck_papers import PairHead
 
     plain, with_spans = (PairHead(d, features=BOTH_WAYS).count_parameters() for d in (768, 2 * 768))
     attention_over_spans = 768
@@ -88,7 +88,7 @@ def test_a_head_that_cannot_be_is_refused(wrong, said):
 
 
 def test_vectors_of_another_shape_are_refused(model):
-    from encheck.training import PairHead, PairHeadLoss
+    from encheck_papers import PairHead, PairHeadLoss
 
     u, v = vectors()
     with pytest.raises(UsageError, match=r"u has shape \(5, 8\) and v \(5, 8\), but both should be \[pairs, 16\]"):
@@ -100,7 +100,7 @@ def test_vectors_of_another_shape_are_refused(model):
 
 
 def test_a_saved_head_is_read_back_and_pickled_as_it_was(tmp_path):
-    from encheck.training import PairHead
+    from encheck_papers import PairHead
 
     u, v = vectors()
     made = head(features=BOTH_WAYS)
@@ -112,7 +112,7 @@ def test_a_saved_head_is_read_back_and_pickled_as_it_was(tmp_path):
 
 
 def test_what_saves_the_model_saves_the_head(model, tmp_path):
-    from encheck.training import PairHead, PairHeadLoss
+    from encheck_papers import PairHead, PairHeadLoss
 
     made = PairHeadLoss(model, head()).head
     model.save_pretrained(str(tmp_path / "a"))
@@ -129,8 +129,8 @@ def test_what_saves_the_model_saves_the_head(model, tmp_path):
 
 
 def test_a_head_whose_writing_was_cut_off_is_half_written(tmp_path, monkeypatch):
-    from encheck.training import PairHead
-    from encheck.training import head as module
+    from encheck_papers import PairHead
+    from encheck_papers import head as module
 
     head().save(tmp_path)
     monkeypatch.setattr(module, "write_text", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
@@ -143,7 +143,7 @@ def test_a_head_whose_writing_was_cut_off_is_half_written(tmp_path, monkeypatch)
 def test_rare_classes_can_weigh_more(model):
     import torch
 
-    from encheck.training import PairHeadLoss
+    from encheck_papers import PairHeadLoss
 
     made, labels = head(), torch.tensor([0, 0, 0, 1])
     columns = [model.preprocess(TEXTS), model.preprocess(TEXTS[::-1])]
@@ -165,7 +165,7 @@ def test_the_best_checkpoint_brings_its_own_head(model, tmp_path):
     from sentence_transformers import SentenceTransformerTrainingArguments
     from sentence_transformers.evaluation import SentenceEvaluator
 
-    from encheck.training import PairHead, PairHeadLoss, PairHeadTrainer
+    from encheck_papers import PairHead, PairHeadLoss, PairHeadTrainer
 
     class Falling(SentenceEvaluator):
         """The first checkpoint is the best."""

@@ -33,13 +33,13 @@ from encheck.encoders.models_file import known_models
 from encheck.errors import UsageError
 from encheck.scoring.pairs import SentencePair
 from encheck.system.scratch import Scratch
-from encheck.training.parts import Parts
-from encheck.training.runs import CHECKPOINT, finished, write_results, writing
+from encheck_papers.parts import Parts
+from encheck_papers.runs import CHECKPOINT, finished, write_results, writing
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from encheck.training.head import _PairHead
+    from encheck_papers.head import _PairHead
 
 METRIC = "f1"
 Said = NDArray[np.bool_]
@@ -191,7 +191,7 @@ class BiEncoder:
     @property
     def starts_at_random(self) -> str:
         """The head, and a pooling over spans."""
-        from encheck.encoders.checkpoints.span_pooling import SpanPooling
+        from encheck_papers.span_pooling import SpanPooling
 
         pooled = (rf"|^model\.{i}\." for i, module in enumerate(self.model) if isinstance(module, SpanPooling))
         return r"^head\." + "".join(pooled)
@@ -201,7 +201,7 @@ class BiEncoder:
 
         Checkpoints lie in a temporary folder. The trainer needs the packages `accelerate` and `datasets`.
         """
-        from encheck.training.head import __getattr__ as made
+        from encheck_papers.head import __getattr__ as made
 
         loss = made("PairHeadLoss")(self.model, self.head)
         return _trained(made("PairHeadTrainer"), "SentenceTransformer", self, loss, parts, choices)

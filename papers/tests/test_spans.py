@@ -7,10 +7,10 @@ import pytest
 
 from encheck.errors import DataError
 from encheck.language.english import English
-from encheck.language.frames import frames_of, spans_of
 from encheck.language.pipeline.load import Pipeline
-from encheck.language.spans import BroughtFrames, Cache, ParsedSpans, Structure, chosen, read_frames
 from encheck.store import Store
+from encheck_papers.frames import frames_of, spans_of
+from encheck_papers.spans import BroughtFrames, Cache, ParsedSpans, Structure, chosen, read_frames
 
 SOLD = "They sold bread at the station"
 SPANS = [["They", "sold"], ["sold", "bread"], ["sold", "at", "the", "station"]]
