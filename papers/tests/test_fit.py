@@ -24,7 +24,7 @@ from encheck_papers.fit import BiEncoder, Choices, CrossEncoder, Figures, _train
 from encheck_papers.parts import joined, parts_of
 from encheck_papers.runs import finished, write_results, writing
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "recipes"))
 import train_cross_encoder
 import train_head
 

@@ -121,7 +121,7 @@ class BroughtFrames:
             raise DataError(
                 f"{self.path} has no frames for {len(missing)} of {len(set(texts))} texts, first for "
                 f"{missing[0][:80]!r}. Remedy: frames of these texts too, or have them parsed: missing=parse "
-                "(--model-arg missing=parse in a run, --missing parse in recipes/train_spans.py)"
+                "(--model-arg missing=parse in a run, --missing parse in papers/recipes/train_spans.py)"
             )
         made = self.otherwise.structures(missing) if missing and self.otherwise else {}
         return {text: self._known[text] if text in self._known else made[text] for text in texts}

@@ -1,0 +1,103 @@
+"""The tables of the five papers, with our figures beside them.
+
+    python papers/recipes/papers.py all                        # from the record, published/ours.json
+    python papers/recipes/papers.py 004 --data DIR             # measure anew what needs no training
+    python papers/recipes/papers.py 003 --data DIR --model ./my-model
+    python papers/recipes/papers.py 002 --runs RUNS            # with the figures of trainings (see papers_runs.py)
+    python papers/recipes/papers.py all --data DIR --record    # keep what was measured, and write the page
+    python papers/recipes/papers.py all --write                # write papers/docs/reproduction.md of it
+
+DIR holds the corpora as distributed: mrpc, stsbenchmark, sts12-16, qqp, paws_wiki, pit2015, twitter_url,
+semeval2016_task3, semeval2017_task3. What is not there is left out, and a warning names it. 000: Peng, Weir and Weeds
+2023; 001: RISE; 002: Predicate-Argument Based Bi-Encoder; 003: Mahajan et al. 2023; 004: Peinelt et al. 2019.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import papers_ours
+from papers_ours import Measured
+from papers_page import page, paper_section, summary
+from papers_published import PAPERS
+
+from encheck.errors import EncheckError, UsageError, unknown
+
+PAGE = Path(__file__).resolve().parents[1] / "docs/reproduction.md"
+
+
+def measure(papers: Sequence[str], root: Path, models: Sequence[str], only: str = "") -> Iterator[Measured]:
+    """What can be measured of these papers in a folder, one measurement after the other."""
+    from papers_measure import MEASURES
+
+    kinds = [function.__name__ for paper in papers for function in MEASURES[paper]]
+    if only and only not in kinds:
+        raise UsageError(f"--only: {unknown('kind', only, kinds)}")
+    for paper in papers:
+        for function in MEASURES[paper]:
+            for model in models:
+                if only in ("", function.__name__):
+                    for one in filter(lambda made: made.figures, function(root, model)):
+                        print(f"measured: {paper}, {one.what}, {len(one.figures)} figures", file=sys.stderr)
+                        yield one.dated()
+
+
+def runs_of(folder: Path, papers: Sequence[str]) -> list[Measured]:
+    """The figures of training runs for these papers; what there is is said."""
+    from papers_runs import described, measured
+
+    found = [one.dated() for one in measured(folder) if one.paper in papers]
+    print(*(described(found) or ["no figure of these papers"]), sep="\n", file=sys.stderr)
+    return found
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments."""
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("paper", choices=(*PAPERS, "all"))
+    made.add_argument("--data", type=Path, metavar="DIR", help="measure anew, on the data in this folder")
+    made.add_argument("--model", action="append", metavar="M", help="as for encheck run; repeatable (default: sbert)")
+    made.add_argument("--runs", type=Path, metavar="DIR", help="a folder with results of training runs")
+    made.add_argument("--only", default="", metavar="KIND", help="one kind of measurement, such as cells or criteria")
+    made.add_argument("--record", action="store_true", help="keep what was measured in published/ours.json")
+    made.add_argument("--write", action="store_true", help="write papers/docs/reproduction.md from the record")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure if there are data, keep it if asked, and print the tables."""
+    asked = parser()
+    args = asked.parse_args(arguments)
+    logging.basicConfig(format="%(levelname)s: %(message)s")
+    papers = PAPERS if args.paper == "all" else (args.paper,)
+    found = papers_ours.read()
+    try:
+        for one in _new(args, papers):
+            found = papers_ours.merged(found, [one])
+            if args.record:
+                papers_ours.write(found)
+    except EncheckError as error:
+        asked.error(str(error))
+    if args.record or args.write:
+        PAGE.write_text(page(found), "utf-8")
+    else:
+        print(
+            *([summary(found)] if args.paper == "all" else []), *(paper_section(p, found) for p in papers), sep="\n\n"
+        )
+
+
+def _new(args: argparse.Namespace, papers: Sequence[str]) -> Iterator[Measured]:
+    if args.data is not None:
+        if not args.data.is_dir():
+            raise EncheckError(f"--data={args.data}: no such folder")
+        yield from measure(papers, args.data, args.model or ["sbert"], args.only)
+    if args.runs is not None:
+        yield from runs_of(args.runs, papers)
+
+
+if __name__ == "__main__":
+    main()
