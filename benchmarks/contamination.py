@@ -28,9 +28,9 @@ def triples(spec: str) -> list[Triple]:
 
     found: set[Triple] = set()
     for group in load_data(spec).groups:
-        kept = {(v.relation, v.level, v.favours): v.text for v in group.variants}
+        kept = {(v.relation, v.level): v.text for v in group.variants}
         for v in group.variants:
-            if text := kept.get((f"{v.relation}_kept", v.level, v.favours)):
+            if text := kept.get((f"{v.relation}_kept", v.level)):
                 found.add((group.source, text, v.text))
     return sorted(found)
 

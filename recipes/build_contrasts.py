@@ -1,17 +1,15 @@
-"""Build the crossed and mirrored groups of the embedded probes from lines, and put them beside the base groups.
+"""Build the crossed groups of the embedded probes from lines, and put them beside the base groups.
 
 A line is a group: its register, and a text whose alternatives stand in brackets. What stands outside is shared.
 
     product # The pump weighs [1.5 kg|1,500 g|2.5 kg|2,500 g|very little] without its battery.
-    news # [Ann saw Bob|It was Ann who saw Bob|It was Bob who saw Ann|Bob was seen by Ann|Ann was seen by Bob|Eve left].
     news | greeting | passive # [Ann saw Bob|Bob was seen by Ann|Bob saw Ann|Ann was seen by Bob|Eve left].
 
-Five alternatives are a mirrored group: a sentence, what restates it, another sentence, what restates that, a control.
-Which of the two sentences is the source is drawn by the hash of the line. Six are a crossed group: the sentence, the
-kept and the changed text of the near form, the same of the far form, a control. A control that is "-" is none. The
-phenomenon is the file's name less a letter at its end (number_a.txt). A register may be followed by a frame, which is
-the group's cluster, and by a construction. Groups of a line without a frame are clustered by their tags, for which the
-treebank is needed.
+There are five alternatives: a sentence, what restates it, another sentence, what restates that, a control. Which of the
+two sentences is the source is drawn by the hash of the line. A control that is "-" is none. The phenomenon is the
+file's name less a letter at its end (number_a.txt). A register may be followed by a frame, which is the group's
+cluster, and by a construction. Groups of a line without a frame are clustered by their tags, for which the treebank is
+needed.
 
     python recipes/build_contrasts.py written/*.txt --base probes.jsonl --replace --out probes.jsonl
     python recipes/build_contrasts.py written/*.txt --base base.jsonl --treebank DIR --cache FILE --out probes.jsonl
@@ -38,7 +36,7 @@ from encheck.datasets.sides import MIRROR, control_relation, kept_relation
 
 BRACKET = re.compile(r"\[([^\[\]]*)\]")
 BEFORE = re.compile(r" ([,.;:?!])(?=\s|$)")
-MIRRORED, CROSSED = 5, 6
+ALTERNATIVES = 5
 NO_CONTROL = "-"
 LOWER = ("chat", "search")  # registers whose texts are left as they were written
 A_SIXTH = 6  # of all groups are for development
@@ -79,9 +77,9 @@ def texts_of(body: str, place: str = "", *, is_lower: bool = False) -> tuple[str
     ('we have two cars.', 'we have 2 cars.', 'we have six cars.', 'we have 6 cars.', 'we have red cars.')
     """
     sizes = {len(found.split("|")) for found in BRACKET.findall(body)}
-    if len(sizes) != 1 or not sizes <= {MIRRORED, CROSSED}:
-        raise ValueError(f"{place}: brackets of {sorted(sizes)} alternatives, want five or six in each")
-    return tuple(_text(body, i, is_lower=is_lower) for i in range(sizes.pop()))
+    if sizes != {ALTERNATIVES}:
+        raise ValueError(f"{place}: brackets of {sorted(sizes)} alternatives, want five in each")
+    return tuple(_text(body, i, is_lower=is_lower) for i in range(ALTERNATIVES))
 
 
 def _text(body: str, at: int, *, is_lower: bool) -> str:
@@ -92,21 +90,13 @@ def _text(body: str, at: int, *, is_lower: bool) -> str:
     return text if is_lower or body[0].islower() else text[:1].upper() + text[1:]
 
 
-def sources(line: Line) -> tuple[str, list[tuple[str, str, str]]]:
-    """The sentence of a group, and (relation, favours, text) of its variants."""
+def sources(line: Line) -> tuple[str, list[tuple[str, str]]]:
+    """The sentence of a group, and (relation, text) of its variants."""
     name, kept, control = line.phenomenon, kept_relation(line.phenomenon), control_relation(line.phenomenon)
-    if len(line.texts) == CROSSED:
-        source, near, far_near, far, far_far, other = line.texts
-        return source, [
-            (kept, "kept", near), (name, "kept", far_near), (kept, "changed", far), (name, "changed", far_far),
-            (control, "", other),
-        ]  # fmt: skip
     first, restated, second, restated_too, other = line.texts
     if int(digest(first + second)[24:32], 16) % 2:
         first, restated, second, restated_too = second, restated_too, first, restated
-    return first, [
-        (kept, "", restated), (name, "", restated_too), (f"{name}_mirror", "", second), (control, "", other)
-    ]  # fmt: skip
+    return first, [(kept, restated), (name, restated_too), (f"{name}{MIRROR}", second), (control, other)]
 
 
 def digest(text: str) -> str:
@@ -139,19 +129,19 @@ def part(drawn: str) -> dict:
     return {"split": split, "rotation": int(known[16:24], 16) % ROTATIONS if split == "gate" else None}
 
 
-def _variant(source: str, relation: str, favours: str, text: str, kept: str) -> dict:
+def _variant(source: str, relation: str, text: str, kept: str) -> dict:
     edits = spans(source, text)
     assert apply(source, edits) == text, (source, text)
-    said = {"relation": relation, "level": 1, "meaning": "kept" if relation == kept else "changed"}
     return {
-        **said,
-        **({"favours": favours} if favours else {}),
+        "relation": relation,
+        "level": 1,
+        "meaning": "kept" if relation == kept else "changed",
         "text": text,
         "edits": [{"start": start, "end": end, "text": new} for start, end, new in edits],
     }
 
 
-def halved(line: Line, variants: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+def halved(line: Line, variants: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """The variants without the control in every second group, where one was written: it costs a text."""
     if variants[-1][-1] and int(digest("".join(line.texts))[32:40], 16) % 2:
         return variants

@@ -51,10 +51,7 @@ NOISE = 1e-6  # of the arithmetic: a margin that is no larger is a tie
 
 @dataclass(frozen=True)
 class Contrast:
-    """A kept and a changed text of one source; `favours` names the side of a crossed group that it is.
-
-    `construction` is empty where the group has none.
-    """
+    """A kept and a changed text of one source; `construction` is empty where the group has none."""
 
     phenomenon: str
     group: str
@@ -63,22 +60,19 @@ class Contrast:
     source: str
     kept: str
     changed: str
-    favours: str
     construction: str = ""
 
 
 def contrasts(groups: Sequence[Group]) -> Iterator[Contrast]:
-    """Every contrast, of each side of a crossed or mirrored group one; and each synonym against the control."""
+    """Every contrast, of each side of a crossed group one; and each synonym against the control."""
     sides = {name: (kept_relation(name), name) for name in NAMES} | {SYNONYM: ("synonym", "control")}
     for group in groups:
         for name, (near, far) in sides.items():
             kept, changed = group.variant(near), group.variant(far)
             if kept and changed:
-                is_near = group.variant(far, 1, "kept") is not None
-                favours = "kept" if is_near else "changed" if group.side.startswith("far") else ""
                 yield Contrast(
                     name, group.id.partition("~")[0], group.cluster, group.split, group.source, kept.text,
-                    changed.text, favours, group.construction,
+                    changed.text, group.construction,
                 )  # fmt: skip
 
 
@@ -142,13 +136,6 @@ def telling(some: Sequence[Contrast]) -> dict[str, Outcome]:
     return {scorer: outcome for scorer, outcome in found.items() if not outcome.is_balanced}
 
 
-def matched(some: Sequence[Contrast], scorer: str) -> tuple[float, float]:
-    """Crossed groups: how far the surface favours the kept text on the near side, the changed one on the far side."""
-    far = np.array([c.favours == "changed" for c in some])
-    found = differences(some, scorer)
-    return float(found[~far].mean()), float(-found[far].mean())
-
-
 def won(some: Sequence[Contrast], scorer: str) -> float:
     """Share of contrasts that a surface scorer wins; a tie is one half."""
     outcome = Outcome.of(some, scorer)
@@ -169,10 +156,7 @@ def surface(found: Sequence[Contrast]) -> None:
     print(f"| --- |{' --- |' * len(SHARED)}")
     for name, some in of_phenomena(found).items():
         shares = " | ".join(f"{won(some, scorer):.3f}" for scorer in SHARED)
-        print(f"| {name}: won | {shares} |")
-        if any(c.favours for c in some):
-            pairs = (matched(some, scorer) for scorer in SHARED)
-            print(f"| {name}: near, far | {' | '.join(f'{near:.3f}, {far:.3f}' for near, far in pairs)} |")
+        print(f"| {name} | {shares} |")
 
 
 def rivals(found: Sequence[Contrast]) -> None:

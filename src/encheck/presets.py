@@ -1,4 +1,4 @@
-"""What the checks of a phenomenon share: a change of meaning against a rewording, a control, and the crossed form.
+"""What the checks of a phenomenon share: a change of meaning against a rewording, a control, and crossed groups.
 
     @seen_in_both_directions("number", capability="facts", tells="one number from another", means="...")
     def test_number_is_seen_in_both_directions(judge): ...

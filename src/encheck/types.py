@@ -81,8 +81,7 @@ def changes(source: str, edits: tuple[Edit, ...]) -> str:
 class Variant:
     """A text made from a source sentence by edits; `generator` says by whom ("written" = by hand).
 
-    `certificate` says why it holds: which words, of which tag, by which relation, under which conditions. `favours`
-    says of a crossed group's variant which text the surface favours on its side: "kept" or "changed"; "" of others.
+    `certificate` says why it holds: which words, of which tag, by which relation, under which conditions.
     """
 
     text: str
@@ -91,7 +90,6 @@ class Variant:
     edits: tuple[Edit, ...] = ()
     generator: str = "written"
     certificate: str = ""
-    favours: str = ""
 
 
 KEEPING = frozenset(
@@ -131,8 +129,8 @@ class Passage:
 class Group:
     """A source sentence, one paraphrase of it, and the variants that were written by hand for it.
 
-    Where nobody wrote a paraphrase, the sentence itself stands for it. `side` names the side of a crossed or mirrored
-    group that stands by itself. Those that are `is_quick` are a fixed small part. `shares` are hashes of what it has in
+    Where nobody wrote a paraphrase, the sentence itself stands for it. `side` names the side of a crossed group that
+    stands by itself. Those that are `is_quick` are a fixed small part. `shares` are hashes of what it has in
     common with other groups, where these overlap; empty where that is the cluster. `construction` names how the texts
     of a contrast differ. Its items have the same `shares` and `construction`.
     """
@@ -150,10 +148,10 @@ class Group:
     shares: tuple[str, ...] = ()
     construction: str = ""
 
-    def variant(self, relation: str, level: int = 1, favours: str = "") -> Variant | None:
-        """The written variant of this relation and level, if there is one; see `Variant` for `favours`."""
+    def variant(self, relation: str, level: int = 1) -> Variant | None:
+        """The written variant of this relation and level, if there is one."""
         for v in self.variants:  # asked for every sentence, relation and level: a generator would take its time
-            if v.relation == relation and v.level == level and v.favours == favours:
+            if v.relation == relation and v.level == level:
                 return v
         return None
 

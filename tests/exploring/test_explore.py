@@ -234,16 +234,8 @@ def test_texts_of_ones_own_are_searched_by_the_edits_of_the_generators():
     assert "gave this check" in source.why_none["none"] or "gives this check" in source.why_none["none"]
 
 
-def test_a_group_of_either_form_is_two_queries_and_the_right_document_of_each():
-    mirrored = item("c", 1, {}).whole
-    assert contrast(mirrored) == ("source 1 of c", "mirror 1 of c", "kept 1 of c", "changed 1 of c")
-    sides = (
-        Side("A met B.", "It was A who met B.", "It was B who met A."),
-        Side("A met B.", "B was met.", "A was met."),
-    )
-    assert contrast(replace(mirrored, sides=sides)) == (
-        "A met B.", "A was met.", "It was A who met B.", "It was B who met A.",
-    )  # fmt: skip
+def test_a_group_is_two_queries_and_the_right_document_of_each():
+    assert contrast(item("c", 1, {}).whole) == ("source 1 of c", "mirror 1 of c", "kept 1 of c", "changed 1 of c")
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Crossed groups: what they are made of, what they are worth, and that the surface wins one half of them."""
 
 import json
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 from encheck.datasets import probes
 from encheck.datasets.reader import BadRows
-from encheck.errors import DataError, NothingToMeasure
+from encheck.errors import NothingToMeasure
 from encheck.gating.baseline import tables_of
 from encheck.generators.casing import casing
 from encheck.generators.phenomenon import phenomenon
@@ -31,10 +30,9 @@ from surface import similarity
 NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana")
 
 
-def variant(source, relation, text, favours=None):
+def variant(source, relation, text):
     edits = [{"start": 0, "end": len(source), "text": text}]
-    found = {"relation": relation, "level": 1, "meaning": "kept", "text": text, "edits": edits}
-    return found if favours is None else found | {"favours": favours}
+    return {"relation": relation, "level": 1, "meaning": "kept", "text": text, "edits": edits}
 
 
 def group(name, sentence, variants):
@@ -45,20 +43,19 @@ def group(name, sentence, variants):
     }  # fmt: skip
 
 
-def of_one_source(a, b):
-    """The crossed form: a cleft keeps more of the order where it keeps the roles, a passive where it turns them."""
+def exchanged(a, b):
+    """A sentence and a passive that says the opposite, each restated by a cleft."""
     source = f"{a} greeted {b}"
-    return group(f"crossed-{a}-{b}", source, [
-        variant(source, "role_reversal_kept", f"it was {a} who greeted {b}", "kept"),
-        variant(source, "role_reversal", f"it was {b} who greeted {a}", "kept"),
-        variant(source, "role_reversal_kept", f"{b} was greeted by {a}", "changed"),
-        variant(source, "role_reversal", f"{a} was greeted by {b}", "changed"),
+    return group(f"{a}-{b}", source, [
+        variant(source, "role_reversal_kept", f"it was {a} who greeted {b}"),
+        variant(source, "role_reversal", f"it was {b} who greeted {a}"),
+        variant(source, "role_reversal_mirror", f"{a} was greeted by {b}"),
     ])  # fmt: skip
 
 
-def mirrored(thing):
+def denied(thing):
     source = f"the {thing} is open now"
-    return group(f"mirrored-{thing}", source, [
+    return group(thing, source, [
         variant(source, "negation_kept", f"the {thing} is not closed now"),
         variant(source, "negation", f"the {thing} is closed now"),
         variant(source, "negation_mirror", f"the {thing} is not open now"),
@@ -73,7 +70,7 @@ def dataset(tmp_path, groups):
 
 @pytest.fixture
 def roles(tmp_path):
-    return dataset(tmp_path, [of_one_source(a, b) for a in NAMES for b in NAMES if a < b])
+    return dataset(tmp_path, [exchanged(a, b) for a in NAMES for b in NAMES if a < b])
 
 
 def items_of(data, name="role_reversal"):
@@ -96,19 +93,8 @@ class Says:
         return np.asarray(next(self.found), float)
 
 
-def test_a_group_of_one_source_has_the_side_whose_surface_favours_the_kept_text_first(roles):
-    item = items_of(roles)[0]
-    kept, changed = item.sides
-    assert kept.source == changed.source == "Ann greeted Bob"
-    assert (kept.near, kept.far) == ("it was Ann who greeted Bob", "it was Bob who greeted Ann")
-    assert (changed.near, changed.far) == ("Bob was greeted by Ann", "Ann was greeted by Bob")
-    assert item.id.parts.relation == "role_reversal"
-    assert item.pairs == tuple((side.source, text) for side in item.sides for text in (side.near, side.far))
-    assert all(apply_edits(side.source, side.near_edits) == side.near for side in item.sides)
-
-
 def test_each_side_of_a_group_has_its_construction(tmp_path):
-    data = dataset(tmp_path, [mirrored("shop") | {"construction": "opposite"}, mirrored("door")])
+    data = dataset(tmp_path, [denied("shop") | {"construction": "opposite"}, denied("door")])
     groups = items_of(data, "negation")
     triplets = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(data, 1, Maker(0)).kept
     for items, by in ((groups, CrossedScores), (triplets, MarginScores)):
@@ -117,29 +103,34 @@ def test_each_side_of_a_group_has_its_construction(tmp_path):
         assert sorted(columns["construction"], key=str) == [None, None, "opposite", "opposite"]
 
 
-def test_in_a_mirrored_group_each_text_is_kept_once_and_changed_once(tmp_path):
-    (item,) = items_of(dataset(tmp_path, [mirrored("shop")]), "negation")
+def test_each_text_is_kept_once_and_changed_once_and_the_side_whose_surface_favours_the_kept_text_is_first(roles):
+    item = items_of(roles)[0]
     first, second = item.sides
-    assert {first.source, second.source} == {"the shop is open now", "the shop is not open now"}
+    assert (first.source, first.near) == ("Ann greeted Bob", "it was Ann who greeted Bob")
+    assert (second.source, second.near) == ("Ann was greeted by Bob", "it was Bob who greeted Ann")
     assert (first.near, first.far) == (second.far, second.near)
+    assert item.id.parts.relation == "role_reversal"
+    assert item.pairs == tuple((side.source, text) for side in item.sides for text in (side.near, side.far))
+    assert apply_edits(first.source, first.near_edits) == first.near
+
+
+def test_the_second_sentence_is_first_where_the_surface_favours_the_changed_text_of_the_first(tmp_path):
+    one = exchanged("Ann", "Bob")
+    kept, changed = one["variants"][1:3]
+    kept["relation"], changed["relation"] = changed["relation"], kept["relation"]
+    first, second = items_of(dataset(tmp_path, [one]))[0].sides
+    assert (first.source, second.source) == ("Ann was greeted by Bob", "Ann greeted Bob")
 
 
 def test_no_group_is_left_out_for_what_its_surface_favours(tmp_path):
-    """In the first the edit distance favours the kept text on both sides, in the second on one, in the third on two."""
-    one = mirrored("shop")
+    """In the first the edit distance favours the kept text on both sides, in the second on one."""
+    one = denied("shop")
     kept, changed, mirror = one["variants"][1:]
     kept |= variant(one["sentence"], "negation_kept", "the shop is open here")
     changed |= variant(one["sentence"], "negation", "it closed")
     mirror |= variant(one["sentence"], "negation_mirror", "it closed early")
-    found = crossed("negation")(dataset(tmp_path, [one, mirrored("door")]), 1, Maker(0))
+    found = crossed("negation")(dataset(tmp_path, [one, denied("door")]), 1, Maker(0))
     assert (len(found.kept), found.excluded) == (2, {})
-    two = of_one_source("Ann", "Bob")
-    two["variants"][3:] = [
-        variant(two["sentence"], "role_reversal_kept", "Ann truly greeted Bob", "changed"),
-        variant(two["sentence"], "role_reversal", "Bob truly greeted Ann", "changed"),
-    ]
-    found = crossed("role_reversal")(dataset(tmp_path, [two]), 1, Maker(0))
-    assert (len(found.kept), found.excluded) == (1, {})
 
 
 def test_data_without_crossed_groups_are_skipped_with_the_reason():
@@ -157,8 +148,8 @@ def test_each_side_of_a_crossed_group_is_a_single_contrast_of_its_cluster(roles)
     assert len(set(found)) == len(found)
 
 
-def test_each_side_of_a_mirrored_group_is_a_single_contrast_with_the_control(tmp_path):
-    one = mirrored("shop")
+def test_each_side_is_a_single_contrast_with_the_control(tmp_path):
+    one = denied("shop")
     one["variants"].append(variant(one["sentence"], "negation_control", "the shop is big"))
     data = dataset(tmp_path, [one])
     found = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(data, 1, Maker(0)).kept
@@ -175,21 +166,11 @@ def test_each_side_of_a_mirrored_group_is_a_single_contrast_with_the_control(tmp
 
 
 def test_nothing_else_is_made_of_a_sentence_with_contrasts_and_no_paraphrase(tmp_path):
-    one = mirrored("shop")
+    one = denied("shop")
     one["variants"] = one["variants"][1:]
     data = dataset(tmp_path, [one])
     with pytest.raises(NothingToMeasure, match="nothing else is made from it"):
         edited(casing)(data, 1, Maker(0))
-
-
-@pytest.mark.parametrize(
-    ("favours", "said"), [("far", "favours='far'"), ("kept", "two variants with the same relation")]
-)
-def test_a_file_with_another_favour_or_one_twice_is_refused(tmp_path, favours, said):
-    one = of_one_source("Ann", "Bob")
-    one["variants"][3]["favours"] = favours
-    with pytest.raises(DataError, match=re.escape(said)):
-        dataset(tmp_path, [one])
 
 
 def test_the_figures_are_those_of_the_two_directions(roles):

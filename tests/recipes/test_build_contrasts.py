@@ -1,4 +1,4 @@
-"""Crossed and mirrored groups from lines: what a line says, and what it becomes."""
+"""Crossed groups from lines: what a line says, and what it becomes."""
 
 import json
 import sys
@@ -12,11 +12,7 @@ from encheck.datasets.reader import BadRows
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
 import build_contrasts as build
 
-MIRRORED = "product # The pump weighs [1.5 kg|1,500 g|2.5 kg|2,500 g|very little] without its battery."
-CROSSED = (
-    "work # [Ann saw Bob|it was Ann who saw Bob|it was Bob who saw Ann|"
-    "Bob was seen by Ann|Ann was seen by Bob|Eve left]."
-)
+LINE = "product # The pump weighs [1.5 kg|1,500 g|2.5 kg|2,500 g|very little] without its battery."
 
 
 class Tags:
@@ -36,8 +32,8 @@ def read_back(tmp_path, *groups):
     return list(probes.groups(path, BadRows()))
 
 
-def test_a_mirrored_line_is_a_group_of_two_sources(tmp_path):
-    (line,) = lines(tmp_path, MIRRORED)
+def test_a_line_is_a_group_of_two_sources(tmp_path):
+    (line,) = lines(tmp_path, LINE)
     assert (line.phenomenon, line.register) == ("number", "product")
     (group,) = read_back(tmp_path, build.compiled(line, Tags()))
     sentences = {group.source, group.variant("number_mirror").text}
@@ -48,40 +44,32 @@ def test_a_mirrored_line_is_a_group_of_two_sources(tmp_path):
     assert group.is_contrast
 
 
-def test_a_crossed_line_has_a_pair_of_each_favour(tmp_path):
-    (line,) = lines(tmp_path, CROSSED, name="role_reversal.txt")
-    (group,) = read_back(tmp_path, build.compiled(line, Tags()))
-    assert group.source == "Ann saw Bob."
-    assert group.variant("role_reversal_kept", favours="kept").text == "It was Ann who saw Bob."
-    assert group.variant("role_reversal", favours="changed").text == "Ann was seen by Bob."
-
-
 def test_which_of_the_two_sentences_is_the_source_depends_on_the_line(tmp_path):
-    found = lines(tmp_path, *(MIRRORED.replace("pump", f"pump {i}") for i in range(40)))
+    found = lines(tmp_path, *(LINE.replace("pump", f"pump {i}") for i in range(40)))
     heavy = sum("2.5" in build.sources(line)[0] for line in found)
     assert 8 <= heavy <= 32
 
 
 def test_every_second_line_has_its_control(tmp_path):
-    found = lines(tmp_path, *(MIRRORED.replace("pump", f"pump {i}") for i in range(60)))
+    found = lines(tmp_path, *(LINE.replace("pump", f"pump {i}") for i in range(60)))
     with_control = sum(len(build.compiled(line, Tags())["variants"]) == 4 for line in found)
     assert 15 <= with_control <= 45
 
 
 def test_an_antonym_keeps_with_its_synonym(tmp_path):
     (line,) = lines(tmp_path, "work # Sales [rose|climbed|fell|dropped|mattered] in May.", name="antonym.txt")
-    relations = {relation for relation, _, _ in build.sources(line)[1]}
+    relations = {relation for relation, _ in build.sources(line)[1]}
     assert relations == {"synonym", "antonym", "antonym_mirror", "control"}
 
 
-@pytest.mark.parametrize("body", ["no bracket", "[a|b]", "[a|b|c|d|e] and [a|b]"])
+@pytest.mark.parametrize("body", ["no bracket", "[a|b]", "[a|b|c|d|e] and [a|b]", "[a|b|c|d|e|f]"])
 def test_a_line_of_another_shape_is_refused_by_its_place(tmp_path, body):
     with pytest.raises(ValueError, match=r"number_a.txt:3: brackets of"):
         lines(tmp_path, f"work # {body}")
 
 
 def test_a_line_may_have_a_frame_and_a_construction(tmp_path):
-    framed, plain = lines(tmp_path, MIRRORED.replace("product", "product | weight of a pump | unit"), MIRRORED)
+    framed, plain = lines(tmp_path, LINE.replace("product", "product | weight of a pump | unit"), LINE)
     (group,) = read_back(tmp_path, build.compiled(framed, None))
     assert (group.cluster, group.construction) == ("weight of a pump", "unit")
     assert group.source == build.compiled(plain, Tags())["sentence"]
@@ -96,7 +84,7 @@ def test_a_line_of_another_head_is_refused_by_its_place(tmp_path, head):
 
 
 def groups_of(tmp_path, phenomenon, start, stop):
-    written = (MIRRORED.replace("pump", f"{phenomenon} {i}").replace("#", "| a | b #") for i in range(start, stop))
+    written = (LINE.replace("pump", f"{phenomenon} {i}").replace("#", "| a | b #") for i in range(start, stop))
     path = tmp_path / f"{phenomenon}_{start}.txt"
     path.write_text("\n".join(written), "utf-8")
     return path.rename(tmp_path / f"{phenomenon}_a.txt")

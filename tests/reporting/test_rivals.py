@@ -10,7 +10,7 @@ from encheck.metrics import adjusted_rate, interaction
 from encheck.metrics.adjusted import meaning
 from encheck.reporting import markdown, rivals, terminal
 from encheck.scoring.scores import CrossedScores, Scale
-from encheck.scoring.triplets import MarginScores, Triplet
+from encheck.scoring.triplets import MarginScores
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import POLARITY, POSITION, RIVALS
 from encheck.types import Estimate
@@ -18,26 +18,13 @@ from encheck.types import Estimate
 READS_NOTHING = "which reads no meaning, in"
 
 
-def crossed(margins, texts):
-    """Groups with these margins of both sides, and these texts of each side."""
-    flat = np.array(margins, float).reshape(-1)
-    clusters = [str(i) for i in range(len(margins))]
-    resampler = Resampler(clusters)
-    twice = resampler.of(np.repeat(np.arange(len(margins)), 2))
-    items = tuple(Triplet("i", *side, "c") for group in texts for side in group)
-    sides = MarginScores(0.5 + flat / 2, 0.5 - flat / 2, twice, Scale(0.0), items=items)
-    return CrossedScores(sides, resampler, Scale(0.0))
-
-
-MIRRORED, ONE_SOURCE = (("s", "x", "y"), ("s2", "y", "x")), (("s", "x", "y"), ("s", "v", "w"))
-
-
-def test_margins_of_both_sides_are_added_of_mirrored_groups_alone():
-    """The first wins by more than it loses, the second loses by more, the third is a tie, the fourth is crossed."""
-    texts = [MIRRORED, MIRRORED, MIRRORED, ONE_SOURCE]
-    found = interaction(crossed([(0.3, -0.2), (-0.3, 0.2), (0.2, -0.2), (0.2, 0.2)], texts))
+def test_margins_of_both_sides_are_added():
+    """The first group wins by more than it loses, the second loses by more, the third is a tie."""
+    margins = np.array([0.3, -0.2, -0.3, 0.2, 0.2, -0.2])
+    resampler = Resampler(["a", "b", "c"])
+    sides = MarginScores(0.5 + margins / 2, 0.5 - margins / 2, resampler.of(np.repeat(np.arange(3), 2)), Scale(0.0))
+    found = interaction(CrossedScores(sides, resampler, Scale(0.0)))
     assert (found.value, found.n, found.clusters) == (0.5, 3, 3)
-    assert interaction(crossed([(0.2, 0.2)], [ONE_SOURCE])).missing
 
 
 @pytest.mark.parametrize(

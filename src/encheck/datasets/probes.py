@@ -30,7 +30,6 @@ FILES = "a .jsonl file in the schema of the embedded probes"
 FRESH = "fresh="
 KEPT = ("paraphrase", "rewrite")
 PAIRED = (*KEPT, "hard_negative")  # the relations that labelled pairs are made of
-FAVOURS = ("kept", "changed", "")
 TEXTS = ("id", "domain", "split", "skeleton", "sentence")
 VERSION = "4.0.0"
 
@@ -99,8 +98,8 @@ def _group(entry: dict[str, Any], seen: set[str]) -> Group:
         raise ValueError(f"the id {texts['id']!r} appears twice")
     source = texts["sentence"]
     variants = tuple(_variant(source, v) for v in entry["variants"])
-    if len({(v.relation, v.level, v.favours) for v in variants}) < len(variants):
-        raise ValueError("has two variants with the same relation, level and favoured side")
+    if len({(v.relation, v.level) for v in variants}) < len(variants):
+        raise ValueError("has two variants with the same relation and level")
     paraphrase = next((v.text for v in variants if v.relation == "paraphrase"), source)
     if not variants:
         raise ValueError("has no variant")
@@ -148,16 +147,13 @@ def _variant(source: str, entry: dict[str, Any]) -> Variant:
     edits = tuple(Edit(e["start"], e["end"], e["text"]) for e in entry["edits"])
     if apply_edits(source, edits) != text:
         raise ValueError(f"the edits of {name} do not give its text")
-    favours = entry.get("favours", "")
-    if favours not in FAVOURS:
-        raise ValueError(f"{name} has favours={favours!r}, but should have {FAVOURS[0]!r}, {FAVOURS[1]!r} or none")
-    return Variant(text, relation, level, edits, favours=favours)
+    return Variant(text, relation, level, edits)
 
 
 def dataset(found: list[Group]) -> Dataset:
     """Pairs of the groups: sentence with paraphrase and rewrite (1), with its hard negative (0).
 
-    Crossed and mirrored groups stand there once for each of their sides.
+    Crossed groups stand there once for each of their sides.
     """
     pairs = tuple(pair for group in found for pair in _pairs(group))
     universe = tuple(sorted({g.cluster for g in found}))

@@ -29,12 +29,7 @@ def lines(rows: Sequence[Row], items: Sequence[Item]) -> Iterator[str]:
 
 
 def contrast(whole: Crossed) -> tuple[str, str, str, str] | None:
-    """Two queries, and the document that is right for each.
-
-    In the mirrored form the second query is the second sentence. In the crossed form it is the changed text of the
-    other side, which says what that of the first side says. None where two of the texts are the same.
-    """
+    """Two queries, and the document that is right for each; None where two of the texts are the same."""
     first, second = whole.sides
-    other = second.far if second.source == first.source else second.source
-    found = (first.source, other, first.near, first.far)
+    found = (first.source, second.source, first.near, first.far)
     return found if len({found[0], found[1]}) == len({found[2], found[3]}) == 2 else None

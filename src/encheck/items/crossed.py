@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.sides import kept_relation
+from encheck.datasets.sides import MIRROR, kept_relation
 from encheck.generators.phenomenon import phenomena
 from encheck.generators.sides import MIRRORED
 from encheck.generators.written import OWN_TEXT, PROBES
@@ -20,9 +20,9 @@ from encheck.types import Group, Lacking, Variant, content_hash
 
 
 def crossed(phenomenon: str) -> Builder:
-    """Crossed groups of one phenomenon, in the crossed or in the mirrored form (docs/probes.md).
+    """Crossed groups of one phenomenon (docs/probes.md).
 
-    Of text without written edits the mirrored form is made where there are generators of all three texts.
+    Of text without written edits they are made where there are generators of all three texts.
     """
 
     def build(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
@@ -51,43 +51,25 @@ def _made(group: Group, outcomes: Sequence[Variant | str]) -> Group | str:
 
 
 def _crossed(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
-    if isinstance(group, str):
-        return group
-    sides = _of_one_source(group, phenomenon) or _mirrored(group, phenomenon)
-    if sides is None:
-        is_in_probes = phenomenon in phenomena() and phenomena()[phenomenon].in_probes
-        needs = PROBES if is_in_probes else OWN_TEXT
-        return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
-    texts = dict.fromkeys((sides[0].source, sides[1].source, sides[0].near, sides[1].near))
-    name = ItemId.of(dataset.name, content_hash(*texts), phenomenon, 1, "crossed")
-    return Crossed(name, sides, group.cluster, group.split, group.shares, group.construction)
-
-
-def _of_one_source(group: Group, phenomenon: str) -> tuple[Side, Side] | None:
-    """The sides of the crossed form, the one whose surface favours the kept text first."""
-    found = []
-    for favours in ("kept", "changed"):
-        near, far = group.variant(f"{phenomenon}_kept", 1, favours), group.variant(phenomenon, 1, favours)
-        if near is None or far is None:
-            return None
-        found.append(_side(group.source, near, far))
-    return found[0], found[1]
-
-
-def _mirrored(group: Group, phenomenon: str) -> tuple[Side, Side] | None:
-    """The sides of the mirrored form: the sentence's, and that of the second sentence, which turns both texts round.
+    """The sides of a group: the sentence's, and that of the second sentence, which turns both texts round.
 
     What goes by the two texts alone, their length or their words, wins one and loses the other. How far the texts are
     from either sentence may pull the same way on both sides, unless the sentences look alike. No group is left out for
     what a scorer gets of it: rivals stand beside the figures.
     """
+    if isinstance(group, str):
+        return group
     near, far = group.variant(kept_relation(phenomenon)), group.variant(phenomenon)
-    mirror = group.variant(f"{phenomenon}_mirror")
+    mirror = group.variant(f"{phenomenon}{MIRROR}")
     if near is None or far is None or mirror is None:
-        return None
-    first, second = _side(group.source, near, far), Side(mirror.text, far.text, near.text)
-    return (first, second) if favour(first.source, first.near, first.far) >= 0 else (second, first)
+        is_in_probes = phenomenon in phenomena() and phenomena()[phenomenon].in_probes
+        needs = PROBES if is_in_probes else OWN_TEXT
+        return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
 
-
-def _side(source: str, near: Variant, far: Variant) -> Side:
-    return Side(source, near.text, far.text, near.edits, far.edits, near.certificate, far.certificate)
+    first = Side(group.source, near.text, far.text, near.edits, far.edits, near.certificate, far.certificate)
+    sides = (first, Side(mirror.text, far.text, near.text))
+    if favour(first.source, first.near, first.far) < 0:
+        sides = sides[::-1]
+    texts = dict.fromkeys((sides[0].source, sides[1].source, sides[0].near, sides[1].near))
+    name = ItemId.of(dataset.name, content_hash(*texts), phenomenon, 1, "crossed")
+    return Crossed(name, sides, group.cluster, group.split, group.shares, group.construction)

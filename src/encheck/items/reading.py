@@ -102,10 +102,9 @@ def _data_of(asked: _Asked, *, has_all: bool) -> Dataset:
             return object.__getattribute__(self, name)
 
     class Noting(Group):
-        def variant(self, relation: str, level: int = 1, favours: str = "") -> Variant | None:
+        def variant(self, relation: str, level: int = 1) -> Variant | None:
             asked.variants.add((relation, level))
-            made = Variant(f"{relation} {level}{favours}.", relation, level, favours=favours)
-            return made if has_all else None
+            return Variant(f"{relation} {level}.", relation, level) if has_all else None
 
     passage = Passage(tuple(f"Sentence {i}." for i in range(7)), 0)
     group = Noting("one", "One text.", "Another text.", "one", (Some("Some.", ""),), "on it goes", "", passage)

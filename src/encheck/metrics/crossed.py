@@ -7,7 +7,6 @@ whether meaning is detected is read from the adjusted rate of all sides.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from encheck.metrics.adjusted import adjusted_rate, meaning
 from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
 from encheck.metrics.pairs import won, worth
-from encheck.scoring.frame import SIDES
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import widened
@@ -72,26 +70,19 @@ def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
 
 
 @metric(
-    chance=0.5, label="share of mirrored groups whose margins add up to more than 0", whole="crossed groups have none"
+    chance=0.5, label="share of groups whose margins add up to more than 0", reported="the gate weighs both directions"
 )
 def interaction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share of mirrored groups whose margins of both sides add up to more than `epsilon`; a tie counts one half.
+    """Share of groups whose margins of both sides add up to more than `epsilon`; a tie counts one half.
 
-    Whatever a text adds to all of its similarities cancels in that sum. In the crossed form, whose two sides have other
-    texts, it would not: such groups are left out. No estimate where there are no others.
+    Whatever a text adds to all of its similarities cancels in that sum: it is near on one side and far on the other.
     """
-    triplets = scores.sides.items
-    pairs = zip(triplets[::SIDES], triplets[1::SIDES], strict=True)
-    mirrored = np.flatnonzero([(one.near, one.far) == (other.far, other.near) for one, other in pairs])
-    if not len(mirrored):
-        return Estimate("interaction", math.nan, math.nan, math.nan, 0, 0, missing="mirrored groups")
-    values = worth(scores.margins[mirrored].sum(axis=1), epsilon)
-    return share_of("interaction", scores.resampler.of(mirrored), values, params={"epsilon": epsilon})
+    return _share("interaction", scores, worth(scores.margins.sum(axis=1), epsilon), epsilon)
 
 
 @figure
 def direction(scores: CrossedScores, *, side: int, epsilon: float = 0.0) -> Estimate:
-    """The rate of one direction; in the crossed form the surface favours the kept text on side 1."""
+    """The rate of the first or the second sides; see `Crossed` for which side is the first."""
     return _share(f"direction_{side}", scores, worth(scores.margins, epsilon)[:, side - 1], epsilon)
 
 
@@ -101,8 +92,7 @@ def figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate
     yield adjusted_rate(_beside_rivals(scores), epsilon=epsilon)
     yield worse_direction(scores, epsilon=epsilon)
     yield from (direction(scores, side=side, epsilon=epsilon) for side in (1, 2))
-    if not (added := interaction(scores, epsilon=epsilon)).missing:
-        yield added
+    yield interaction(scores, epsilon=epsilon)
 
 
 def _share(name: str, scores: CrossedScores, values: Floats, epsilon: float) -> Estimate:

@@ -60,9 +60,8 @@ class Side:
 class Crossed(Item):
     """Two contrasts of one kind whose surfaces pull against each other.
 
-    In the crossed form both sides have the same source; the surface of the first favours the kept text, that of the
-    second the changed one. In the mirrored form each text is the kept one of one source and the changed one of the
-    other.
+    Each text keeps the meaning of one source and changes that of the other. The first side is one where the edit
+    distance does not favour the changed text, if the group has one.
     """
 
     kind: ClassVar[Kind] = CROSSED

@@ -32,7 +32,7 @@ BUDGET = 600  # pairs that an item may have scored
 SHARE = 0.5  # of the margin that has to be left
 PASSES = 24
 ROUNDS = 50
-WRITTEN = ("crossed", "mirrored")  # generators of ids: both sides written by hand, against another source
+WRITTEN = "crossed"  # generator of ids: both sides written by hand, against another source
 NO_ENGLISH = ("jumble", "swap")  # of which nothing is parsed
 NO_PART = "the sentence has no part that it can do without"
 BOUND = "what the sentence can do without, the near or the far text cannot"
@@ -92,9 +92,9 @@ def shrink(
 
 
 def with_edits(item: Triplet) -> Triplet:
-    """The item; a side of a crossed or mirrored group, all of which was written, with its edits found by comparison."""
+    """The item; a side of a crossed group, all of which was written, with its edits found by comparison."""
     known = item.id.known if isinstance(item.id, ItemId) else None
-    if known is None or known.generator not in WRITTEN or item.near_edits or item.far_edits:
+    if known is None or known.generator != WRITTEN or item.near_edits or item.far_edits:
         return item
     near, far = (edits_or_all(item.source, text) for text in (item.near, item.far))
     return replace(item, near_edits=near, far_edits=far)

@@ -11,7 +11,7 @@ import hypothesis
 from hypothesis import strategies as st
 
 from encheck.datasets.fresh import filled
-from encheck.datasets.sides import sides
+from encheck.datasets.sides import kept_relation, sides
 from encheck.errors import UsageError, unknown
 from encheck.scoring.differences import favour
 from encheck.strategies.frames import Drawable, frames_of, length, names, plainness
@@ -21,7 +21,6 @@ from encheck.types import Group, Variant
 Side = Literal["kept", "changed"]
 SIDES: dict[int, Side] = {1: "kept", -1: "changed"}
 WRITTEN = ("antonym", "modality", "quantifier")  # properties that have no frames: the embedded probes hold them
-KEPT = {"antonym": "synonym"}  # what keeps the meaning beside this property; "<property>_kept" beside the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +158,9 @@ def _paraphrases(draw: st.DrawFn, name: str | None) -> Paraphrase:
 def _pairs_in(group: Group, name: str, frame: str) -> Iterator[MinimalPair]:
     """Each text that changes the meaning, with one beside it that keeps it."""
     for changed in (v for v in group.variants if v.relation == name):
-        if kept := _beside(group, changed):
+        if kept := group.variant(kept_relation(name), changed.level):
             favours = SIDES.get(favour(group.source, kept.text, changed.text), "")
             yield MinimalPair(group.source, kept.text, changed.text, name, favours, _why(kept), _why(changed), frame)
-
-
-def _beside(group: Group, changed: Variant) -> Variant | None:
-    wanted = KEPT.get(changed.relation, f"{changed.relation}_kept")
-    same = (v for v in group.variants if (v.relation, v.level, v.favours) == (wanted, changed.level, changed.favours))
-    return next(same, None)
 
 
 def _why(variant: Variant) -> str:
