@@ -1,4 +1,4 @@
-"""From a data set to crossed groups: two contrasts of one kind whose surfaces pull against each other."""
+"""From a data set to crossed groups: two sources and two texts, each of which is right for one source."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Rates on crossed groups, whose two sides have surfaces that pull in opposite directions.
+"""Rates on crossed groups: two sources compete for two texts, each of which is right for one of them.
 
-A scorer that goes by the surface alone, without noise, wins one side of a group and loses the other: one half by
-construction. With noise the mean of both is one half where the surfaces differ equally far, and not elsewhere. So
-whether meaning is detected is read from the adjusted rate of all sides.
+Where the sources look alike, a scorer that goes by the surface alone, without noise, wins one side of a group and loses
+the other. With noise the mean of both is one half where the surfaces differ equally far, and not elsewhere. So whether
+meaning is detected is read from the adjusted rate of all sides.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scores of crossed groups: two contrasts whose surfaces pull against each other."""
+"""Scores of crossed groups: two sources and two texts, each of which is right for one source."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Crossed(Item):
-    """Two contrasts of one kind whose surfaces pull against each other.
+    """Two contrasts that have their texts in common.
 
     Each text keeps the meaning of one source and changes that of the other. The first side is one where the edit
     distance does not favour the changed text, if the group has one.
