@@ -44,8 +44,8 @@ def best_surface() -> str:
 
 
 def sensitivity(results: object, name: str) -> float:
-    tables = side_of(results.raw, results.items, name).seen().tables  # type: ignore[attr-defined]
-    return parts(win_rates(tables), families_of(tables))["sensitivity"]
+    side = side_of(results.raw, results.items, name).seen()  # type: ignore[attr-defined]
+    return parts(win_rates(side.tables, side.scales), families_of(side.tables))["sensitivity"]
 
 
 def keep(found: Baseline, folder: Path) -> None:
