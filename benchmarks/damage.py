@@ -248,7 +248,7 @@ def damage_rows(folder: Path) -> Iterator[str]:
         found = weighed(folder, "fp32", name if args else "fp32")
         reasons = found.decision.reasons
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-        score = found.balanced[1]
+        score = found.decision.balanced.candidate
         said = "-" if score is None else f"{score:.3f}"
         gap = apart(folder, "fp32", name if args else "fp32")
         yield f"| {name} | {found.decision.outcome} | {reasons[0] + more if reasons else ''} | {said} | {gap:.1g} |"

@@ -3,6 +3,9 @@
 import numpy as np
 from declared import claims
 
+from encheck.gating.gate import Gate, GateAgainst
+from encheck.gating.types import EXIT_CODES, ExampleText, GateRow, LostExample
+
 CASE = "short_is_farther_than_long"
 
 
@@ -56,3 +59,30 @@ def scores(n=400, *, wins=0.9, lost=(), seed=0):
     won = np.arange(n) < wins * n
     won[list(lost)] = False
     return np.where(won, high, low), np.where(won, low, high)
+
+
+def gate_row(name="retrieval/mine/1", **more):
+    """A row of a gate that blocks: of 456 items 29 are lost and 6 won."""
+    return GateRow(**{
+        "name": name, "family": "retrieval" if "retrieval" in name else "order", "kind": "rate", "n": 456,
+        "clusters": 60, "baseline": 0.95, "candidate": 0.9, "change": -0.05, "low": -0.07, "high": -0.03, "delta": 0.02,
+        "error": 0.01, "p": 0.001, "adjusted": 0.002, "outcome": "block", "gates": True, "evidence": True, "lost": 29,
+        "gained": 6, "mcnemar": 0.01, "detectable": 0.05, "needed": None, "why": "95.0% to 90.0%",
+        "means": "People search longer.", **more,
+    })  # fmt: skip
+
+
+def gate_against(*rows, outcome="block", **more):
+    """What a gate decided by these rows against the baseline "old"."""
+    reasons = tuple(f"{one.name}: {one.why}" for one in rows if one.outcome != "pass")
+    return GateAgainst(**{"baseline": "old", "outcome": outcome, "rows": rows, "reasons": reasons, **more})
+
+
+def gate_of_one(against):
+    """A gate against one baseline."""
+    return Gate(against.outcome, EXIT_CODES[against.outcome], against.partial, (against,))
+
+
+def lost_example(*sides, source="all plans"):
+    """An item that was lost, with a text a side."""
+    return LostExample(source, tuple(ExampleText(side, (("same", side),), 0.9, 0.5) for side in sides))

@@ -111,7 +111,7 @@ def test_a_metric_of_ones_own_is_reported_and_not_looked_up(tmp_path):
     save(tmp_path / "base", said, tables_of(said, case, "m"), model="m")
     found = weigh(read(tmp_path / "base"), said, case, model="m")
     assert not found.decision.rows
-    assert "unknown metric 'os.system'" in next(iter(found.reported.values()))
+    assert "unknown metric 'os.system'" in next(iter(found.decision.reported_only.values()))
 
 
 def test_what_never_gates_says_why():

@@ -214,10 +214,11 @@ def of_baseline(folder: Path, path: Path) -> Any:
     from encheck.gating.baseline import read
     from encheck.gating.weighing import weigh
     from encheck.reporting.gate import record
+    from encheck.system.typed_files import as_values
 
     held_in = {f"{CASE}/m-d-1": columns(*scores())}
     found = weigh(read(folder / "base"), results(), held_in, model="m")
-    return json.loads(json.dumps(record.as_dict([found], "pass"), default=str))
+    return as_values(record.with_texts([found], "pass"))
 
 
 def of_resealed(folder: Path, path: Path) -> None:

@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from gate_fakes import CASE, columns, results, scores
+from gate_fakes import CASE, columns, gate_against, gate_row, results, scores
 
 from encheck.checks.test_antonym import test_antonym_is_farther_than_paraphrase as antonym_check
 from encheck.claims import claim_of
@@ -31,7 +31,7 @@ def rate(name, *, n=1_000, lost=0, gained=0):
 
 @pytest.fixture
 def weighed(tmp_path):
-    """A gate of near and far scores against 90% wins, as results.json has it, and its items."""
+    """A gate of near and far scores against 90% wins, with its texts, and without."""
 
     def weighed(near, far, *, verdict=None, inconclusive=None, params=None, **more):
         said = results()
@@ -44,23 +44,23 @@ def weighed(tmp_path):
             said["claims"]["it_is_finite"] = {"family": "contract", "means": "Nothing works."}
         now = {f"{CASE}/m-d-1": columns(near, far, **more)}
         found = weigh(read(tmp_path / "base"), said, now, model="m")
-        return record.as_dict([found], inconclusive, record.Shown(now)), found
+        return record.with_texts([found], inconclusive, record.Shown(now)), found
 
     return weighed
 
 
 def test_a_row_that_blocks_shows_three_lost_items_of_different_clusters_with_both_scores(weighed):
     (found, _) = weighed(*scores(lost=range(40)), clusters=np.arange(400) // 2)
-    (row,) = found["against"][0]["rows"]
-    assert len(row["lost_examples"]) == 3
-    one = row["lost_examples"][0]
-    near, far = one["texts"]
-    number = one["source"].removeprefix("source ")
-    assert (near["side"], far["side"]) == ("near", "far")
-    assert (near["pieces"], far["pieces"]) == ([["same", f"near {number}"]], [["same", f"far {number}"]])
-    assert near["before"] > far["before"]
-    assert near["now"] < far["now"]
-    assert len({int(e["source"].split()[1]) // 2 for e in row["lost_examples"]}) == 3
+    (row,) = found.against[0].rows
+    assert len(row.lost_examples) == 3
+    one = row.lost_examples[0]
+    near, far = one.texts
+    number = one.source.removeprefix("source ")
+    assert (near.side, far.side) == ("near", "far")
+    assert (near.pieces, far.pieces) == ((("same", f"near {number}"),), (("same", f"far {number}"),))
+    assert near.before > far.before
+    assert near.now < far.now
+    assert len({int(e.source.split()[1]) // 2 for e in row.lost_examples}) == 3
 
 
 def test_what_a_loss_means_is_the_check_s_own_sentence_and_stands_on_the_terminal(weighed):
@@ -73,7 +73,7 @@ def test_what_a_loss_means_is_the_check_s_own_sentence_and_stands_on_the_termina
 
 def test_a_row_that_passes_shows_no_items(weighed):
     (found, _) = weighed(*scores())
-    assert found["against"][0]["rows"][0]["lost_examples"] == []
+    assert found.against[0].rows[0].lost_examples == ()
     assert list(words.headline(found)) == [
         "GATE: PASSED. This rules out a loss of 4 points in a row, and none is estimated at 2 points"
     ]
@@ -82,13 +82,13 @@ def test_a_row_that_passes_shows_no_items(weighed):
 def test_items_of_another_text_are_not_shown(weighed):
     _, found = weighed(*scores(lost=range(40)))
     others = {"x": columns(*scores()) | {"near": ["other"] * 400}}
-    assert lost.examples(found.lost_items["antonym/d/1"], others) == []
+    assert lost.examples(found.lost_items["antonym/d/1"], others) == ()
 
 
 def test_the_cause_and_the_meaning_stand_beside_a_broken_contract(weighed):
     (found, _) = weighed(*scores(), params={"cause": "28 of 32 texts are longer than 16 tokens"})
     said = "it is finite on d: 28 of 32 texts are longer than 16 tokens. Nothing works."
-    assert found["against"][0]["contracts"] == [said]
+    assert found.against[0].contracts == (said,)
     assert list(words.headline(found)) == [f"GATE: BLOCKED. contract broken: {said}"]
 
 
@@ -107,15 +107,15 @@ def test_junit_fails_on_a_block_with_the_reason_of_each_row(weighed):
 def test_junit_takes_an_inconclusive_gate_for_what_its_owner_chose(weighed, counts_as, result):
     (found, _) = weighed(*scores(wins=0.95, lost=range(27)), inconclusive=counts_as)
     verdict, row = cases_of(found)
-    assert (found["outcome"], verdict.result, row.result) == ("inconclusive", result, "skipped")
-    assert verdict.message == f"GATE: INCONCLUSIVE. {found['against'][0]['reasons'][0]}"
+    assert (found.outcome, verdict.result, row.result) == ("inconclusive", result, "skipped")
+    assert verdict.message == f"GATE: INCONCLUSIVE. {found.against[0].reasons[0]}"
 
 
 def test_a_partial_gate_is_called_one_everywhere(weighed):
     _, found = weighed(*scores())
     decision = in_part(found.decision, PartialGate(("antonym",), ("roles",), "-m left out roles"))
-    part = record.as_dict([replace(found, decision=decision)], "pass")
-    assert (part["outcome"], part["exit_code"], part["partial"]["weighed"]) == ("inconclusive", 10, ("antonym",))
+    part = record.with_texts([replace(found, decision=decision)], "pass")
+    assert (part.outcome, part.exit_code, part.partial.weighed) == ("inconclusive", 10, ("antonym",))
     (headline,) = words.headline(part)
     assert headline.startswith("GATE (partial: antonym): INCONCLUSIVE. no loss that matters was found in this part")
     verdict = next(cases_of(part))
@@ -131,18 +131,16 @@ def test_a_partial_gate_is_called_one_everywhere(weighed):
 
 def test_rows_that_do_not_gate_are_folded_and_show_no_interval():
     few = decide([rate("few/d/1", n=10, lost=1), rate("many/d/1")])
-    entry = {"row": "few/d/1", **asdict(few.rows[0])}
-    assert rows.cells(entry)[5] == "-"
-    against = {"rows": [entry], "reported_only": {"a": "b", "c": "d"}}
+    assert rows.cells(few.rows[0])[5] == "-"
+    against = gate_against(few.rows[0], reported_only={"a": "b", "c": "d"})
     assert rows.weighed_rows(against) == []
     assert list(rows.folded(against)) == ["1 row and 2 cases are reported and decided nothing"]
 
 
 def test_an_interval_that_holds_nearly_anything_is_no_finding():
-    row = {"gates": True, "delta": 0.02, "low": -0.777, "high": 0.777}
-    assert rows.says_nothing(row)
-    assert not rows.says_nothing(row | {"low": -0.19, "high": 0.19})
-    assert not rows.says_nothing(row | {"high": -0.5})
+    assert rows.says_nothing(gate_row(low=-0.777, high=0.777))
+    assert not rows.says_nothing(gate_row(low=-0.19, high=0.19))
+    assert not rows.says_nothing(gate_row(low=-0.777, high=-0.5))
 
 
 def test_an_open_gate_says_which_data_would_decide_and_how_few_flips():

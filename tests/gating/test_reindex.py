@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from importlib import resources
 
 import jsonschema
@@ -16,6 +17,7 @@ from encheck.errors import BaselineError
 from encheck.gating import reindex
 from encheck.gating.baseline import _checksum, read
 from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
+from encheck.gating.gate import gate_of
 from encheck.gating.reindex import (
     KEPT_DIMENSIONS,
     DocumentLengths,
@@ -25,6 +27,7 @@ from encheck.gating.reindex import (
     VectorSample,
     cuts_more,
 )
+from encheck.gating.types import PartialGate
 from encheck.reporting.gate.story import story
 from encheck.reporting.gate.words import headline
 from encheck.reporting.results import schema
@@ -69,28 +72,28 @@ def gate(place, tmp_path_factory):
             encheck.run(old, **how, save_baseline=baselines[old, data])
         found = encheck.gate(candidate, baselines[old, data], **how).results.raw
         jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
-        return found["gate"]
+        return gate_of(found)
 
     gate.baselines = baselines
     return gate
 
 
 def index(found):
-    return found["against"][0]["reindex"]
+    return found.against[0].reindex
 
 
 def test_another_maximum_length_needs_a_new_index_of_longer_documents_alone(place, gate):
     longer = changed(place, "longer", sentence_bert_config={"max_seq_length": 40})
     found = index(gate(longer))
-    assert (found["needed"], found["up_to"], found["unit"]) == (None, 24, "tokens")
-    assert found["says"].startswith(
+    assert (found.needed, found.up_to, found.unit) == (None, 24, "tokens")
+    assert found.says.startswith(
         "re-index: no, for texts of up to 24 tokens; yes, for longer ones (texts are cut at 40"
     )
     long = index(gate(longer, "long"))
-    assert (long["needed"], long["answer"]) == (True, "yes, for 100 of 100 documents, which have more than 24 tokens")
+    assert (long.needed, long.answer) == (True, "yes, for 100 of 100 documents, which have more than 24 tokens")
     short = index(gate(longer, "short"))
-    assert (short["needed"], short["longer"]) == (False, 0)
-    assert "the longest of 100 documents has 5 tokens, and vectors stay up to 24" in short["why"]
+    assert (short.needed, short.longer) == (False, 0)
+    assert "the longest of 100 documents has 5 tokens, and vectors stay up to 24" in short.why
 
 
 def test_an_export_that_is_cut_earlier_needs_a_new_index_of_longer_documents(place, gate, tmp_path):
@@ -102,23 +105,23 @@ def test_an_export_that_is_cut_earlier_needs_a_new_index_of_longer_documents(pla
     cut = {"direction": "Right", "max_length": 12, "strategy": "LongestFirst", "stride": 0}
     file.write_text(json.dumps(json.loads(file.read_text()) | {"truncation": cut}))
     found = index(gate(folder, old=tmp_path / "onnx"))
-    assert (found["needed"], found["up_to"]) == (None, 12), found
-    assert "texts are cut at 12 tokens now, at 24 before" in found["why"]
+    assert (found.needed, found.up_to) == (None, 12), found
+    assert "texts are cut at 12 tokens now, at 24 before" in found.why
 
 
 def test_a_prompt_before_documents_needs_a_new_index_whatever_is_measured(place, gate):
     prompts = {"prompts": {"query": "red ", "document": "blue "}, "default_prompt_name": None}
     found = index(gate(changed(place, "prompts", config_sentence_transformers=prompts)))
-    assert found["needed"] is True
-    assert "over 39 texts as documents" in found["why"]
-    assert found["why"].endswith("queries get 'red '; documents get 'blue '")
+    assert found.needed is True
+    assert "over 39 texts as documents" in found.why
+    assert found.why.endswith("queries get 'red '; documents get 'blue '")
 
 
 def test_a_prompt_before_queries_alone_keeps_the_index(place, gate):
     prompts = {"prompts": {"query": "red ", "document": ""}, "default_prompt_name": None}
     found = index(gate(changed(place, "query-prompt", config_sentence_transformers=prompts)))
-    assert (found["needed"], found["queries_moved"]) == (False, True)
-    assert "stored vectors of queries do not stay" in found["why"]
+    assert (found.needed, found.queries_moved) == (False, True)
+    assert "stored vectors of queries do not stay" in found.why
 
 
 def test_another_tokenizer_cannot_be_told_where_the_compared_texts_agree(place, gate):
@@ -128,8 +131,8 @@ def test_another_tokenizer_cannot_be_told_where_the_compared_texts_agree(place, 
         return said | {"normalizer": said["normalizer"] | {"strip_accents": False}}
 
     found = index(gate(changed(place, "accents", tokenizer=with_accents)))
-    assert (found["needed"], found["answer"]) == (None, "cannot tell")
-    assert "the tokenizers differ (normalizer)" in found["why"]
+    assert (found.needed, found.answer) == (None, "cannot tell")
+    assert "the tokenizers differ (normalizer)" in found.why
 
 
 @pytest.mark.parametrize("similarity", [pytest.param("cosine", marks=pytest.mark.long), "dot"])
@@ -139,8 +142,8 @@ def test_vectors_that_are_no_longer_normalised_stay_for_cosines_alone(place, gat
         config_sentence_transformers={"similarity_fn_name": similarity},
     )  # fmt: skip
     found = index(gate(folder))
-    assert (found["needed"], found["only_by_cosine"]) == ((None, True) if similarity == "cosine" else (True, False))
-    assert "vectors are no longer normalised" in found["why"]
+    assert (found.needed, found.only_by_cosine) == ((None, True) if similarity == "cosine" else (True, False))
+    assert "vectors are no longer normalised" in found.why
 
 
 @pytest.mark.parametrize("data", [pytest.param("probes", marks=pytest.mark.long), "long"])
@@ -148,11 +151,12 @@ def test_a_copy_is_the_same_model(place, gate, data):
     again = changed(place, f"again-{data}", config={"note": "it changes the fingerprint"})
     found = gate(again, data)
     told = index(found)
-    assert (told["needed"], told["same_model"], told["longer"]) == (False, True, None)
+    assert (told.needed, told.same_model, told.longer) == (False, True, None)
     assert "The candidate is the same model: no vector moved" in next(iter(headline(found)))
-    for partial, start in ((["number"], "Partial: "), ([], "Not yet: "), ([], "Yes: ")):
+    part = PartialGate(("number",), (), "-m")
+    for partial, start in ((part, "Partial: "), (None, "Not yet: "), (None, "Yes: ")):
         outcome = "pass" if start == "Yes: " else "inconclusive"
-        said = story({**found["against"][0], "outcome": outcome, "partial": partial}, candidate="new").answer
+        said = story(replace(found.against[0], outcome=outcome, partial=partial), candidate="new").answer
         assert said == f"{start}new is the same model as old: no vector moved"
         assert "may replace" not in said
 
@@ -160,7 +164,7 @@ def test_a_copy_is_the_same_model(place, gate, data):
 @pytest.mark.long
 def test_a_half_precision_copy_is_not_the_same_model(place, gate):
     found = index(gate(place / "old", dtype="bfloat16"))
-    assert (found["needed"], found["same_model"]) == (False, False)
+    assert (found.needed, found.same_model) == (False, False)
 
 
 def test_texts_lie_on_both_sides_of_the_usual_maximum_lengths():

@@ -85,23 +85,24 @@ def weighed(tmp_path, *, old, new, thresholds=()):
 def test_room_blocks_in_one_family_of_models_and_is_reported_of_another(tmp_path):
     kept = sample(vectors())
     same = weighed(tmp_path, old=kept, new=kept)
-    assert (same.decision.outcome, same.reindex.related) == ("block", True)
+    assert (same.decision.outcome, same.decision.reindex.related) == ("block", True)
     for new in (sample(vectors(d=32)), sample(turned(vectors()))):
         other = weighed(tmp_path, old=kept, new=new)
-        assert (other.decision.outcome, other.decision.rows, other.reindex.needed) == ("inconclusive", (), True)
-        (said,) = other.reported.values()
+        decision = other.decision
+        assert (decision.outcome, decision.rows, decision.reindex.needed) == ("inconclusive", (), True)
+        (said,) = decision.reported_only.values()
         assert "another family of models" in said
 
 
 def test_without_vectors_it_cannot_be_told_and_room_blocks(tmp_path):
     for old, new in ((None, sample(vectors())), (sample(vectors()), None)):
         found = weighed(tmp_path, old=old, new=new)
-        assert (found.decision.outcome, found.reindex.needed) == ("block", None)
-        assert "kept no vectors" in found.reindex.says or "keeps no vectors" in found.reindex.says
+        assert (found.decision.outcome, found.decision.reindex.needed) == ("block", None)
+        assert "kept no vectors" in found.decision.reindex.says or "keeps no vectors" in found.decision.reindex.says
 
 
 def test_a_threshold_is_mapped_on_the_pairs_that_both_runs_scored(tmp_path):
-    found, never = weighed(tmp_path, old=None, new=None, thresholds=(0.05, 2.0)).thresholds
+    found, never = weighed(tmp_path, old=None, new=None, thresholds=(0.05, 2.0)).decision.thresholds
     assert (found.data, found.pairs, found.now) == ("d", 400, 1)
     assert found.same == pytest.approx(0.55, abs=0.01)
     assert (never.threshold, never.accepted, never.same) == (2.0, 0, None)
@@ -112,5 +113,5 @@ def test_the_weights_of_the_baseline_are_said_to_be(tmp_path, weights, same):
     said = results(**({"weights": weights} if weights else {}))
     items = {f"{CASE}/m-d-1": columns(*scores())}
     save(tmp_path / "base", results(weights="abc"), tables_of(said, items, "m"), model="m")
-    notes = weigh(read(tmp_path / "base"), said, items, model="m").notes
+    notes = weigh(read(tmp_path / "base"), said, items, model="m").decision.notes
     assert ("the weights are those of m" in notes) is same

@@ -7,11 +7,12 @@ import pytest
 from gate_fakes import columns, results
 
 from encheck.gating.baseline import read, save, tables_of
+from encheck.gating.gate import Gate
 from encheck.gating.weighing import weigh
 from encheck.reporting.answers import write_unjudged
 from encheck.reporting.gate import record, summary, terminal
-from encheck.reporting.results import schema
 from encheck.scoring.answers import Answers
+from encheck.system.typed_files import as_values, schema_of
 
 CHECK = "query_finds_its_documents"
 CASE = f"{CHECK}/m-d-1"
@@ -55,24 +56,23 @@ def weighed(tmp_path):
 
 def shown(found, items):
     documents = {f"{CHECK}/d/1": {i: (str(i), f"document {i}") for i in range(100)}}
-    entry = record.as_dict([found], None, record.Shown({CASE: items[CASE]}, documents, "r"))
-    against = json.loads(json.dumps(entry))["against"][0]
-    jsonschema.validate(against, schema()["$defs"]["against"] | {"$defs": schema()["$defs"]})
-    return entry, against
+    gate = record.with_texts([found], None, record.Shown({CASE: items[CASE]}, documents, "r"))
+    jsonschema.validate(as_values(gate), schema_of(Gate), cls=jsonschema.Draft202012Validator)
+    return gate, gate.against[0]
 
 
 def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighed, tmp_path):
     entry, against = shown(*weighed(40, each=1, unjudged=(0, 40)))
-    row = against["rows"][0]
-    assert (row["outcome"], row["unjudged"]) == ("inconclusive", 40)
-    assert row["why"] == (
+    row = against.rows[0]
+    assert (row.outcome, row.unjudged) == ("inconclusive", 40)
+    assert row.why == (
         "40 queries have a first answer that nobody judged: no if all of these are wrong (-26.7 points), yes if all "
         "are right (+0.0 points)"
     )
     first = next(iter(terminal.lines(entry)))
     asks = "40 queries have a first answer that nobody judged: add judgements of these (unjudged.tsv)"
     assert first.endswith(f"INCONCLUSIVE. {asks}")
-    assert len(row["unjudged_answers"]) == 40
+    assert len(row.unjudged_answers) == 40
     write_unjudged(tmp_path, entry)
     lines = (tmp_path / "unjudged.tsv").read_text("utf-8").splitlines()
     assert (len(lines), lines[0]) == (41, "query\tcorpus-id\tdocument")
@@ -81,26 +81,26 @@ def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighe
 
 def test_a_search_that_only_holds_if_unjudged_first_answers_are_wrong_asks_for_judgements(weighed):
     _, against = shown(*weighed(40, each=1, wrong=40, unjudged=(40, 0)))
-    assert (against["rows"][0]["outcome"], against["rows"][0]["unjudged"]) == ("inconclusive", 40)
-    assert "yes if all of these are wrong (+0.0 points), no if all are right (-26.7 points)" in against["reasons"][0]
+    assert (against.rows[0].outcome, against.rows[0].unjudged) == ("inconclusive", 40)
+    assert "yes if all of these are wrong (+0.0 points), no if all are right (-26.7 points)" in against.reasons[0]
 
 
 @pytest.mark.parametrize(("lost", "outcome"), [(0, "pass"), (40, "block")])
 def test_what_holds_whether_unjudged_first_answers_are_right_or_wrong_is_decided(weighed, lost, outcome):
     _, against = shown(*weighed(lost, each=1, wrong=1, unjudged=(1, 1)))
-    assert (against["rows"][0]["outcome"], against["rows"][0]["unjudged"]) == (outcome, 0)
+    assert (against.rows[0].outcome, against.rows[0].unjudged) == (outcome, 0)
 
 
 def test_a_loss_blocks_by_the_primary_endpoint_and_shows_what_came_first(weighed):
     entry, against = shown(*weighed(40))
-    row = against["rows"][0]
-    assert (row["row"], row["endpoint"], row["outcome"], row["alpha"]) == ("retrieval/d/1", "recall@1", "block", 0.05)
+    row = against.rows[0]
+    assert (row.name, row.endpoint, row.outcome, row.alpha) == ("retrieval/d/1", "recall@1", "block", 0.05)
     text = "\n".join(terminal.lines(entry, verbose=True))
     assert "retrieval/d/1: the primary endpoint is recall@1, tested, at 5%" in text
     assert "beside it and not tested: nDCG@10 1.000 to 0.867, -0.133" in text
     assert "first before: document 0\n    first now:    document 99" in text
-    assert len(row["lost_queries"]) == 3
-    assert len({one["before"] for one in row["lost_queries"]}) == 3
+    assert len(row.lost_queries) == 3
+    assert len({one.before for one in row.lost_queries}) == 3
     text = "\n".join(summary.markdown(entry, {}, most=50))
     assert "- lost in retrieval/d/1: *source 0*" in text
 
@@ -109,7 +109,7 @@ def test_another_endpoint_is_weighed_where_it_is_named(weighed):
     found, _ = weighed(40, n=600, primary="recall@10")
     row = found.decision.rows[0]
     assert (row.endpoint, row.change, row.outcome) == ("recall@10", 0.0, "pass")
-    assert "recall@1" in [one.metric for one in found.beside["retrieval/d/1"]]
+    assert "recall@1" in [one.metric for one in row.beside]
 
 
 def test_slices_come_from_the_candidates_run_and_the_baseline_keeps_no_text_of_them(weighed, tmp_path):
@@ -128,12 +128,12 @@ def test_the_columns_of_the_file_change_nothing_of_the_main_test(weighed):
 
 def test_too_few_articles_are_told_how_many_more_it_takes(weighed):
     entry, against = shown(*weighed(36, n=72))
-    assert against["outcome"] == "inconclusive"
-    remedy = against["rows"][0]["remedy"]
-    assert remedy["queries"] == 6
-    assert f": INCONCLUSIVE. {remedy['says']}" in "\n".join(terminal.lines(entry, verbose=True))
+    assert against.outcome == "inconclusive"
+    remedy = against.rows[0].remedy
+    assert remedy.queries == 6
+    assert f": INCONCLUSIVE. {remedy.says}" in "\n".join(terminal.lines(entry, verbose=True))
     assert "the primary endpoint is recall@1, reported only" in "\n".join(terminal.lines(entry, verbose=True))
-    assert f": INCONCLUSIVE. {remedy['says']}" in "\n".join(summary.markdown(entry, {}, most=50))
+    assert f": INCONCLUSIVE. {remedy.says}" in "\n".join(summary.markdown(entry, {}, most=50))
 
 
 def test_queries_that_overlap_in_a_chain_are_not_taken_for_one_cluster(tmp_path):
@@ -169,8 +169,9 @@ def test_contrasts_that_a_baseline_of_searches_alone_lacks_are_named_and_never_p
     found = weigh(read(tmp_path / "base"), results, items, model="m")
     assert (found.decision.outcome, found.decision.missing) == (outcome, ())
     assert (found.decision.partial.weighed, found.decision.partial.left_out) == (("retrieval",), ("number",))
-    assert found.reported[f"{NUMBER}/d/1"] == "new, not compared: the baseline has searches alone of these data"
-    assert found.notes[0].startswith("1 case (number) on d: new, not compared")
+    why = found.decision.reported_only[f"{NUMBER}/d/1"]
+    assert why == "new, not compared: the baseline has searches alone of these data"
+    assert found.decision.notes[0].startswith("1 case (number) on d: new, not compared")
     entry, _ = shown(found, items)
     assert "gate against base (partial: retrieval), for another model" in "\n".join(terminal.lines(entry, verbose=True))
 

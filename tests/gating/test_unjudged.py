@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gate_fakes import gate_row
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from encheck.gating.answers import Change, asks, is_unjudged, moved, share
 from encheck.gating.decision import decide
+from encheck.gating.gate import GateAgainst
 from encheck.gating.lost import LostQuery
-from encheck.gating.types import Paired
+from encheck.gating.types import ChangedQuery, Paired
 from encheck.gating.weighing import Weighed
 from encheck.metrics.search import ndcg, recall
 from encheck.reporting import lost
@@ -176,10 +178,10 @@ def test_order_and_content_of_the_first_ten_are_told_apart():
 
 def test_what_cannot_be_told_names_the_command_that_decides():
     many = moved(*pair_of_tables(300, 60))
-    weighed = Weighed("base", decide((), moved=(many,)), {}, {}, (None, None))
-    shown = record.as_dict([weighed], None, record.Shown(folder="reports/a run"))
-    assert (shown["outcome"], shown["exit_code"]) == ("inconclusive", 10)
-    (against,) = shown["against"]
+    decision = GateAgainst(**vars(decide((), moved=(many,))), baseline="base")
+    shown = record.with_texts([Weighed(decision)], None, record.Shown(folder="reports/a run"))
+    assert (shown.outcome, shown.exit_code) == ("inconclusive", 10)
+    (against,) = shown.against
     assert word(against) == "CANNOT TELL YET"
     told = list(explained(against))
     assert told[1].startswith("60 queries have another first answer: judge these 60 (if the models")
@@ -207,11 +209,11 @@ def test_a_proxy_blocks_and_is_no_evidence():
 def test_lost_queries_say_what_came_first_before_and_now():
     items = {"c/m-d-1": {"item": ["i1"], "source": ["where  is it?"]}}
     documents = {"c/d/1": {0: ("a", "x" * 300), 1: ("b", "Here.")}}
-    (found,) = lost.as_dicts([LostQuery("i1", "c/d/1", 1, 0)], items, documents)
-    assert found == {"query": "where is it?", "before": "Here.", "now": f"{'x' * 157}..."}
-    (older,) = lost.as_dicts([LostQuery("i1", "c/d/1", None, 1)], items, documents)
-    assert older["before"].startswith("not kept")
-    assert list(lost.lines({"row": "r", "lost_queries": [found]}))[1] == "  first before: Here."
+    (found,) = lost.queries([LostQuery("i1", "c/d/1", 1, 0)], items, documents)
+    assert found == ChangedQuery("where is it?", "Here.", f"{'x' * 157}...")
+    (older,) = lost.queries([LostQuery("i1", "c/d/1", None, 1)], items, documents)
+    assert older.before.startswith("not kept")
+    assert list(lost.lines(gate_row("r", lost_queries=(found,))))[1] == "  first before: Here."
 
 
 @pytest.mark.parametrize("text", ["[[[1, 2]], 3, 4]", "[[], 0, 0, [7, 2]]", "[[[2, 1]], 0, 0, [7, 2], 1]"])

@@ -16,13 +16,15 @@ from encheck.cli import app
 from encheck.errors import UsageError
 from encheck.gating.answers import moved
 from encheck.gating.decision import decide
+from encheck.gating.gate import Gate, GateAgainst
 from encheck.gating.judgements import read
 from encheck.gating.weighing import Searched, Weighed
 from encheck.judging.judging import ask_people, opened, verdict
 from encheck.judging.sheet import take, write_sheet
 from encheck.reporting.answers import write_answers
 from encheck.reporting.gate import record, words
-from encheck.reporting.results import schema, write_results
+from encheck.reporting.results import write_results
+from encheck.system.typed_files import as_values, schema_of
 
 DOCUMENTS = {i: (f"d{i}", f"{'odd' if i % 2 else 'even'} {i}\nof {HOSTILE}") for i in range(120)}  # odd: the new ones
 
@@ -33,15 +35,16 @@ def made(tmp_path_factory):
     place = tmp_path_factory.mktemp("made")
     old = [(2 * (i % 60), 2 * (i % 60) + 1) for i in range(400)]
     before, after = table(old), table([found[::-1] for found in old[:60]] + old[60:])
-    found = Weighed("sbert", decide((), moved=[moved(before, after)]), {}, {}, (None, None),
-                    searched=(Searched(before, after),))  # fmt: skip
+    decision = GateAgainst(**vars(decide((), moved=[moved(before, after)])), baseline="sbert")
+    found = Weighed(decision, searched=(Searched(before, after),))
     items = {"c": {"item": list(before.items), "source": [f"query {i} {HOSTILE}" for i in range(400)]}}
     folder = place / "r"
     folder.mkdir()
-    shown = record.as_dict([found], None, record.Shown(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels"))
-    written = {**results(), "gate": shown}
+    shown = record.Shown(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels")
+    gate = as_values(record.with_texts([found], None, shown))
+    written = {**results(), "gate": gate}
     written["run"] = {**written["run"], "settings": {"seed": 3}}
-    jsonschema.validate(json.loads(json.dumps(shown)), {**schema(), **schema()["properties"]["gate"]})
+    jsonschema.validate(gate, schema_of(Gate), cls=jsonschema.Draft202012Validator)
     write_results(folder, written)
     write_answers(folder, found.searched, items, {before.case: DOCUMENTS})
     return folder
@@ -75,13 +78,13 @@ def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
     assert judging.agreement(read(judging.qrels)) == "5 pairs were shown twice, and 5 were judged the same both times"
     assert "even" in said[0]
     decided = verdict(judging, judged)
-    assert (decided["outcome"], decided["exit_code"]) == ("block", 1)
+    assert (decided.outcome, decided.exit_code) == ("block", 1)
     assert list(words.headline(decided)) == [
         "GATE: BLOCKED. 20 of 20 decisive answers favour sbert; in these 400 queries: 0 better, 20 worse, 0 ties of 60 "
         "changed (40 not judged)"
     ]
-    (search,) = decided["against"][0]["searches"]
-    assert [one["before"][:4] for one in search["lost_queries"]] == ["even"] * 3
+    (search,) = decided.against[0].searches
+    assert [one.before[:4] for one in search.lost_queries] == ["even"] * 3
     assert ask_people(judging, ask=pytest.fail, show=said.append) == judged  # asks nobody again
     again = opened(shutil.copytree(folder, folder.with_name("again")))
     assert again.judged(read(again.qrels)) == judged
@@ -92,11 +95,12 @@ def test_new_answers_that_are_better_pass_and_what_else_was_open_stays_open(fold
     judged = ask_people(judging, ask=keys_for(judging, "after"), show=str)
     assert (judged.outcome, judged.new) == ("pass", 20)
     decided = verdict(judging, judged)
-    assert (decided["outcome"], decided["exit_code"], decided["against"][0]["reasons"]) == ("pass", 0, [])
+    assert (decided.outcome, decided.exit_code, decided.against[0].reasons) == ("pass", 0, ())
     assert next(words.headline(decided)).startswith("GATE: PASSED. 20 of 20 decisive answers favour the candidate")
-    against = judging.gate["against"][0]
-    other = {**judging.gate, "against": [{**against, "reasons": [*against["reasons"], "health/d/1: too wide"]}]}
-    assert verdict(replace(judging, gate=other), judged)["exit_code"] == 10
+    against = judging.gate.against[0]
+    against = replace(against, reasons=(*against.reasons, "health/d/1: too wide"))
+    other = replace(judging.gate, against=(against,))
+    assert verdict(replace(judging, gate=other), judged).exit_code == 10
     assert list(words.headline(verdict(replace(judging, gate=other), judged))) == [
         "GATE: INCONCLUSIVE. health/d/1: too wide; in these 400 queries: 20 better, 0 worse, 0 ties of 60 changed "
         "(40 not judged)"
@@ -238,7 +242,8 @@ def edited(name, old, new):
         (without("documents.parquet"), "has no documents.parquet"),
         (lambda folder: (folder / "answers.parquet").write_bytes(b"PAR1"), "answers.parquet cannot be read"),
         (lambda folder: write_results(folder, results()), "holds a run without a gate, so there is nothing to judge"),
-        (edited("results.json", '"shares"', '"sharez"'), "has no search without labels from a gate"),
+        (edited("results.json", '"shares"', '"sharez"'), "gate.against[0].searches[0] lacks 'shares'. Run again"),
+        (edited("results.json", '"searches"', '"other"'), "has no search without labels from a gate"),
         (edited("judging.json", "20", "2"), "is the plan for other answers, or was edited"),
         (edited("judging.json", "{", ""), "judging.json cannot be read"),
     ],

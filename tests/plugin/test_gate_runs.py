@@ -8,10 +8,12 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
+from gate_fakes import gate_against
 from gated import or_gate
 
 from encheck.engine.checks import packaged_checks
 from encheck.engine.gate import _weighed
+from encheck.gating.gate import gate_of
 from encheck.options import Settings
 from encheck.reporting.comment import comment
 from encheck.reporting.gate.overview import explanations, overview
@@ -304,14 +306,6 @@ def test_collecting_says_what_would_run_and_how_long(run):
     outcome.stdout.fnmatch_lines(["encheck: * cases, at most * items; about * texts a model: some * min*"])
 
 
-def weighed(*outcomes):
-    class Fake:
-        def __init__(self, outcome):
-            self.decision = type("Decision", (), {"outcome": outcome, "partial": None})
-
-    return [Fake(outcome) for outcome in outcomes]
-
-
 @pytest.mark.parametrize(
     ("outcomes", "counts_as", "expected"),
     [
@@ -323,7 +317,7 @@ def weighed(*outcomes):
     ],
 )
 def test_the_exit_code_is_that_of_the_worst_outcome(outcomes, counts_as, expected):
-    assert verdict(weighed(*outcomes), counts_as) == expected
+    assert verdict([gate_against(outcome=outcome) for outcome in outcomes], counts_as) == expected
 
 
 def test_the_summary_stays_below_what_code_hosts_take():
@@ -380,13 +374,13 @@ def test_the_page_says_what_the_gate_says_first_and_in_full(run, loud, tmp_path)
     folder = tmp_path / "r"
     asked = ["--encheck-inconclusive=pass", f"--encheck-report-dir={folder}"]
     assert run("oracle", f"--encheck-baseline={loud}", *asked).ret == 10
-    (against,) = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"]
+    (against,) = gate_of(json.loads((folder / "results.json").read_text("utf-8"))).against
     page = html.unescape((folder / "report.html").read_text("utf-8"))
     assert "Not decided: the gate says INCONCLUSIVE" in page.partition("decide nothing")[0]
-    shown = [*against["reported_only"], *against["reported_only"].values(), *explanations(overview(against))]
+    shown = [*against.reported_only, *against.reported_only.values(), *explanations(overview(against))]
     lines = [*explained(against), *shown]
     assert [line for line in lines if line not in page] == []
-    assert all(f"<li>{one['family']}: " in page for one in against["families"])
+    assert all(f"<li>{one.family}: " in page for one in against.families)
     said = ("seeds alone move", "the seed replicates differ")
     assert all(any(line.startswith(words) for line in lines) for words in said)
     for text in (page, (folder / "summary.md").read_text("utf-8")):

@@ -12,6 +12,7 @@ import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 from gated import or_gate
 
+from encheck.gating.gate import gate_of
 from encheck.gating.judgements import keep, read
 from encheck.judging.judging import opened, verdict
 from encheck.reporting.answers import disagreements
@@ -150,18 +151,18 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     said = verdict(judging, judged)
     found = json.loads((again / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
-    against = found["gate"]["against"][0]
-    assert said["against"][0]["reasons"] == against["reasons"]
+    against = gate_of(found).against[0]
+    assert said.against[0].reasons == against.reasons
     favoured = f"{judged.old} of {judged.old} decisive answers favour base"
     shown = [f"GATE (partial: retrieval): BLOCKED. {favoured}; {judged.here}"]
     assert list(headline(said)) == shown == outcome.outlines[-1:]
-    (search,) = against["searches"]
-    assert search["lost_queries"] == said["against"][0]["searches"][0]["lost_queries"]
-    outcome.stdout.fnmatch_lines([f"  lost in retrieval/help-center/1: {search['lost_queries'][0]['query']}", *shown])
+    (search,) = against.searches
+    assert search.lost_queries == said.against[0].searches[0].lost_queries
+    outcome.stdout.fnmatch_lines([f"  lost in retrieval/help-center/1: {search.lost_queries[0].query}", *shown])
     page = (again / "report.html").read_text("utf-8")
-    assert html.escape(search["lost_queries"][2]["now"]) in page
+    assert html.escape(search.lost_queries[2].now) in page
     summary = (again / "summary.md").read_text("utf-8")
-    assert f"lost in retrieval/help-center/1: *{search['lost_queries'][0]['query']}*" in summary
+    assert f"lost in retrieval/help-center/1: *{search.lost_queries[0].query}*" in summary
     keep(judging.qrels, [(q, None) for q in judging.pool.order[:25]])
     assert judging.judged(read(judging.qrels)).answered == 0
 

@@ -1,14 +1,20 @@
 """The comment on a pull request: what it says, how long it gets, and that no text in it takes effect."""
 
 import html
+import math
 import re
 
 import pytest
+from gate_fakes import gate_against, gate_of_one, gate_row
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from encheck.gating.reindex import Reindex
+from encheck.gating.scale_shift import ThresholdShift
+from encheck.gating.types import ExampleText, LostExample, PartialGate
 from encheck.reporting.comment import LIMIT, Section, comment, fitted, units
+from encheck.system.typed_files import as_values
 
 HOSTILE = (
     "@team see https://evil.example www.evil.example #12 GH-13 !14 %15 ~bug &16 :tada: $x$ "
@@ -17,31 +23,27 @@ HOSTILE = (
 
 
 def row(name="antonym/probes/1", *, outcome="block", text="a fast car", means="Results crowd out others.", **more):
-    one = {
-        "source": text,
-        "texts": [
-            {"side": "near", "pieces": [["same", text]], "before": 0.9, "now": 0.5},
-            {"side": "far", "pieces": [["del", "fast"], ["ins", text]], "before": 0.8, "now": None},
-        ],
+    texts = (
+        ExampleText("near", (("same", text),), 0.9, 0.5),
+        ExampleText("far", (("del", "fast"), ("ins", text)), 0.8, math.nan),
+    )
+    return gate_row(name, **{
+        "baseline": 0.8, "candidate": 0.7, "change": -0.1, "low": -0.12, "high": -0.08, "outcome": outcome,
+        "lost": 40, "gained": 3, "why": "80.0% to 70.0% (-10.0 points; 2 matter)", "means": means,
+        "lost_examples": (LostExample(text, texts),) * 3 if outcome == "block" else (), **more,
+    })  # fmt: skip
+
+
+def results(*rows, outcome="block", partial=(), **more):
+    part = PartialGate(tuple(partial), (), f"-m left out {partial[0]}") if partial else None
+    against = gate_against(*rows, outcome=outcome, **{"baseline": "production", "partial": part, **more})
+    gate = as_values(gate_of_one(against))
+    run = {
+        "exit_status": gate["exit_code"],
+        "notes": [],
+        "versions": {"encheck": "0.1.0"},
+        "command": "encheck gate new",
     }
-    return {
-        "row": name, "family": "order", "kind": "rate", "baseline": 0.8, "candidate": 0.7, "change": -0.1, "low": -0.12,
-        "high": -0.08, "delta": 0.02, "outcome": outcome, "gates": True, "evidence": True, "lost": 40, "gained": 3,
-        "detectable": 0.03, "why": "80.0% to 70.0% (-10.0 points; 2 matter)", "means": means, "endpoint": "",
-        "budget": "behaviour", "lost_examples": [one] * 3 if outcome == "block" else [], "lost_queries": [], **more,
-    }  # fmt: skip
-
-
-def results(*rows, outcome="block", partial=(), notes=(), **more):
-    partial = {"weighed": list(partial), "left_out": [], "why": f"-m left out {partial[0]}"} if partial else None
-    reasons = [f"{one['row']}: {one['why']}" for one in rows if one["outcome"] != "pass"]
-    against = {
-        "baseline": "production", "outcome": outcome, "rows": list(rows), "reasons": reasons, "searches": [],
-        "notes": list(notes), "remedies": [], "partial": partial, **more,
-    }  # fmt: skip
-    codes = {"pass": 0, "block": 1, "inconclusive": 10}
-    gate = {"outcome": outcome, "exit_code": codes[outcome], "partial": partial, "against": [against]}
-    run = {"exit_status": codes[outcome], "notes": [], "versions": {"encheck": "0.1.0"}, "command": "encheck gate new"}
     return {"run": run, "gate": gate}
 
 
@@ -60,7 +62,7 @@ def test_a_block_has_verdict_reason_what_to_do_meaning_and_three_lost_items():
     head, reason, to_do, *_ = said.split("\n\n")
     assert (head, reason) == (
         "## GATE: BLOCKED",
-        "No: do not replace production with the new model. Opposites got worse: 40 comparisons lost, 3 won.",
+        "No: do not replace production with the new model. Opposites got worse: 40 of 456 comparisons lost, 3 won.",
     )
     assert to_do.startswith("**What to do.** Do not merge")
     assert "Results crowd out others." in said
@@ -72,7 +74,7 @@ def test_a_block_has_verdict_reason_what_to_do_meaning_and_three_lost_items():
 
 def test_a_gate_that_cannot_tell_says_what_would_decide_and_what_it_counts_as():
     open_row = row(outcome="inconclusive", why="may have lost 3 points")
-    said = comment(results(open_row, outcome="inconclusive", remedies=["twice the items would decide"]))
+    said = comment(results(open_row, outcome="inconclusive", remedies=("twice the items would decide",)))
     assert "### What is open" in said
     assert "- to decide: twice the items would decide" in said
     assert "exit code 10" in said
@@ -110,10 +112,13 @@ def test_two_baselines_have_a_section_each():
 
 def test_whether_to_re_index_and_what_a_threshold_accepts_is_said_where_the_results_say_it():
     found = comment(
-        results(row(), reindex={"says": "re-index: no (same vectors)"}, thresholds=[{"says": "of 0.5: accepts 3%"}])
+        results(
+            row(),
+            reindex=Reindex(False, "no", "same vectors"),
+            thresholds=(ThresholdShift("d", 0.5, 99, 9, 0, 0, None),),
+        )
     )
-    assert "**Re-index:** no (same vectors)\n- of 0.5: accepts 3%" in found
-    assert "Re-index" not in comment(results(row(), reindex=None, thresholds=[]))
+    assert "**Re-index:** no (same vectors)\n- threshold 0.5 on d: accepted 0.0% of 99 pairs" in found
     assert "Re-index" not in comment(results(row()))
 
 
@@ -130,7 +135,7 @@ def test_a_run_without_a_gate_has_no_verdict():
 
 def test_it_is_never_longer_than_hosts_take_and_counts_what_it_leaves_out():
     many = [row(f"antonym/probes/{i}", text="\U0001f600$@" * 120, means=HOSTILE * 9) for i in range(250)]
-    said = comment(results(*many, partial=[HOSTILE] * 500, notes=[HOSTILE] * 500))
+    said = comment(results(*many, partial=[HOSTILE] * 500, notes=(HOSTILE,) * 500))
     assert LIMIT * 0.9 < units(said) <= LIMIT
     assert re.search(r"Too long for a comment: \d{3,4} more entries are left out here\.\n$", said)
     assert rendered(said).count("<details>") == rendered(said).count("</details>")
@@ -146,10 +151,10 @@ def test_sections_that_fit_are_whole_and_never_too_long(parts, limit):
 @pytest.mark.parametrize("place", ["row", "why", "text", "means", "note", "baseline", "partial", "command"])
 def test_a_hostile_text_formats_nothing_pings_nobody_and_links_nowhere(place):
     one = {} if place in ("note", "baseline", "partial", "command") else {"name" if place == "row" else place: HOSTILE}
-    found = results(row(**one), notes=[HOSTILE] * (place == "note"), partial=[HOSTILE] * (place == "partial"))
+    found = results(row(**one), notes=(HOSTILE,) * (place == "note"), partial=[HOSTILE] * (place == "partial"))
     found["gate"]["against"][0]["baseline"] = HOSTILE if place == "baseline" else "production"
     found["run"]["command"] = HOSTILE if place == "command" else "encheck"
-    plain = comment(results(row(), notes=["x"] * (place == "note"), partial=["x"] * (place == "partial")))
+    plain = comment(results(row(), notes=("x",) * (place == "note"), partial=["x"] * (place == "partial")))
     page = rendered(comment(found))
     tags = [re.findall(r"</?(\w+)", re.sub(r"</?span>", "", shown)) for shown in (page, rendered(plain))]
     assert tags[0] == tags[1]
@@ -160,7 +165,7 @@ def test_a_hostile_text_formats_nothing_pings_nobody_and_links_nowhere(place):
 
 @pytest.mark.parametrize("text", ["- x", "1. x", "> x", "# x", "[ ] x", "/close", "===", "---", "a\n/approve", "    x"])
 def test_no_text_begins_a_block_or_a_command_of_the_host(text):
-    found = comment(results(row(outcome="inconclusive"), outcome="inconclusive", notes=[text], remedies=[text]))
+    found = comment(results(row(outcome="inconclusive"), outcome="inconclusive", notes=(text,), remedies=(text,)))
     assert not any(line.lstrip().startswith("/") for line in found.splitlines())
     page = rendered(found)
     assert page.count("<ul>") == 3  # what to do, reasons, notes: no list in a list

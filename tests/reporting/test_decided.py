@@ -1,12 +1,13 @@
 """What a run decides, in a line for each question."""
 
 import pytest
+from gate_fakes import gate_against, gate_of_one
 
+from encheck.gating.reindex import Reindex
+from encheck.gating.scale_shift import ThresholdShift
+from encheck.gating.types import PartialGate
 from encheck.reporting.decided import decided
-
-
-def against(outcome, **more):
-    return {"baseline": "old", "outcome": outcome, "reasons": ["a", "b", "c"], "rows": [], **more}
+from encheck.system.typed_files import as_values
 
 
 def answers(settings=None, **gate):
@@ -74,24 +75,22 @@ def test_a_gate_on_data_in_shards_takes_a_sample_of_one_file():
         ("pass", None, "Yes: "),
         ("block", None, "No: "),
         ("inconclusive", None, "Not decided: "),
-        ("inconclusive", {"weighed": ["roles"]}, "Not decided: the gate says INCONCLUSIVE against"),
-        ("block", {"weighed": ["roles"]}, "No: "),
+        ("inconclusive", PartialGate(("roles",), (), "-m"), "Not decided: the gate says INCONCLUSIVE against"),
+        ("block", PartialGate(("roles",), (), "-m"), "No: "),
     ],
 )
 def test_a_gate_answers_whether_the_model_may_ship(outcome, partial, said):
-    gate = {"outcome": outcome, "exit_code": 0, "against": [against(outcome, partial=partial)]}
-    ((question, answer, _),) = answers(gate=gate)
+    gate = gate_of_one(gate_against(outcome=outcome, reasons=("a", "b", "c"), partial=partial))
+    ((question, answer, _),) = answers(gate=as_values(gate))
     assert question == "May it ship?"
     assert answer.startswith(said)
 
 
 def test_re_index_and_threshold_are_answered_where_the_gate_has_them():
-    more = {
-        "reindex": {"says": "re-index: yes (other weights)", "needed": True},
-        "thresholds": [{"says": "0.7 is 0.65 now"}],
-    }
-    found = answers(gate={"outcome": "pass", "against": [against("pass", **more)]})
+    shift = ThresholdShift("mine", 0.7, 200, 50, 0.25, 0.2, 0.65)
+    against = gate_against(outcome="pass", reindex=Reindex(True, "yes", "other weights"), thresholds=(shift,))
+    found = answers(gate=as_values(gate_of_one(against)))
     assert found[1:] == [
         ("Must I re-index?", "Yes (other weights)", ""),
-        ("Does my threshold still fit?", "0.7 is 0.65 now", ""),
+        ("Does my threshold still fit?", shift.says, ""),
     ]

@@ -1,51 +1,35 @@
 """A gate as people read it: the answer, what got worse in their own unit, what to do, rows with all else below."""
 
+from dataclasses import replace
+
 import pytest
+from gate_fakes import gate_against, gate_of_one, gate_row, lost_example
 from test_reporting import results as results_of
 from test_reporting import row as checked
 
-from encheck.reporting.gate.names import name_of
+from encheck.gating.reindex import Reindex
+from encheck.gating.types import ChangedQuery, FamilyRow, PartialGate, Share, UnjudgedSearch
 from encheck.reporting.gate.overview import overview
 from encheck.reporting.gate.steps import Commands, commands, steps
 from encheck.reporting.gate.story import story
 from encheck.reporting.gate.terminal import lines
 from encheck.reporting.gate.words import headline, what_has_to_change
 from encheck.reporting.html.gate_page import render
+from encheck.system.typed_files import as_values
 
-QUERY = {"query": "how do i pay", "before": "Pay", "now": "Return"}
-ITEM = {
-    "source": "all plans",
-    "texts": [{"side": side, "pieces": [["same", side]], "before": 0.9, "now": 0.5} for side in ("near", "far")],
-}
-
-
-def row(name="retrieval/mine/1", **more):
-    return {
-        "row": name, "family": "retrieval" if "retrieval" in name else "order", "kind": "rate", "n": 456,
-        "clusters": 60, "baseline": 0.95, "candidate": 0.9, "change": -0.05, "low": -0.07, "high": -0.03, "delta": 0.02,
-        "error": 0.01, "p": 0.001, "adjusted": 0.002, "outcome": "block", "gates": True, "evidence": True, "lost": 29,
-        "gained": 6, "mcnemar": 0.01, "detectable": 0.05, "needed": None, "why": "95.0% to 90.0%", "part_of": "",
-        "alpha": 0.05, "budget": "behaviour", "widened": 1.0, "endpoint": "", "remedy": None,
-        "means": "People search longer.", "lost_queries": [], "lost_examples": [], "lost_items": [], "gained_items": [],
-        "beside": [], **more,
-    }  # fmt: skip
-
-
-def against(*rows, outcome="block", **more):
-    return {
-        "baseline": "old", "outcome": outcome, "rows": list(rows), "searches": [], "families": [], "contracts": [],
-        "reasons": [f"{one['row']}: {one['why']}" for one in rows if one["outcome"] != "pass"], "remedies": [],
-        "reported_only": {}, "notes": [], "seed_noise": 0.0, "partial": None, "thresholds": [],
-        "balanced": {"baseline": None, "candidate": None}, "reindex": None, **more,
-    }  # fmt: skip
+QUERY = ChangedQuery("how do i pay", "Pay", "Return")
+SEARCH = UnjudgedSearch(
+    "retrieval/log/1", 500, 500, 500, 0.02, (Share("recall@1", "the first answer changes", 0.072, 0.05, 0.1, 36, 500),),
+    judge="encheck judge r", left=36, changed_queries=(QUERY,),
+)  # fmt: skip
 
 
 def test_a_block_says_no_and_counts_what_was_lost_in_the_unit_of_the_user():
-    told = story(against(row(lost_queries=[QUERY] * 3)), candidate="new")
+    told = story(gate_against(gate_row(lost_queries=(QUERY,) * 3)), candidate="new")
     assert (told.tone, told.answer) == ("bad", "No: do not replace old with new")
     assert told.lead == "Search got worse: 29 of 456 queries lost, 6 won."
     (loss,) = told.losses
-    assert loss.queries == [QUERY] * 3
+    assert loss.queries == (QUERY,) * 3
     assert loss.figures == "Right in 95.0% before, in 90.0% now. A loss of 2 points matters."
 
 
@@ -53,15 +37,14 @@ def test_a_block_says_no_and_counts_what_was_lost_in_the_unit_of_the_user():
     ("sides", "unit"), [(("near", "far"), "comparisons"), (("pair",), "pairs"), ((), "items")]
 )  # fmt: skip
 def test_what_is_no_query_is_a_comparison_a_pair_or_an_item(sides, unit):
-    texts = [ITEM["texts"][0] | {"side": side} for side in sides]
-    found = story(against(row("antonym/d/1", lost_examples=[ITEM | {"texts": texts}] if sides else [])))
+    found = story(gate_against(gate_row("antonym/d/1", lost_examples=(lost_example(*sides),) if sides else ())))
     assert found.losses[0].title == f"Opposites got worse: 29 of 456 {unit} lost, 6 won"
 
 
 def test_a_search_that_is_no_rate_counts_its_queries_and_any_other_mean_says_both_scores():
-    search = row(kind="mean", worse_queries=12, better_queries=3)
-    gap = row("paraphrase/d/1", kind="mean", baseline=0.34, candidate=0.3)
-    titles = [loss.title for loss in story(against(search, gap)).losses]
+    search = gate_row(kind="mean", worse_queries=12, better_queries=3)
+    gap = gate_row("paraphrase/d/1", kind="mean", baseline=0.34, candidate=0.3)
+    titles = [loss.title for loss in story(gate_against(search, gap)).losses]
     assert titles == [
         "Search on mine got worse: 12 of 456 queries are answered worse, 3 better",
         "Paraphrases on d got worse: its score went from 0.340 to 0.300",
@@ -70,15 +53,16 @@ def test_a_search_that_is_no_rate_counts_its_queries_and_any_other_mean_says_bot
 
 def test_what_people_count_goes_before_scores_and_a_part_is_told_where_its_whole_does_not_block():
     rows = [
-        row("health/d/1/room", kind="mean"), row("facts/d"), row("number/d/1", part_of="facts/d", gates=False),
-        row("jumble/d/3", part_of="word-order/d", gates=False),
+        gate_row("health/d/1/room", kind="mean"), gate_row("facts/d"),
+        gate_row("number/d/1", part_of="facts/d", gates=False),
+        gate_row("jumble/d/3", part_of="word-order/d", gates=False),
     ]  # fmt: skip
-    names = [loss.name for loss in story(against(*rows)).losses]
+    names = [loss.name for loss in story(gate_against(*rows)).losses]
     assert names == ["Numbers, quantities and names", "Word salad, level 3", "Distance of unrelated texts"]
 
 
 def test_a_broken_contract_comes_first_with_its_cause():
-    told = story(against(row(), contracts=["the end is seen: 64 texts are longer. It cannot be found."]))
+    told = story(gate_against(gate_row(), contracts=("the end is seen: 64 texts are longer. It cannot be found.",)))
     first, second = told.losses
     assert first.title == "A contract is broken: the end is seen"
     assert first.means == "64 texts are longer. It cannot be found."
@@ -87,7 +71,9 @@ def test_a_broken_contract_comes_first_with_its_cause():
 
 
 def test_an_open_gate_says_how_large_the_loss_may_be_and_what_would_decide():
-    found = against(row(outcome="inconclusive"), outcome="inconclusive", remedies=["more data: 2 times the items"])
+    found = gate_against(
+        gate_row(outcome="inconclusive"), outcome="inconclusive", remedies=("more data: 2 times the items",)
+    )
     told = story(found, candidate="new")
     assert told.answer.startswith("Not yet: ")
     assert told.lead.startswith("Search may have got worse: 29 of 456 queries lost")
@@ -101,14 +87,12 @@ def test_an_open_gate_says_how_large_the_loss_may_be_and_what_would_decide():
 
 
 def test_a_search_without_labels_shows_what_changed_and_the_command_that_judges_it():
-    search = {
-        "row": "retrieval/log/1", "passes": False, "judged": None, "queries": 500, "shares": [{"queries": 36}],
-        "says": "the first answer changes", "judge": "encheck judge r", "left": 36, "changed_queries": [QUERY],
-    }  # fmt: skip
-    found = against(outcome="inconclusive", searches=[search], reasons=["retrieval/log/1: the first answer changes"])
+    found = gate_against(
+        outcome="inconclusive", searches=(SEARCH,), reasons=("retrieval/log/1: the first answer changes",)
+    )
     (loss,) = story(found).losses
     assert loss.title == "Search may have got worse: 36 of 500 logged queries have another first answer"
-    assert loss.queries == [QUERY]
+    assert loss.queries == (QUERY,)
     assert "encheck judge r" in [step.command for step in steps(found)]
 
 
@@ -120,15 +104,14 @@ def test_a_search_without_labels_shows_what_changed_and_the_command_that_judges_
     ],
 )
 def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, answer, said):
-    changes = ["Encode all documents again with new."] * needed
-    reindex = {"needed": needed, "says": "re-index: ..."}
-    found = against(row(outcome="pass"), outcome="pass", reindex=reindex, required_changes=changes)
+    changes = ("Encode all documents again with new.",) * needed
+    reindex = Reindex(needed, "...", "...")
+    found = gate_against(gate_row(outcome="pass"), outcome="pass", reindex=reindex, required_changes=changes)
     told = story(found, candidate="new")
     assert told.answer == answer
-    gate = {"outcome": "pass", "exit_code": 0, "partial": None, "against": [found]}
-    assert ("GATE: PASSED, AFTER RE-ENCODING. " in next(headline(gate))) is needed
-    assert what_has_to_change(found) == changes
-    assert what_has_to_change({**found, "outcome": "block"}) == []
+    assert ("GATE: PASSED, AFTER RE-ENCODING. " in next(headline(gate_of_one(found)))) is needed
+    assert what_has_to_change(found) == list(changes)
+    assert what_has_to_change(replace(found, outcome="block")) == []
     assert told.lead == (
         "No loss that matters was found in 456 items. This rules out a loss of 4 points in a row, and none is "
         "estimated at 2 points."
@@ -141,19 +124,19 @@ def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, answe
 
 @pytest.mark.parametrize("moved", [{"lost": 29, "gained": 40}, {"lost": 12, "gained": 12, "change": 0.01}])
 def test_a_row_that_won_more_than_it_lost_is_open_and_not_said_to_be_worse(moved):
-    (loss,) = story(against(row(outcome="inconclusive", **moved), outcome="inconclusive")).losses
+    (loss,) = story(gate_against(gate_row(outcome="inconclusive", **moved), outcome="inconclusive")).losses
     assert loss.title == f"Search is open: {moved['lost']} of 456 queries lost, {moved['gained']} won"
 
 
 def test_a_score_of_which_more_queries_rose_than_fell_is_open_and_not_said_to_be_worse():
     counts = {"kind": "mean", "worse_queries": 12, "better_queries": 30}
-    (loss,) = story(against(row(outcome="inconclusive", **counts), outcome="inconclusive")).losses
+    (loss,) = story(gate_against(gate_row(outcome="inconclusive", **counts), outcome="inconclusive")).losses
     assert loss.title == "Search is open: 12 of 456 queries are answered worse, 30 better"
 
 
 def test_a_part_of_the_checks_is_no_yes_and_is_gated_again_on_all_of_them():
-    partial = {"weighed": ["antonym"], "left_out": ["roles"], "why": "-m left out roles"}
-    found = against(row(outcome="pass"), outcome="inconclusive", partial=partial)
+    partial = PartialGate(("antonym",), ("roles",), "-m left out roles")
+    found = gate_against(gate_row(outcome="pass"), outcome="inconclusive", partial=partial)
     told = story(found, candidate="new")
     assert told.answer == (
         "Partial: only a part of the checks (antonym) was weighed, so the gate cannot tell whether new can take old's "
@@ -187,9 +170,9 @@ def test_what_makes_the_next_baseline_has_the_arguments_and_options_of_the_candi
 
 
 def test_rows_show_name_change_and_verdict_and_keep_statistics_one_level_down():
-    part = row("jumble/d/3", part_of="word-order/d", outcome="inconclusive", gates=False)
-    (line, other) = overview(against(row("word-order/d", outcome="pass", low=-0.004, high=0.003, change=-0.001), part,
-                                     row()))[::-1]  # fmt: skip
+    part = gate_row("jumble/d/3", part_of="word-order/d", outcome="inconclusive", gates=False)
+    kept = gate_row("word-order/d", outcome="pass", low=-0.004, high=0.003, change=-0.001)
+    line, other = overview(gate_against(kept, part, gate_row()))[::-1]
     assert (line.name, line.change, line.verdict) == ("Word order on d", "-0.1 points [-0.4, +0.3]", "as good")
     assert [(one.name, one.verdict) for one in line.parts] == [("Word salad on d, level 3", "not tested alone")]
     assert (other.verdict, other.tone) == ("worse", "bad")
@@ -211,15 +194,23 @@ def test_rows_show_name_change_and_verdict_and_keep_statistics_one_level_down():
     ],
 )
 def test_a_verdict_is_a_word_or_two(more, verdict):
-    assert overview(against(row(**more)))[0].verdict == verdict
+    assert overview(gate_against(gate_row(**more)))[0].verdict == verdict
 
 
-def test_a_capability_of_ones_own_is_called_by_its_name():
-    assert name_of({"row": "house-style/d/1"}) == "House style"
+@pytest.mark.parametrize(
+    ("row", "name", "with_data"),
+    [
+        ("house-style/d/1", "House style", "House style on d"),
+        ("retrieval/mine/1/language=de", "Search, language=de", "Search on mine, language=de"),
+    ],
+)
+def test_a_capability_of_ones_own_and_a_slice_are_called_by_their_names(row, name, with_data):
+    alone, beside = ([gate_row(row), *others] for others in ([], [gate_row("antonym/other/1")]))
+    assert [overview(gate_against(*rows))[0].name for rows in (alone, beside)] == [name, with_data]
 
 
 def test_the_terminal_tells_the_story_before_the_rows_and_shows_all_figures_on_request():
-    gate = {"outcome": "block", "exit_code": 1, "against": [against(row(lost_queries=[QUERY]))]}
+    gate = gate_of_one(gate_against(gate_row(lost_queries=(QUERY,))))
     said = list(lines(gate, candidate="new"))
     assert said[:4] == [
         "gate against old, for the same model, changed (no behaviour may be lost): BLOCKED",
@@ -234,13 +225,16 @@ def test_the_terminal_tells_the_story_before_the_rows_and_shows_all_figures_on_r
 @pytest.fixture
 def opened(chromium, tmp_path):
     """The page of a gate in a browser."""
-    worse = row(lost_queries=[QUERY] * 3)
-    rows = [worse, row("word-order/mine", outcome="pass"), row("antonym/mine/1", lost_examples=[ITEM] * 3)]
-    rows.append(row("jumble/mine/3", part_of="word-order/mine", outcome="inconclusive", gates=False))
-    family = {"family": "order", "rows": 2, "change": -1.2, "low": -2.0, "passes": False}
-    gate = {"outcome": "block", "exit_code": 1, "partial": None, "against": [against(*rows, families=[family])]}
-    found = results_of(checked()) | {"gate": gate}
-    (tmp_path / "gate.html").write_text(render(found), "utf-8")
+    worse = gate_row(lost_queries=(QUERY,) * 3)
+    rows = [
+        worse,
+        gate_row("word-order/mine", outcome="pass"),
+        gate_row("antonym/mine/1", lost_examples=(lost_example("near", "far"),) * 3),
+    ]
+    rows.append(gate_row("jumble/mine/3", part_of="word-order/mine", outcome="inconclusive", gates=False))
+    gate = gate_of_one(gate_against(*rows, families=(FamilyRow("order", 2, -1.2, -2.0, passes=False),)))
+    found = results_of(checked()) | {"gate": as_values(gate)}
+    (tmp_path / "gate.html").write_text(render(found, gate), "utf-8")
 
     def open_page(width, **options):
         page = chromium.new_page(viewport={"width": width, "height": 800}, **options)

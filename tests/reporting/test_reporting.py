@@ -14,11 +14,14 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 from faults import Killed, steps
+from gate_fakes import gate_against, gate_of_one, gate_row
 
 from encheck.checks import test_antonym
 from encheck.claims import claim_of
 from encheck.engine.folder import WRITTEN, clear, place_of, write
 from encheck.errors import EncheckError, UsageError
+from encheck.gating.gate import Balanced
+from encheck.gating.types import FamilyRow
 from encheck.ids import CaseId
 from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view
@@ -30,6 +33,7 @@ from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial
+from encheck.system.typed_files import as_values
 from encheck.types import CheckResult, Declaration, Estimate, Lines
 
 CRITERIA = {
@@ -232,14 +236,12 @@ def _two_models(other):
 
 
 def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why():
-    few = {"row": "antonym/d/1", "family": "f", "kind": "rate", "gates": False, "evidence": False,
-           "outcome": "pass", "baseline": 0.5, "candidate": 0.5, "change": 0.0, "low": 0.0, "high": 0.0,
-           "lost": 0, "gained": 0, "detectable": None}  # fmt: skip
-    family = {"family": "order", "rows": 2, "change": -1.254, "low": -2.0, "passes": False}
-    against = {"baseline": "b", "outcome": "block", "reasons": [HOSTILE], "rows": [few], "families": [family],
-               "seed_noise": 0.0, "balanced": {"baseline": 0.75, "candidate": 0.5}, "not_selected": 0,
-               "reported_only": {"a/d-1": HOSTILE}, "notes": ["a note"]}  # fmt: skip
-    page = html.render(results(row()) | {"gate": {"outcome": "block", "exit_code": 1, "against": [against]}}, items())
+    few = gate_row("antonym/d/1", gates=False, evidence=False, outcome="pass")
+    against = gate_against(
+        few, reasons=(HOSTILE,), families=(FamilyRow("order", 2, -1.254, -2.0, passes=False),),
+        balanced=Balanced(0.75, 0.5), reported_only={"a/d-1": HOSTILE}, notes=("a note",),
+    )  # fmt: skip
+    page = html.render(results(row()) | {"gate": as_values(gate_of_one(against))}, items())
     assert "<li>order: -1.25, lower bound -2.00, 2 rows, open</li>" in page
     assert "0.750 before, - now (a blocked model has none)" in page
     assert "<li>a note</li>" in page

@@ -1,12 +1,16 @@
 """The sentences of a run's page: only what is certain, the largest first, each with a real mistake."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from gate_fakes import gate_against, gate_of_one, gate_row
 
 from encheck.ids import CaseId
 from encheck.reporting.story import LINES, MOST, mistake, percent, story
 from encheck.scoring.frame import Frame, Side
 from encheck.scoring.triplets import TRIPLET
+from encheck.system.typed_files import as_values
 
 RATE = {"says": "", "title": "", "why": "", "family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
 
@@ -83,9 +87,8 @@ def test_a_reference_is_a_line_only_where_the_paired_difference_is_certain():
 
 
 def test_what_a_gate_blocks_comes_first_with_what_it_means():
-    lost = {"row": "edit/d", "kind": "rate", "outcome": "block", "n": 90, "baseline": 0.9, "candidate": 0.8,
-            "high": -0.05, "means": "It hurts.", "lost_examples": []}  # fmt: skip
-    gate = {"outcome": "block", "against": [{"baseline": "old", "rows": [lost, lost | {"outcome": "pass"}]}]}
+    lost = gate_row("edit/d", n=90, baseline=0.9, candidate=0.8, high=-0.05, means="It hurts.")
+    gate = as_values(gate_of_one(gate_against(lost, replace(lost, outcome="pass"))))
     found = results(row("edit", 0.9, 0.85, 0.95), row("other", 0.1, 0.05, 0.15), gate=gate)
     assert [one.line for one in story(found, {})] == ["baseline", "chance"]
     assert texts(found)[0] == "It is worse at edit than old: 90% before, 80% now, on 90 items. It hurts."

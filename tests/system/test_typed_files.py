@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from encheck.system.documents import parsed
-from encheck.system.typed_files import Count, as_json, as_values, schema_of, typed
+from encheck.system.typed_files import Count, MaybeNaN, as_json, as_values, schema_of, typed, writes
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,18 @@ class Whole:
     by_name: Mapping[Literal["a", "b"], Part | Same]
 
 
+@writes("says")
+@dataclass(frozen=True)
+class Row:
+    name: str = field(metadata={"alias": "row"})
+    change: MaybeNaN
+    aside: int = field(default=0, metadata={"exclude": True})
+
+    @property
+    def says(self) -> str:
+        return f"{self.name} changed"
+
+
 WHOLE = Whole("é", (Part(0.1, 2), Part(3.0)), ("p", None), {"a": Part(1.0), "b": Same("a")})
 
 
@@ -54,6 +66,18 @@ def test_no_number_is_null_and_half_of_a_surrogate_pair_is_written():
     assert [part["x"] for part in values["parts"]] == [None, None]
     assert values["name"] == "\udcff"
     jsonschema.validate(values, schema_of(Whole))
+
+
+def test_a_property_is_written_and_an_alias_is_the_key_and_what_is_excluded_stays_out():
+    values = as_values(Row("r", float("inf"), aside=1))
+    assert values == {"row": "r", "change": None, "says": "r changed"}
+    jsonschema.validate(values, schema_of(Row) | {"additionalProperties": False})
+    again = typed(Row, values)
+    assert (again.name, again.change != again.change, again.aside) == ("r", True, 0)
+    with pytest.raises(ValueError, match=r"^the file lacks 'row'$"):
+        typed(Row, {"change": 1})
+    with pytest.raises(ValueError, match=r"^change is '1', but should be a number$"):
+        typed(Row, {"row": "r", "change": "1"})
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from encheck.cli.shared import app, say, tell, told
 from encheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from encheck.gating.gate import Gate
 
 
 @app.command("judge")
@@ -56,7 +59,7 @@ def judge_(
         agreement = judging.agreement(read(judging.qrels))
     gate = verdict(judging, judged)
     _tell(gate, agreement)
-    raise typer.Exit(gate["exit_code"])
+    raise typer.Exit(gate.exit_code)
 
 
 def _ask(keys: str) -> str:
@@ -67,13 +70,13 @@ def _ask(keys: str) -> str:
         return "q"
 
 
-def _tell(gate: dict[str, Any], agreement: str) -> None:
+def _tell(gate: Gate, agreement: str) -> None:
     from encheck.reporting import lost
     from encheck.reporting.gate import words
 
-    (against,) = gate["against"]
-    (search,) = against["searches"]
-    say(["", *against["reasons"]])
+    (against,) = gate.against
+    (search,) = against.searches
+    say(["", *against.reasons])
     say(lost.lines(search))
     say(filter(None, [agreement]))
     say(words.headline(gate))

@@ -24,7 +24,7 @@ from encheck.gating.replicates import (
     refuse_other_dimension,
     seed_noise,
 )
-from encheck.gating.types import Noise
+from encheck.gating.types import ExitCode, Noise
 from encheck.gating.weighing import (
     People,
     Side,
@@ -117,8 +117,8 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
         shown = record.Shown(recorder.items, recorder.documents, options.folder, qrels_of(settings))
         end = _decided(weighed, options.inconclusive, status, _beside(recorder.rows, baselines[0]), shown)
         end = replace(end, searched=weighed[0].searched, weighed=weighed)
-    if options.save and end.gate and (end.gate["outcome"] != "pass" or end.status):
-        why = f"the gate's outcome is {end.gate['outcome']}, and the run's exit code {end.status}"
+    if options.save and end.gate and (end.gate.outcome != "pass" or end.status):
+        why = f"the gate's outcome is {end.gate.outcome}, and the run's exit code {end.status}"
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
     if options.save and saves:
         noise = _noise_to_keep(weighed, side, own, _dimensions(results), model)
@@ -189,32 +189,25 @@ def _weigh_all(
         ]
     except BaselineError as error:
         raise BaselineError(f"the gate could not be used: {error}") from error
-    if len({w.baseline for w in weighed}) < len(weighed):
-        weighed[-1] = replace(weighed[-1], baseline=f"{weighed[-1].baseline} (anchor)")
+    if len({w.decision.baseline for w in weighed}) < len(weighed):
+        last = weighed[-1].decision
+        weighed[-1] = replace(weighed[-1], decision=replace(last, baseline=f"{last.baseline} (anchor)"))
     return weighed
-
-
-def concluded(
-    weighed: Sequence[Weighed], inconclusive: str | None, items: Mapping[str, Mapping[str, Sequence[Any]]]
-) -> Conclusion:
-    """The conclusion of a gate on a run that is over."""
-    decided = record.as_dict(weighed, inconclusive, record.Shown(items))
-    return Conclusion(decided["exit_code"], decided, weighed=weighed)
 
 
 def _decided(
     weighed: Sequence[Weighed], inconclusive: str | None, status: int, beside: Mapping[str, Any], shown: record.Shown
 ) -> Conclusion:
     """The conclusion of a gate; a check that failed fails the run, and so do data of which nothing was measured."""
-    decided = record.as_dict(weighed, inconclusive, shown)
-    if status != 1 or decided["outcome"] == "block":
-        code = status if status == 1 else decided["exit_code"] or status
-        return Conclusion(code, {**decided, "exit_code": code}, baseline=beside)
+    decided = record.with_texts(weighed, inconclusive, shown)
+    if status != 1 or decided.outcome == "block":
+        code: ExitCode = 1 if status == 1 else decided.exit_code or (5 if status == NOTHING else 0)
+        return Conclusion(code, replace(decided, exit_code=code), baseline=beside)
     problem = (
-        f"the gate's outcome is {decided['outcome']}, but the run fails: a check failed its own threshold, or could "
+        f"the gate's outcome is {decided.outcome}, but the run fails: a check failed its own threshold, or could "
         f"not be measured"
     )
-    return Conclusion(status, {**decided, "exit_code": 1}, (problem,), beside)
+    return Conclusion(status, replace(decided, exit_code=1), (problem,), beside)
 
 
 def _weigh(
@@ -258,8 +251,7 @@ def _noise_to_keep(
     if not replicates:
         return None
     if weighed:
-        noise = weighed[0].decision.seed_noise
-        return noise if noise.replicates else None
+        return weighed[0].noise if weighed[0].decision.replicates else None
     return _noise(side, replicates, dimensions, model)
 
 

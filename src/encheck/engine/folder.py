@@ -11,6 +11,7 @@ from typing import Any
 
 from encheck.errors import EncheckError, UsageError
 from encheck.gating.baseline import SUMMARY
+from encheck.gating.gate import gate_of
 from encheck.gating.required_changes import ADAPTER
 from encheck.gating.weighing import Searched
 from encheck.options import Settings
@@ -98,9 +99,9 @@ def write(
         write_answers(place, searched, items, documents)
         write_text(place / "summary.md", markdown.render(results, items))
         write_text(place / "report.html", html.render(results, items, folder=place))
-        if "gate" in results:
-            write_unjudged(place, results["gate"])
-            write_text(place / GATE, gate_page.render(results))
+        if gate := gate_of(results):
+            write_unjudged(place, gate)
+            write_text(place / GATE, gate_page.render(results, gate))
     except OSError as error:
         raise EncheckError(
             f"cannot write the results to {place}: {files.problem_of(error, folder=place)}. "

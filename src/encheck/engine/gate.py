@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from encheck.gating.linear_map import LinearMap
     from encheck.gating.purpose import Purpose
     from encheck.gating.reindex import Reindex
-    from encheck.gating.types import Decision, GateRow, Outcome, PartialGate
+    from encheck.gating.types import Decision, ExitCode, GateRow, Outcome, PartialGate
     from encheck.options import Settings
     from encheck.running.subject import Subject
 
@@ -74,9 +74,11 @@ class GateResult:
         return self.decision.partial
 
     def __str__(self) -> str:
+        from encheck.gating.gate import gate_of
         from encheck.reporting.gate.words import headline
 
-        return "\n".join(headline(self.results.raw["gate"]))
+        gate = gate_of(self.results.raw)
+        return "\n".join(headline(gate)) if gate else ""
 
 
 def gate(
@@ -179,8 +181,8 @@ class Decided:
             raise BaselineError("; ".join(self.end.problems) or "nothing was measured: the gate did not decide")
         first = self.end.weighed[0]
         return GateResult(
-            self.end.gate["outcome"], self.end.status, first.decision, first.reindex, first.required_changes,
-            first.index.faults if first.index else None, first.index.adapter if first.index else None,
+            self.end.gate.outcome, self.end.status, first.decision, first.decision.reindex,
+            first.decision.required_changes, first.decision.index_faults, first.index.adapter if first.index else None,
             Results.of(json.loads(json.dumps(self.raw)), self.items), self.end.problems,
         )  # fmt: skip
 
@@ -434,7 +436,7 @@ def _measured(
         refusal, end = error, Conclusion(4, problems=(str(error),))
     raw = recorder.results(
         settings=described(settings), end=end, folder=place.name if place else "", command=command or "",
-        notes=() if any(one.thresholds for one in end.weighed) else unanswered(
+        notes=() if any(one.decision.thresholds for one in end.weighed) else unanswered(
             settings.threshold, recorder.rows.values()
         ),
     )  # fmt: skip
@@ -509,9 +511,11 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
 
 def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, *, command: str) -> Decided:
     """The decision on the folder of a run, in which nobody compared vectors; UsageError for one that was cut short."""
-    from encheck.engine.conclusion import concluded
+    from encheck.engine.recorder import Conclusion
     from encheck.gating.weighing import weigh
     from encheck.options import refuse_place
+    from encheck.reporting.gate import record
+    from encheck.system.typed_files import as_values
 
     _refuse_cut_short(results)
     if place:
@@ -520,12 +524,13 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, 
         weigh(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
         for b in how.baselines
     ]
-    end = concluded(weighed, how.inconclusive, items=results.items)
-    broken = 1 if any(row.verdict == "error" for row in results.rows) else 0
-    code = end.status or broken or (5 if results.exit_code == 5 else 0)
-    end = replace(end, status=code, gate={**(end.gate or {}), "exit_code": code})
-    raw = {**results.raw, "gate": end.gate, "run": {**results.raw["run"], "exit_status": code, "command": command}}
-    return Decided(raw, results.items, {}, end, place)
+    found = record.with_texts(weighed, how.inconclusive, record.Shown(results.items))
+    is_broken = any(row.verdict == "error" for row in results.rows)
+    code: ExitCode = found.exit_code or (1 if is_broken else 5 if results.exit_code == 5 else 0)
+    found = replace(found, exit_code=code)
+    run = {**results.raw["run"], "exit_status": code, "command": command}
+    raw = {**results.raw, "gate": as_values(found), "run": run}
+    return Decided(raw, results.items, {}, Conclusion(code, found, weighed=weighed), place)
 
 
 def _refuse_cut_short(results: Results) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from encheck.engine.folder import from_here
 from encheck.gating.judged import Pool, judge
 from encheck.gating.judgements import place_of, read
-from encheck.gating.types import Judged, Moved
+from encheck.gating.types import Judged, UnjudgedSearch
 from encheck.gating.weighing import People, Searched
 from encheck.options import Settings
 from encheck.reporting.answers import Documents, asked_of
@@ -26,7 +26,7 @@ def people(
 ) -> People:
     """What is known of a search's answers; UsageError if the file of judgements is wrong."""
 
-    def said(one: Searched, baseline: str, found: Moved) -> Judged | None:
+    def said(one: Searched, baseline: str, found: UnjudgedSearch) -> Judged | None:
         if settings.queries is None:
             return None
         texts = {name: text for some in items.values() for name, text in zip(some["item"], some["source"], strict=True)}

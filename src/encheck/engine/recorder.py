@@ -17,6 +17,7 @@ from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
+    from encheck.gating.gate import Gate
     from encheck.gating.index_space import OldIndex
     from encheck.gating.kept import Part
     from encheck.gating.reindex import DocumentLengths, VectorSample
@@ -36,7 +37,7 @@ class Conclusion:
     """
 
     status: int
-    gate: Mapping[str, Any] | None = None
+    gate: Gate | None = None
     problems: tuple[str, ...] = ()
     baseline: Mapping[str, Any] = field(default_factory=dict)
     searched: Sequence[Searched] = ()
@@ -266,6 +267,7 @@ class Recorder:
         `for_the_rest` is the command that goes on after a first look.
         """
         from encheck.reporting.results import SCHEMA_VERSION, environment, versions
+        from encheck.system.typed_files import as_values
 
         first = self.described[0] if self.described else {"models": [], "data": []}
         looked = self.first_look
@@ -282,7 +284,7 @@ class Recorder:
             "checks": [self.rows[key] | {"baseline": end.baseline.get(key)} for key in sorted(self.rows)],
             **({"selection": selection} if (selection := self._selection)["unselected"] else {}),
             **({"first_look": looked["look"]} if looked else {}),
-            **({"gate": end.gate} if end.gate else {}),
+            **({"gate": as_values(end.gate)} if end.gate else {}),
             **({"contamination": list(end.contamination)} if end.contamination else {}),
             **({"references": list(end.references)} if end.references else {}),
         }

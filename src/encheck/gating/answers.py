@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.gating.pairing import TOLERANCE
-from encheck.gating.types import Moved, Share
+from encheck.gating.types import Share, UnjudgedSearch
 from encheck.scoring.answers import KEPT, Answers
 from encheck.scoring.table import Table
 from encheck.statistics.sharing import korn_graubard
@@ -53,7 +53,7 @@ def is_unjudged(table: Table) -> bool:
 
 def moved(
     before: Table, after: Table, *, delta: float = DELTA, least: float | None = None, alpha: float = ALPHA
-) -> Moved:
+) -> UnjudgedSearch:
     """How many answers changed from one model to the other; both tables have the same queries in the same order.
 
     A loss of `delta` has to be ruled out, and one of `least`, `delta` if None, blocks; `alpha` is the error of the
@@ -74,7 +74,7 @@ def moved(
     if same:
         shares = tuple(replace(one, low=0.0, high=0.0) for one in shares)
     counts = len(after.items), int(weights.sum()), len(set(after.clusters))
-    return Moved(
+    return UnjudgedSearch(
         str(after.gate_row), *counts, delta, shares, same, least=delta if least is None else least, alpha=alpha
     )
 
@@ -122,7 +122,7 @@ def judgements_needed(changed: float, worth: float, delta: float) -> float:
     return changed**2 * max(DECISIVE, min(1.0, delta / p)) / spare if spare > 0 else inf
 
 
-def more_queries(found: Moved, *, judged: bool) -> int:
+def more_queries(found: UnjudgedSearch, *, judged: bool) -> int:
     """How many more queries of the log decide for an equal model, where as many of them change as so far.
 
     With `judged`, people judge those that change; else the share that changed has to be below delta, and it is
@@ -137,7 +137,7 @@ def more_queries(found: Moved, *, judged: bool) -> int:
     return max(1, ceil((total - one.worth) * found.queries / one.worth))
 
 
-def asks(found: Moved, command: str) -> str:
+def asks(found: UnjudgedSearch, command: str) -> str:
     """What decides an open search soonest: judgements, by `command`, or more queries; empty where it is decided."""
     if found.passes or found.blocks:
         return ""

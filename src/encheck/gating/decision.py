@@ -24,12 +24,12 @@ from encheck.gating.types import (
     Decision,
     FamilyRow,
     GateRow,
-    Moved,
     Noise,
     Outcome,
     Paired,
     Remedy,
     Rule,
+    UnjudgedSearch,
 )
 from encheck.statistics import paired as stats
 from encheck.statistics.sharing import Sharing, sharing_of, side_by_side
@@ -81,7 +81,7 @@ def decide(
     seed_noise: Noise = QUIET,
     contracts: Sequence[str] = (),
     missing: Sequence[str] = (),
-    moved: Sequence[Moved] = (),
+    moved: Sequence[UnjudgedSearch] = (),
 ) -> Decision:
     """Weigh the rows.
 
@@ -91,12 +91,18 @@ def decide(
     """
     if not paired:
         outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing, moved=moved)
-        return Decision(outcome, reasons, (), (), seed_noise, tuple(missing), tuple(contracts), tuple(moved))
+        return Decision(
+            outcome, reasons, (), (), seed_noise.pooled, seed_noise.replicates, tuple(missing), tuple(contracts),
+            tuple(moved),
+        )  # fmt: skip
     figures = measure(paired, rule=rule, seed_noise=seed_noise)
     rows = assess(paired, figures, rule=rule)
     families = tuple(_families(rows, figures, rule=rule))
     outcome, reasons = _verdict(rows, families, rule=rule, contracts=contracts, missing=missing, moved=moved)
-    return Decision(outcome, reasons, rows, families, seed_noise, tuple(missing), tuple(contracts), tuple(moved))
+    return Decision(
+        outcome, reasons, rows, families, seed_noise.pooled, seed_noise.replicates, tuple(missing), tuple(contracts),
+        tuple(moved),
+    )  # fmt: skip
 
 
 def delta_of(one: Paired, rule: Rule) -> float:
@@ -392,15 +398,15 @@ def _verdict(
     rule: Rule,
     contracts: Sequence[str],
     missing: Sequence[str],
-    moved: Sequence[Moved] = (),
+    moved: Sequence[UnjudgedSearch] = (),
 ) -> tuple[Outcome, tuple[str, ...]]:
     loudest = sorted(rows, key=lambda r: (BUDGETS.index(r.budget), r.p))
     blocked = [f"{r.name}: {r.why}" for r in loudest if r.outcome == "block"]
-    blocked += [f"{one.name}: {one.said}; {one.why}" for one in moved if one.blocks]
+    blocked += [f"{one.name}: {one.says}" for one in moved if one.blocks]
     if contracts or blocked:
         return "block", (*(f"contract broken: {name}" for name in contracts), *blocked)
     doubts = [f"only one side has {name}" for name in missing]
-    doubts += [f"{one.name}: {one.said}; {one.why}" for one in moved if not one.passes]
+    doubts += [f"{one.name}: {one.says}" for one in moved if not one.passes]
     doubts += [f"{r.name}: {r.why}{_would_decide(r)}" for r in _open(rows)]
     doubts += [f"family {f.family}: {_family_doubt(f, rule)}" for f in families if not f.passes]
     if not families and not moved:

@@ -8,12 +8,12 @@ names. It is chosen by the labels and by the user, never by scores.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from encheck.gating.declared import declared_of
-from encheck.gating.types import TOLERANCE, Paired
+from encheck.gating.types import TOLERANCE, Beside, Paired
 from encheck.metrics import Metric
 from encheck.metrics.correlation import spearman
 from encheck.metrics.search import (
@@ -44,18 +44,6 @@ ENDPOINTS: Mapping[str, Metric[...]] = {
 HITS = (document_recall_at_1, document_recall_at_10, document_recall_at_100)  # 0 or 1 where one document is right
 RANKS = Scale(0.0)  # what is measured by ranks alone has no calibration
 CONFIDENCE = 0.975  # one-sided: both ends make a 95% interval
-
-
-@dataclass(frozen=True)
-class Beside:
-    """A rank metric that is reported beside the primary endpoint and tested nowhere: its change with a 95% interval."""
-
-    metric: str
-    baseline: float
-    candidate: float
-    change: float
-    low: float
-    high: float
 
 
 def endpoint_of(table: Table, wanted: str | None = None) -> Metric[...] | None:

@@ -28,6 +28,7 @@ from encheck.scoring.answers import NOT_FOUND, Answers
 from encheck.scoring.nearest import nearest, wider, without_own
 from encheck.statistics.bootstrap import widened
 from encheck.statistics.figures import Figure, Log
+from encheck.system.typed_files import Count
 from encheck.types import content_hash
 
 Vectors = NDArray[np.float32]
@@ -46,7 +47,7 @@ class IndexFaults:
     """What is wrong with a stored index, in a sentence, and the numbers of its rows."""
 
     says: str
-    rows: tuple[int, ...]
+    rows: tuple[Count, ...]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 
@@ -26,13 +25,12 @@ from encheck.errors import UsageError, unknown
 from encheck.gating.decision import assess, bounds, measure
 from encheck.gating.declared import GRADED
 from encheck.gating.pairs_endpoint import PairsEndpoint
-from encheck.gating.types import DEFAULT, QUIET, Budget, Decision, GateRow, Moved, Outcome, Paired, Rule
+from encheck.gating.types import DEFAULT, Budget, Decision, GateRow, Outcome, Paired, PurposeName, Rule, UnjudgedSearch
 from encheck.language.identify import english_share, said_of_languages
 from encheck.statistics.sharing import sharing_of
 
-Name = Literal["change", "search", "pairs", "similarity"]
-NAMES: tuple[Name, ...] = ("change", "search", "pairs", "similarity")
-MARGINS: Mapping[Name, float] = {"change": 0.04, "search": 0.04, "pairs": 0.04, "similarity": 0.02}
+NAMES: tuple[PurposeName, ...] = ("change", "search", "pairs", "similarity")
+MARGINS: Mapping[PurposeName, float] = {"change": 0.04, "search": 0.04, "pairs": 0.04, "similarity": 0.02}
 LEAST_MARGIN, MOST_MARGIN = 0.02, 0.10
 PROTECTED = 0.08  # the margin of a protected behaviour
 WATCHED = ("negation", "number", "entity")
@@ -47,7 +45,7 @@ NEEDS: Mapping[str, str] = {
     "similarity": "graded pairs (--data pairs:FILE with a column score, or --data stsb:DIR)",
     "pairs": "pairs labelled 0 and 1 (--data pairs:FILE)",
 }
-DECIDED_BY: Mapping[Name, str] = {"search": "retrieval", "similarity": GRADED, "pairs": "paraphrase"}
+DECIDED_BY: Mapping[PurposeName, str] = {"search": "retrieval", "similarity": GRADED, "pairs": "paraphrase"}
 """The property of the checks that decide; without --for, the first purpose whose data there are."""
 WATCHED_QUERIES = 50  # of a slice that is watched
 WHOLE: Mapping[Budget, float] = {"primary": 1.0, "behaviour": 1.0, "slices": 1.0}  # each component is tested by itself
@@ -64,7 +62,7 @@ class Purpose:
     5%.
     """
 
-    name: Name = "change"
+    name: PurposeName = "change"
     margin: float = math.nan
     protect: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
@@ -128,7 +126,7 @@ def decide_for(
     rule: Rule = DEFAULT,
     contracts: Sequence[str] = (),
     missing: Sequence[str] = (),
-    moved: Sequence[Moved] = (),
+    moved: Sequence[UnjudgedSearch] = (),
     languages: Mapping[str, int] = MappingProxyType({}),
 ) -> Decision:
     """The decision for this purpose; `languages` counts the user's texts by language.
@@ -169,7 +167,7 @@ def decide_for(
     else:
         yours = ()
     return Decision(
-        outcome, reasons, rows, (), QUIET, tuple(missing), tuple(contracts), tuple(moved),
+        outcome, reasons, rows, missing=tuple(missing), contracts=tuple(contracts), searches=tuple(moved),
         purpose=purpose.name, margin=purpose.margin, yours=yours,
     )  # fmt: skip
 
@@ -199,7 +197,7 @@ def refuse_protected(purpose: Purpose, languages: Mapping[str, int]) -> None:
 
 
 def _refuse_unmeasured(
-    purpose: Purpose, found: Weighable, moved: Sequence[Moved], languages: Mapping[str, int]
+    purpose: Purpose, found: Weighable, moved: Sequence[UnjudgedSearch], languages: Mapping[str, int]
 ) -> None:
     if not found.endpoints and not found.pairs and not moved:
         raise UsageError(
@@ -298,18 +296,18 @@ def _beside(row: GateRow) -> GateRow:
 
 
 def _verdict(
-    decided: Sequence[GateRow], moved: Sequence[Moved], contracts: Sequence[str], missing: Sequence[str]
+    decided: Sequence[GateRow], moved: Sequence[UnjudgedSearch], contracts: Sequence[str], missing: Sequence[str]
 ) -> tuple[Outcome, tuple[str, ...]]:
     lost = [f"{row.name}: {row.why}" for row in decided if row.outcome == "block"]
-    lost += [f"{one.name}: {one.said}; {one.why}" for one in moved if one.blocks]
+    lost += [f"{one.name}: {one.says}" for one in moved if one.blocks]
     if contracts or lost:
         return "block", (*(f"contract broken: {name}" for name in contracts), *lost)
-    doubts = [f"{one.name}: {one.said}; {one.why}" for one in moved if not one.passes]
+    doubts = [f"{one.name}: {one.says}" for one in moved if not one.passes]
     doubts += [f"{row.name}: {row.why}" for row in decided if row.outcome != "pass"]
     doubts += [f"only one side has {name}" for name in missing]
     if doubts:
         return "inconclusive", tuple(doubts)
-    return "pass", (*(_kept(row) for row in decided), *(f"{one.name}: {one.said}; {one.why}" for one in moved))
+    return "pass", (*(_kept(row) for row in decided), *(f"{one.name}: {one.says}" for one in moved))
 
 
 def _kept(row: GateRow) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from encheck.gating.types import QUIET, Decision, FamilyRow, GateRow
+from encheck.gating.types import Decision, FamilyRow, GateRow
 from encheck.ids import GateRowId
 
 REACHABLE = 5.0  # times the items: beyond, nobody collects them
@@ -79,7 +79,7 @@ def _flips(rows: Sequence[GateRow]) -> Iterator[str]:
 
 def _seeds(decision: Decision) -> Iterator[str]:
     """Other seeds, where luck was not measured."""
-    if decision.seed_noise == QUIET:
+    if not decision.seed_noise and decision.replicates is None:
         yield (
             "other seeds: train the candidate again and gate it; three --twin models show how much the baseline "
             "varies by seed"

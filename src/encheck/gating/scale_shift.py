@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import NDArray
 
 from encheck.gating.kept import Kept
@@ -16,9 +17,11 @@ from encheck.scoring.answers import Answers
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import kind_named
 from encheck.scoring.table import Table
+from encheck.system.typed_files import Count, Positive, writes
 
 Floats = NDArray[np.float64]
 Columns = Mapping[str, Sequence[Any]]
+Proportion = Annotated[float, Interval(ge=0, le=1)]
 Scored = dict[tuple[str, ...], tuple[float, float]]  # (the pair's texts, in order) -> (before, now)
 ACCEPTED = 30  # pairs: with fewer, a threshold that accepts as many is chance
 LABELLED, PAIRS, FIRST_ANSWERS = "labelled", "pairs", "first answers"
@@ -27,6 +30,7 @@ SAME = 0.02  # of that way: a threshold that moves by less is where it was
 NEARLY_ALL, NEARLY_NONE = 0.95, 0.005  # of random pairs
 
 
+@writes("says")
 @dataclass(frozen=True)
 class ScaleShift:
     """Where random and identical pairs of a data set lie under both models, and a stored `threshold` between them.
@@ -101,6 +105,7 @@ def scale_shifts(
     return tuple(scale_shift(before[name], after[name], threshold=threshold, data=name) for name in both)
 
 
+@writes("says")
 @dataclass(frozen=True)
 class ThresholdShift:
     """What a threshold in use accepts of the `pairs` of a data set: shares before and now, as proportions.
@@ -111,10 +116,10 @@ class ThresholdShift:
 
     data: str
     threshold: float
-    pairs: int
-    accepted: int
-    before: float
-    now: float
+    pairs: Positive
+    accepted: Count
+    before: Proportion
+    now: Proportion
     same: float | None
     unit: str = PAIRS
 

@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.statistics.bounds import units_needed
+from encheck.system.typed_files import Count, MaybeNaN, Positive, writes
 
 Floats = NDArray[np.float64]
 Kind = Literal["rate", "mean"]
 Outcome = Literal["pass", "block", "inconclusive"]
+ExitCode = Literal[0, 1, 5, 10]
+PurposeName = Literal["change", "search", "pairs", "similarity"]
 Budget = Literal["primary", "behaviour", "slices"]
 BUDGETS: tuple[Budget, ...] = ("primary", "behaviour", "slices")
 SPLIT: Mapping[Budget, float] = MappingProxyType({"primary": 0.6, "behaviour": 0.2, "slices": 0.2})
@@ -23,7 +26,7 @@ Z = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
 TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
 PRIOR = 4  # seed replicates that the noise of all rows is worth, where that of one row is estimated
 FEWEST_REPLICATES = 3
-EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "block": 1, "inconclusive": 10}
+EXIT_CODES: Mapping[Outcome, ExitCode] = {"pass": 0, "block": 1, "inconclusive": 10}
 
 
 @dataclass(frozen=True)
@@ -160,12 +163,13 @@ class Paired:
     strata: NDArray[np.intp] | None = None
 
 
+@writes("says")
 @dataclass(frozen=True)
 class Remedy:
     """So many clusters more, of so many queries each, would decide in 80% of cases, were the change what it seems."""
 
-    clusters: int
-    queries: int
+    clusters: Count
+    queries: Positive
 
     @property
     def says(self) -> str:
@@ -181,40 +185,101 @@ class Remedy:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A rank metric that is reported beside the primary endpoint and tested nowhere: its change with a 95% interval."""
+
+    metric: str
+    baseline: float
+    candidate: float
+    change: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ChangedQuery:
+    """A query, with what came first before and what comes first now, in a line each."""
+
+    query: str
+    before: str
+    now: str
+
+
+@dataclass(frozen=True)
+class UnjudgedAnswer:
+    """A first answer that nobody judged: the query, and the document's id and text, in a line each."""
+
+    query: str
+    document_id: str = field(metadata={"alias": "corpus-id"})
+    document: str
+
+
+@dataclass(frozen=True)
+class ExampleText:
+    """A text of an item: what should be nearer to the source or farther from it; "pair" if it is the only one.
+
+    `pieces` are (kind, text): what stays of the source, what was deleted, what was inserted. `before` and `now` are
+    both models' scores, NaN where there is none.
+    """
+
+    side: Literal["near", "far", "pair"]
+    pieces: tuple[tuple[Literal["same", "del", "ins"], str], ...]
+    before: MaybeNaN
+    now: MaybeNaN
+
+
+@dataclass(frozen=True)
+class LostExample:
+    """An item that scores less than before: its source in a line, and its other texts, from the candidate's run."""
+
+    source: str
+    texts: tuple[ExampleText, ...]
+
+
+@dataclass(frozen=True)
 class GateRow:
     """What the gate says of a capability on one data set, which `name` says.
 
-    `change` is candidate minus baseline; `low` and `high` are the ends of its 95% interval.
+    `change` is candidate minus baseline; `low` and `high` are the ends of its 95% interval, NaN where it is withheld.
+    `p` is that of a loss beyond half of `delta`, and `adjusted` the same after Holm's correction over the rows, each
+    of which is a closed family with its parts.
     `gates` is False if the row is reported only, and `why` says why. `needed` is how many items would
     decide, None if it is decided. `detectable` is the smallest loss that this row blocks in 80% of cases.
     `budget` is the part of alpha that the row is tested with, and `alpha` how much that is, all its rows together.
     `unseen` says that the baseline is not shown to beat guessing here by 2 deltas, `doubtful` that the row was lost for
     certain all the same, `widened` how many times seed noise made `delta` as large. `remedy` says of a primary endpoint
     that is open which further queries would decide; None where none would. `part_of` names the row that this is a part
-    of: a part can block, and else decides nothing.
+    of: a part can block, and else decides nothing. `unjudged` counts queries whose first answers nobody judged, where
+    these would change the outcome.
+
+    `means` is what a loss means to those who use the model, as the check says. `lost_items` and `gained_items` are ids,
+    the first few of each, `worse_queries` and `better_queries` count the queries of a search that score less and more
+    than before, `beside` has the other rank metrics of a primary endpoint. A row that blocks or is open shows what it
+    lost: `lost_queries` of a search, `lost_examples` of other data, of several clusters where it can, and
+    `unjudged_answers` what to judge.
     """
 
-    name: str
+    name: str = field(metadata={"alias": "row"})
     family: str
     kind: Kind
-    n: int
-    clusters: int
-    baseline: float
-    candidate: float
-    change: float
-    low: float
-    high: float
-    error: float
-    delta: float
-    p: float
-    adjusted: float
+    n: Count
+    clusters: Count
+    baseline: MaybeNaN
+    candidate: MaybeNaN
+    change: MaybeNaN
+    low: MaybeNaN
+    high: MaybeNaN
+    error: MaybeNaN
+    delta: MaybeNaN
+    p: MaybeNaN
+    adjusted: MaybeNaN
     outcome: Outcome
     gates: bool
     evidence: bool
-    gained: int
-    lost: int
+    gained: Count
+    lost: Count
     mcnemar: float | None
-    detectable: float
+    detectable: MaybeNaN
     needed: int | None
     why: str = ""
     budget: Budget = "behaviour"
@@ -226,6 +291,15 @@ class GateRow:
     widened: float = 1.0
     part_of: str = ""
     unjudged: int = 0
+    means: str = ""
+    lost_items: tuple[str, ...] = ()
+    gained_items: tuple[str, ...] = ()
+    worse_queries: int | None = None
+    better_queries: int | None = None
+    beside: tuple[Beside, ...] = ()
+    lost_queries: tuple[ChangedQuery, ...] = ()
+    lost_examples: tuple[LostExample, ...] = ()
+    unjudged_answers: tuple[UnjudgedAnswer, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -237,8 +311,8 @@ class FamilyRow:
 
     family: str
     rows: int
-    change: float
-    low: float
+    change: MaybeNaN
+    low: MaybeNaN
     passes: bool
     more: float | None = None
 
@@ -336,17 +410,23 @@ class Judged:
         )
 
 
+@writes("passes", "says")
 @dataclass(frozen=True)
-class Moved:
+class UnjudgedSearch:
     """What changed in the answers to the queries of a log, which nobody judged; the first of `shares` decides.
 
     `queries` are different ones, `asked` counts how often they were asked. Search passes where the first share's upper
     end is below `delta`. `same` says that all answers and their scores are the same, as of the same checkpoint.
     Where it does not pass so, `judged` is what people said of the queries whose first answer changed: a loss of `least`
     blocks. `alpha` is the error of the intervals, and of both decisions together.
+
+    `judge` is the command that decides by judging, None where that is decided or would not; `asks` says what decides
+    soonest, judgements or more queries, empty where it is decided. At most `left` answers decide; `qrels` is the file
+    where judgements are kept. `lost_queries` are shown of a search that judgements block, `changed_queries` of one that
+    is open: those with another first answer, the most frequent first.
     """
 
-    name: str
+    name: str = field(metadata={"alias": "row"})
     queries: int
     asked: int
     clusters: int
@@ -356,6 +436,17 @@ class Moved:
     judged: Judged | None = None
     least: float = 0.0
     alpha: float = 0.05
+    judge: str | None = None
+    asks: str = ""
+    left: int = 0
+    qrels: str | None = None
+    lost_queries: tuple[ChangedQuery, ...] = ()
+    changed_queries: tuple[ChangedQuery, ...] = ()
+
+    @property
+    def says(self) -> str:
+        """What is known, and why that decides, or does not."""
+        return f"{self.said}; {self.why}"
 
     @property
     def passes(self) -> bool:
@@ -417,24 +508,29 @@ class PartialGate:
 class Decision:
     """The verdict, the rows behind it, and the reasons in words, the weightiest first.
 
-    `partial` says what was left out where not every check was weighed that these data allow, else it is None: such a
-    gate never passes.
+    `purpose` is what the candidate is for: the same model, changed, or another one, of which a loss of `margin` has to
+    be ruled out. `seed_noise` is that of all rows, in deltas, and `replicates` counts the seed replicates that it was
+    measured on, beside the baseline. `missing` are the cases that only one side has, `contracts` those that broke, each
+    with its cause. `searches` are those that nobody judged. `yours` are watched behaviours that fell: a yes but for
+    them, which the user decides. `partial` says what was left out where not every check was weighed that these data
+    allow, else it is None: such a gate never passes.
     """
 
     outcome: Outcome
     reasons: tuple[str, ...]
     rows: tuple[GateRow, ...]
     families: tuple[FamilyRow, ...] = ()
-    seed_noise: Noise = QUIET
-    missing: tuple[str, ...] = ()
-    contracts: tuple[str, ...] = field(default=())
-    moved: tuple[Moved, ...] = ()
+    seed_noise: float = 0.0
+    replicates: int | None = None
+    missing: tuple[str, ...] = field(default=(), metadata={"exclude": True})
+    contracts: tuple[str, ...] = ()
+    searches: tuple[UnjudgedSearch, ...] = ()
     partial: PartialGate | None = None
-    purpose: str = "change"
+    purpose: PurposeName = "change"
     margin: float | None = None
     yours: tuple[str, ...] = ()
 
     @property
-    def exit_code(self) -> int:
+    def exit_code(self) -> ExitCode:
         """0 passed, 1 blocked, 10 inconclusive."""
         return EXIT_CODES[self.outcome]

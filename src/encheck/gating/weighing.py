@@ -19,7 +19,8 @@ from encheck.gating.capabilities import by_property, parts, pooled
 from encheck.gating.capabilities import rows as gate_rows
 from encheck.gating.decision import decide
 from encheck.gating.declared import GRADED, declarations, declared_of, gating
-from encheck.gating.endpoints import RANKS, Beside, beside, graded_endpoint
+from encheck.gating.endpoints import RANKS, beside, graded_endpoint
+from encheck.gating.gate import Balanced, GateAgainst, IndexAdapter
 from encheck.gating.index_space import OldIndex
 from encheck.gating.kept import Kept, Part
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries, unjudged_queries
@@ -40,10 +41,21 @@ from encheck.gating.purpose import (
 from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample, cuts_more
 from encheck.gating.remedies import remedies
 from encheck.gating.required_changes import required_changes
-from encheck.gating.scale_shift import LABELLED, ScaleShift, ThresholdShift, scale_shifts, threshold_shifts
+from encheck.gating.scale_shift import LABELLED, scale_shifts, threshold_shifts
 from encheck.gating.sight import itself, look
 from encheck.gating.slices import sliced
-from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
+from encheck.gating.types import (
+    DEFAULT,
+    FEWEST_REPLICATES,
+    QUIET,
+    Decision,
+    GateRow,
+    Judged,
+    Noise,
+    Paired,
+    Rule,
+    UnjudgedSearch,
+)
 from encheck.ids import CaseId
 from encheck.language.identify import english_share, languages_of, said_of_languages
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
@@ -58,6 +70,7 @@ NOT_THREE = (
 )
 BUILT_IN = "probes"  # the data that come with encheck
 EXACT = "exact"  # how documents were searched where a baseline does not say
+FLIPS_KEPT = 10  # of each direction and row
 NEW = "new, not compared: the baseline has searches alone of these data"
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -83,44 +96,27 @@ class Searched:
     after: Table
 
 
-People = Callable[[Searched, str, Moved], Judged | None]  # what they said of two models' answers; the baseline's name
+# what people said of two models' answers; the text is the baseline's name
+People = Callable[[Searched, str, UnjudgedSearch], Judged | None]
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """The decision against one baseline.
+    """The decision against one baseline, and by what its texts are found.
 
-    `flips` has the ids lost and gained a row; `reported` says why a case did not gate; `balanced` is the score before
-    and now, None for a candidate that is blocked. `lost` has the queries of each search row that lost most, `searched`
-    what nobody judged, `beside` the other rank metrics of each primary endpoint. `lost_items` has the items of each
-    other row that lost most, `means` what its loss means to users of the model, `remedies` what can be done where the
-    gate is inconclusive. `reindex` says whether stored vectors stay, None of models that score pairs; `thresholds` what
-    becomes of thresholds in use. `answered` counts the queries of each search that are answered worse and better.
-    `unjudged` has the queries whose first answers nobody judged, of each search that is open for them.
-    `languages` counts the user's texts by language, where few are English. `index` is what is known of an index of the
-    old model's vectors, None where the run has no documents, and `required_changes` what has to change with the model.
+    `noise` is the seed noise that it was decided with. By the name of their row, `lost_queries` has the queries of a
+    search that lost most, `lost_items` the items of other data, and `unjudged` the queries whose first answers nobody
+    judged, of a search that is open for them. `searched` has both models' answers to queries that nobody judged,
+    `index` what is known of an index of the old model's vectors, None where the run has no documents.
     """
 
-    baseline: str
-    decision: Decision
-    flips: Mapping[str, tuple[list[str], list[str]]]
-    reported: Mapping[str, str]
-    balanced: tuple[float | None, float | None]
-    notes: tuple[str, ...] = field(default=())
-    lost: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
+    decision: GateAgainst
+    noise: Noise = QUIET
     searched: tuple[Searched, ...] = ()
-    beside: Mapping[str, tuple[Beside, ...]] = field(default_factory=dict)
+    lost_queries: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
     lost_items: Mapping[str, tuple[LostItem, ...]] = field(default_factory=dict)
-    means: Mapping[str, str] = field(default_factory=dict)
-    remedies: tuple[str, ...] = ()
-    reindex: Reindex | None = None
-    thresholds: tuple[ThresholdShift, ...] = ()
-    answered: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    scales: tuple[ScaleShift, ...] = ()
     unjudged: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
-    languages: str = ""
     index: OldIndex | None = None
-    required_changes: tuple[str, ...] = ()
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -219,39 +215,41 @@ def weigh(
         why = f"{index.faults.says}: an index with faults is no model to compare with"
         decision = replace(decision, outcome="inconclusive", reasons=(why, *decision.reasons), yours=())
     shifts = threshold_shifts(baseline.cases, pair.whole[1].tables, results, items, model=model, thresholds=thresholds)
-    return Weighed(
-        baseline.name,
-        decision,
-        _flips(found.rows),
-        {
-            **{case: why for case, why in found.reported.items() if case not in decisive},
-            **{table.case: NEW for table in new},
-        },
-        _scores(pair, decision),
-        (
+    about = next(one for one in results["models"] if one["label"] == model)
+    not_weighed = {case: why for case, why in found.reported.items() if case not in decisive}
+    against = GateAgainst(
+        **vars(replace(decision, rows=tuple(found.with_items(row) for row in decision.rows))),
+        baseline=baseline.name,
+        languages="" if has_english else said_of_languages(languages),
+        balanced=_scores(pair, decision),
+        remedies=remedies(decision, sampled=_sampled(results)),
+        reported_only={**not_weighed, **{table.case: NEW for table in new}},
+        notes=(
             *_not_compared(new),
             *_same_weights(baseline, results, model),
             *(_notes(baseline, results, model) if wanted.name == "change" else ()),
             *([NO_BUILT_IN] if not has_english and wanted.name != "change" else []),
         ),
-        lost_queries(found.rows, changed=_changed_data(baseline, results)),
+        required_changes=tuple(required_changes(baseline.model, about, reindex=stays, index=index, thresholds=shifts)),
+        index_faults=index.faults if index else None,
+        adapter=IndexAdapter.of(index) if index else None,
+        reindex=stays,
+        scales=tuple(
+            one
+            for one in scale_shifts(pair.old.scales, pair.new.scales, threshold=next(iter(thresholds), None))
+            if one.has_moved
+        ),
+        thresholds=shifts,
+    )
+    return Weighed(
+        against,
+        noise,
         pair.searched,
-        found.beside,
+        lost_queries(found.rows, changed=_changed_data(baseline, results)),
         lost_items(found.rows),
-        {name: _means(some) for name, some in found.rows.items()},
-        remedies(decision, sampled=_sampled(results)),
-        stays,
-        shifts,
-        {name: _answered(some) for name, some in found.rows.items() if some[0].after.answers},
-        scale_shifts(pair.old.scales, pair.new.scales, threshold=next(iter(thresholds), None)),
         {row.name: unjudged_queries(found.rows[row.name]) for row in decision.rows if row.unjudged},
-        "" if has_english else said_of_languages(languages),
         index,
-        tuple(required_changes(
-            baseline.model, next(one for one in results["models"] if one["label"] == model), reindex=stays, index=index,
-            thresholds=shifts,
-        )),
-    )  # fmt: skip
+    )
 
 
 def is_own(data: str) -> bool:
@@ -312,12 +310,6 @@ def _kept_apart(name: str, some: Sequence[Compared], ends: tuple[float | None, f
     return Paired(name, "pairs", "rate", old, new, things, endpoint="share of edits below the threshold")
 
 
-def _answered(some: Sequence[Compared]) -> tuple[int, int]:
-    """How many queries score less than before, and how many more."""
-    worse, better = (sum(int((sign * (one.new - one.old) > 0).sum()) for one in some) for sign in (-1, 1))
-    return worse, better
-
-
 def _reindex(baseline: Baseline, vectors: VectorSample | None, documents: DocumentLengths | None) -> Reindex | None:
     """Whether vectors of the baseline's model stay; None of models that score pairs."""
     if baseline.model["kind"] != "vector":
@@ -327,11 +319,6 @@ def _reindex(baseline: Baseline, vectors: VectorSample | None, documents: Docume
     if vectors is None:
         return reindex.unknown("the run kept no vectors of the candidate")
     return reindex.compare(baseline.sample, vectors, documents=documents)
-
-
-def _means(some: Sequence[Compared]) -> str:
-    """What the check of a row that lost most says that a loss means."""
-    return declared_of(max(some, key=lambda one: float(one.old.sum() - one.new.sum())).after).means
 
 
 def _sampled(results: Results) -> set[str]:
@@ -403,11 +390,19 @@ class _Rows:
             )
             yield one.name, replace(one, baseline=old, candidate=new, same=False)
 
-    @property
-    def beside(self) -> dict[str, tuple[Beside, ...]]:
-        """The other rank metrics of each primary endpoint."""
-        found = {name: one for name, (one, *_) in self.rows.items() if one.budget == "primary"}
-        return {name: beside(one.before, one.after, one.metric) for name, one in found.items()}
+    def with_items(self, row: GateRow) -> GateRow:
+        """The row with what its items say: the first flips, what a loss means, how many queries moved."""
+        if not (some := self.rows.get(row.name)):
+            return row
+        worst = max(some, key=lambda one: float(one.old.sum() - one.new.sum()))
+        worse, better = (sum(int((sign * (one.new - one.old) > 0).sum()) for one in some) for sign in (-1, 1))
+        is_search = bool(some[0].after.answers)
+        lost, gained = (tuple(i for one in some for i in one.flips(sign))[:FLIPS_KEPT] for sign in (-1, 1))
+        return replace(
+            row, means=declared_of(worst.after).means, lost_items=lost, gained_items=gained,
+            worse_queries=worse if is_search else None, better_queries=better if is_search else None,
+            beside=beside(some[0].before, some[0].after, some[0].metric) if some[0].budget == "primary" else (),
+        )  # fmt: skip
 
 
 def _if_right(table: Table, items: Collection[str]) -> tuple[str, ...]:
@@ -489,7 +484,7 @@ def _missing(pair: _Facing, results: Results) -> list[str]:
     return [*(f"{name} (the baseline)" for name in missed), *(f"{name} (the candidate)" for name in new)]
 
 
-def _moved(one: Searched, baseline: str, people: People | None, purpose: Purpose) -> Moved:
+def _moved(one: Searched, baseline: str, people: People | None, purpose: Purpose) -> UnjudgedSearch:
     """How many answers changed, and what people said of these where their number alone does not decide."""
     margin = purpose.margin
     bars = {} if purpose.name == "change" else {"delta": margin, "least": margin / 2, "alpha": ALPHA / purpose.tried}
@@ -696,22 +691,15 @@ def _said_broken(row: Mapping[str, Any], means: str) -> str:
     return ". ".join(filter(None, (f"{broken}: {cause}" if cause else broken, means)))
 
 
-def _scores(pair: _Facing, decision: Decision) -> tuple[float | None, float | None]:
+def _scores(pair: _Facing, decision: Decision) -> Balanced:
     """The balanced score before and now; a model that is blocked has none, since nobody should select by it."""
     now = None if decision.outcome == "block" else _balanced(pair.new, pair.both)
-    return _balanced(pair.old, pair.both), now
+    return Balanced(_balanced(pair.old, pair.both), now)
 
 
 def _balanced(side: Side, cases: Sequence[str]) -> float | None:
     tables = {name: side.tables[name] for name in cases}
     return balanced(shares(tables, side.scales), families_of(tables))
-
-
-def _flips(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[list[str], list[str]]]:
-    return {
-        name: ([i for one in some for i in one.flips(-1)], [i for one in some for i in one.flips(1)])
-        for name, some in rows.items()
-    }
 
 
 def _changed_data(baseline: Baseline, results: Results) -> set[str]:

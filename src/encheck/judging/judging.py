@@ -11,19 +11,18 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 from encheck.errors import UsageError
 from encheck.gating.answers import asks
+from encheck.gating.gate import Gate, gate_of
 from encheck.gating.judged import LOSS, REPEATS, Answer, Asked, Pool, judge
 from encheck.gating.judgements import Judgements, keep, read
 from encheck.gating.partial import reason
-from encheck.gating.types import Judged, Moved
+from encheck.gating.types import EXIT_CODES, Judged, Outcome, UnjudgedSearch
 from encheck.reporting.answers import AGAIN, PLAN, Disagreement, asked_in, disagreements
-from encheck.reporting.gate import record
 from encheck.reporting.results import into, read_results
 from encheck.system.documents import json_of
 from encheck.system.files import write_text
@@ -59,8 +58,8 @@ class Judging:
     """A gate's folder: `gate` of its results, the `search` that is judged, what is asked, where answers are kept."""
 
     folder: Path
-    gate: Mapping[str, Any]
-    search: Mapping[str, Any]
+    gate: Gate
+    search: UnjudgedSearch
     pool: Pool
     disagreements: Mapping[str, Disagreement]
     qrels: Path
@@ -74,7 +73,7 @@ class Judging:
     @property
     def baseline(self) -> str:
         """The name of the model that is to be replaced."""
-        return str(self.gate["against"][0]["baseline"])
+        return self.gate.against[0].baseline
 
     def question(self, asked: Asked, *, again: bool = False) -> Question:
         """The query as it is shown: the sides are shuffled, and once more where it is shown again."""
@@ -140,8 +139,8 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
     `qrels` is where the judgements are kept, beside the log of queries if None.
     """
     results = read_results(folder)
-    gate = results.get("gate")
-    if not gate:
+    gate = gate_of(results)
+    if gate is None:
         raise UsageError(f"{folder} holds a run without a gate, so there is nothing to judge. {MAKE}")
     asked = asked_in(folder)
     found = {one.item: one for one in disagreements(folder)}
@@ -151,32 +150,25 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
         raise UsageError(
             f"{folder}: both models have the same first answer to every query, so there is nothing to judge"
         )
-    search = _search_of(folder, gate)
+    search = next((one for against in gate.against[:1] for one in against.searches), None)
+    if search is None:
+        raise UsageError(f"{folder}: results.json has no search without labels from a gate. {MAKE}")
     place = qrels or _usual(folder, search)
     if not place.parent.is_dir():
         raise UsageError(
             f"the directory {place.parent}, which holds the judgements, does not exist. Run this where the gate was "
             f"run, or name a file with --qrels FILE"
         )
-    was, seed = record.moved_of(search), results["run"]["settings"].get("seed", 0)
-    pool = Pool(asked, seed, was.delta, was.least, was.alpha)
+    seed = results["run"]["settings"].get("seed", 0)
+    pool = Pool(asked, seed, search.delta, search.least, search.alpha)
     judging = Judging(folder, gate, search, pool, found, place)
     _fix(judging)
     return judging
 
 
-def _usual(folder: Path, search: Mapping[str, Any]) -> Path:
+def _usual(folder: Path, search: UnjudgedSearch) -> Path:
     """Where judgements are kept if nobody says otherwise: beside the log of queries."""
-    return Path(search.get("qrels") or folder / "judgements.qrels")
-
-
-def _search_of(folder: Path, gate: Mapping[str, Any]) -> Mapping[str, Any]:
-    try:
-        search: Mapping[str, Any] = gate["against"][0]["searches"][0]
-        record.moved_of(search)
-    except (KeyError, IndexError, TypeError) as error:
-        raise UsageError(f"{folder}: results.json has no search without labels from a gate. {MAKE}") from error
-    return search
+    return Path(search.qrels or folder / "judgements.qrels")
 
 
 def _fix(judging: Judging) -> None:
@@ -251,41 +243,34 @@ def _last(judging: Judging, known: Judgements) -> Asked | None:
     return pairs.get(next(reversed(list(known.scores)), ("", "", "")))
 
 
-def verdict(judging: Judging, judged: Judged) -> dict[str, Any]:
-    """`gate` of the folder's results as it is with these judgements."""
-    against = judging.gate["against"][0]
-    was = record.moved_of(judging.search)
-    now = replace(was, judged=judged)
+def verdict(judging: Judging, judged: Judged) -> Gate:
+    """The folder's gate as it is with these judgements."""
+    gate, against = judging.gate, judging.gate.against[0]
+    was, now = replace(judging.search, judged=None), replace(judging.search, judged=judged)
     stays = _other_reasons(judging, was)
-    is_blocked = judging.gate["outcome"] == "block" and bool(stays)
-    own = [f"{now.name}: {now.said}; {now.why}"] if not now.passes else []
+    is_blocked = gate.outcome == "block" and bool(stays)
+    own = [f"{now.name}: {now.says}"] if not now.passes else []
+    outcome: Outcome
     if is_blocked or now.blocks:
         outcome, reasons = "block", [*(stays if is_blocked else ()), *(own if now.blocks else ())]
     else:
         outcome, reasons = ("inconclusive" if own or stays else "pass"), [*own, *stays]
-    partial = judging.gate["partial"]
-    if partial and outcome == "pass":
-        outcome, reasons = "inconclusive", [reason(partial["why"])]
-    worse = [judging.disagreements[item].as_dict() for item in judged.lost] if now.blocks else []
-    command = judging.command if judged.left and not partial else None
-    search = {
-        **judging.search, "passes": now.passes, "says": f"{now.said}; {now.why}", "judged": asdict(judged),
-        "left": judged.left, "judge": command, "asks": "" if partial else asks(now, command or ""),
-        "lost_queries": worse,
-    }  # fmt: skip
-    code = _inconclusive(judging) if outcome == "inconclusive" else {"pass": 0, "block": 1}[outcome]
-    remedies = against.get("remedies", []) if outcome == "inconclusive" else []
-    shown = {**against, "outcome": outcome, "reasons": reasons, "searches": [search], "remedies": remedies}
-    return {"outcome": outcome, "exit_code": code, "partial": partial, "against": [shown]}
+    if gate.partial and outcome == "pass":
+        outcome, reasons = "inconclusive", [reason(gate.partial.why)]
+    command = judging.command if judged.left and not gate.partial else None
+    search = replace(
+        now, left=judged.left, judge=command, asks="" if gate.partial else asks(now, command or ""),
+        lost_queries=tuple(judging.disagreements[item].changed for item in judged.lost) if now.blocks else (),
+    )  # fmt: skip
+    # an inconclusive gate counts as it did, where it was one
+    code = gate.exit_code if outcome == gate.outcome == "inconclusive" else EXIT_CODES[outcome]
+    remedies = against.remedies if outcome == "inconclusive" else ()
+    shown = replace(against, outcome=outcome, reasons=tuple(reasons), searches=(search,), remedies=remedies)
+    return Gate(outcome, code, gate.partial, (shown,))
 
 
-def _other_reasons(judging: Judging, was: Moved) -> list[str]:
+def _other_reasons(judging: Judging, was: UnjudgedSearch) -> list[str]:
     """What the gate said against the candidate that judging answers does not change."""
-    against, *others = judging.gate["against"]
-    found = [text for text in against["reasons"] if not text.startswith(f"{was.name}: {was.said}; ")]
-    return found + [f"against {one['baseline']}: {one['outcome']}" for one in others if one["outcome"] != "pass"]
-
-
-def _inconclusive(judging: Judging) -> int:
-    """What an inconclusive gate counts as: as the gate said, where it was."""
-    return int(judging.gate["exit_code"]) if judging.gate["outcome"] == "inconclusive" else 10
+    against, *others = judging.gate.against
+    found = [text for text in against.reasons if not text.startswith(f"{was.name}: {was.said}; ")]
+    return found + [f"against {one.baseline}: {one.outcome}" for one in others if one.outcome != "pass"]

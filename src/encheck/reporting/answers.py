@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
+from encheck.gating.gate import Gate
 from encheck.gating.judged import Asked
+from encheck.gating.types import ChangedQuery
 from encheck.gating.weighing import Searched
 from encheck.reporting.lost import in_a_line
 from encheck.scoring.answers import Answers
@@ -50,10 +52,10 @@ class Disagreement:
     before: Answer
     after: Answer
 
-    def as_dict(self) -> dict[str, str]:
-        """Query and both answers, in a line each, as `lost.lines` shows them."""
-        texts = {"query": self.query, "before": self.before.text, "now": self.after.text}
-        return {name: in_a_line(text) for name, text in texts.items()}
+    @property
+    def changed(self) -> ChangedQuery:
+        """Query and both answers, in a line each."""
+        return ChangedQuery(*map(in_a_line, (self.query, self.before.text, self.after.text)))
 
 
 def write_answers(
@@ -80,11 +82,11 @@ def write_answers(
            OF_DOCUMENTS)  # fmt: skip
 
 
-def write_unjudged(folder: Path, gate: Mapping[str, Any]) -> None:
+def write_unjudged(folder: Path, gate: Gate) -> None:
     """Write the first answers that nobody judged, of each search that is open for them; nothing if there is none."""
-    rows = [pair for against in gate["against"] for row in against["rows"] for pair in row.get("unjudged_answers", ())]
+    rows = [one for against in gate.against for row in against.rows for one in row.unjudged_answers]
     if rows:
-        lines = dict.fromkeys("\t".join(map(safe_cell, pair.values())) for pair in rows)
+        lines = dict.fromkeys("\t".join(map(safe_cell, (one.query, one.document_id, one.document))) for one in rows)
         files.write_text(folder / UNJUDGED, "\n".join(["query\tcorpus-id\tdocument", *lines]) + "\n")
 
 

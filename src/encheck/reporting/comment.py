@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from encheck.gating.gate import Gate, GateAgainst, gate_of
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import Line, overview
 from encheck.reporting.gate.rows import CHANGE
@@ -50,11 +51,12 @@ def comment(results: Mapping[str, Any] | None, *, made: str = "") -> str:
     `results` is None where the run wrote none. `made` names the directory of a baseline that the run made because there
     was none.
     """
-    if results is None or "gate" not in results:
+    if results is None or (gate := gate_of(results)) is None:
         return fitted(list(_without_gate(results, made)))
     (candidate, *_) = [*(model["label"] for model in results.get("models", ())), NEW]
-    told = [story(one, candidate=candidate) for one in results["gate"]["against"]]
-    return fitted([*_verdict(results, told), *_against(results["gate"], told), Section(_run(results["run"]))])
+    told = [story(one, candidate=candidate) for one in gate.against]
+    run = results["run"]
+    return fitted([*_verdict(gate, run, told), *_against(gate, told), Section(_run(run))])
 
 
 def fitted(sections: Sequence[Section], *, limit: int = LIMIT) -> str:
@@ -139,75 +141,67 @@ def _without_gate(results: Mapping[str, Any] | None, made: str) -> Iterator[Sect
         yield Section(_run(results["run"]))
 
 
-def _verdict(results: Mapping[str, Any], told: Sequence[Story]) -> Iterator[Section]:
+def _verdict(gate: Gate, run: Mapping[str, Any], told: Sequence[Story]) -> Iterator[Section]:
     """The verdict with the answer, what to do, and what else decides."""
-    gate = results["gate"]
     first, *more = headline(gate)
     word, _, reason = first.partition(". ")
     answers = [said(f"{one.answer}. {one.lead}".strip(), most=2 * MOST) for one in told]
-    reasons = [] if gate["outcome"] == "block" else [said(reason), *map(said, more)]
+    reasons = [] if gate.outcome == "block" else [said(reason), *map(said, more)]
     yield Section(f"## {said(word)}", [*answers, *filter(None, reasons)], between="\n\n")
-    fails = gate["outcome"] == "pass" and results["run"]["exit_status"]
-    yield Section(f"**What to do.** {FAILS if fails else TO_DO[gate['outcome']]}", list(_ways(gate)))
-    if partial := gate.get("partial"):
-        named = ", ".join(map(said, partial["weighed"][:20])) or "none"
-        why = said(partial["why"])
+    fails = gate.outcome == "pass" and run["exit_status"]
+    yield Section(f"**What to do.** {FAILS if fails else TO_DO[gate.outcome]}", list(_ways(gate)))
+    if partial := gate.partial:
+        named = ", ".join(map(said, partial.weighed[:20])) or "none"
+        why = said(partial.why)
         yield Section(f"**Partial gate.** It can block, and never passes: {why}. Weighed were: {named}.")
     yield from _dropped_in(gate)
-    if results["run"]["exit_status"] not in ENDED:
-        notes = [_bullet(note) for note in results["run"]["notes"]]
-        yield Section(f"The run did not end well (exit code {results['run']['exit_status']}):", notes)
+    if run["exit_status"] not in ENDED:
+        notes = [_bullet(note) for note in run["notes"]]
+        yield Section(f"The run did not end well (exit code {run['exit_status']}):", notes)
 
 
-def _ways(gate: Mapping[str, Any]) -> Iterator[str]:
+def _ways(gate: Gate) -> Iterator[str]:
     """What can be done where the gate cannot tell."""
-    if gate["outcome"] != "inconclusive":
+    if gate.outcome != "inconclusive":
         return
-    for against in gate["against"]:
-        yield from (_bullet(f"to decide: {text}", most=2 * MOST) for text in against.get("remedies", ()))
-        yield from (_bullet(asked_for(one), most=2 * MOST) for one in against.get("searches", ()) if one["asks"])
-    counts = "a part of the checks never passes" if gate.get("partial") else "`--inconclusive` says what it counts as"
-    yield f"- It counts as exit code {gate['exit_code']}: {counts}."
+    for against in gate.against:
+        yield from (_bullet(f"to decide: {text}", most=2 * MOST) for text in against.remedies)
+        yield from (_bullet(asked_for(one), most=2 * MOST) for one in against.searches if one.asks)
+    counts = "a part of the checks never passes" if gate.partial else "`--inconclusive` says what it counts as"
+    yield f"- It counts as exit code {gate.exit_code}: {counts}."
 
 
-def _dropped_in(gate: Mapping[str, Any]) -> Iterator[Section]:
+def _dropped_in(gate: Gate) -> Iterator[Section]:
     """Whether stored vectors stay, what becomes of a threshold in use, and what has to change."""
-    for against in gate["against"]:
-        told = (against.get("reindex") or {}).get("says", "")
-        thresholds = [_bullet(one["says"]) for one in against.get("thresholds", ())]
+    for against in gate.against:
+        told = against.reindex.says if against.reindex else ""
+        thresholds = [_bullet(one.says) for one in against.thresholds]
         if told or thresholds:
             yield Section(f"**Re-index:** {said(told.removeprefix('re-index: ') or 'not known')}", thresholds)
         if changes := what_has_to_change(against):
             yield Section("**What has to change.**", [_bullet(text, most=2 * MOST) for text in changes])
 
 
-def _against(gate: Mapping[str, Any], told: Sequence[Story]) -> Iterator[Section]:
+def _against(gate: Gate, told: Sequence[Story]) -> Iterator[Section]:
     """What each baseline holds against the candidate; then all that was weighed, folded."""
-    several = len(gate["against"]) > 1
-    for one, found in zip(gate["against"], told, strict=True):
-        beside = f", against {said(one['baseline'])}" if several else ""
-        blocking = [row for row in one["rows"] if row["outcome"] == "block"]
-        if one["reasons"]:
-            bullets = [_bullet(text) for text in _other_reasons(one, blocking)]
-            yield Section(f"### {OPEN[one['outcome']]}{beside}", bullets)
+    several = len(gate.against) > 1
+    for one, found in zip(gate.against, told, strict=True):
+        beside = f", against {said(one.baseline)}" if several else ""
+        blocking = tuple(f"{row.name}: " for row in one.rows if row.outcome == "block")
+        if one.reasons:
+            bullets = [_bullet(text) for text in one.reasons if not text.startswith(blocking)]
+            yield Section(f"### {OPEN[one.outcome]}{beside}", bullets)
         yield Section("", list(map(_loss, found.losses)), between="\n\n")
-    for one in gate["against"]:
-        yield from [Section("Notes:", [_bullet(text) for text in one["notes"]])] if one["notes"] else []
+    for one in gate.against:
+        yield from [Section("Notes:", [_bullet(text) for text in one.notes])] if one.notes else []
         yield from _weighed(one)
-
-
-def _other_reasons(against: Mapping[str, Any], blocking: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The reasons that no blocking row gives: a broken contract, say, or a row that is open."""
-    of_rows = tuple(f"{row['row']}: " for row in blocking)
-    return (text for text in against["reasons"] if not text.startswith(of_rows))
 
 
 def _loss(loss: Loss) -> str:
     """What got worse, or may have: by how much, what that means, and three examples."""
     means = f"{loss.figures} {loss.means}".strip()
-    lines = [*lost.example_lines(loss.row), *lost.lines(loss.row)]
-    name = str(loss.row.get("row", ""))
-    return "\n\n".join([f"**{said(loss.title)}.** {said(means, most=2 * MOST)}".rstrip(), *_lost(name, lines)])
+    lines = list(lost.lines(loss.row)) if loss.row else []
+    return "\n\n".join([f"**{said(loss.title)}.** {said(means, most=2 * MOST)}".rstrip(), *_lost(loss.place, lines)])
 
 
 def _lost(name: str, lines: Iterable[str]) -> Iterator[str]:
@@ -218,11 +212,11 @@ def _lost(name: str, lines: Iterable[str]) -> Iterator[str]:
         yield f"<details><summary>{summary}</summary>\n\n{fenced(found)}\n\n</details>"
 
 
-def _weighed(against: Mapping[str, Any]) -> Iterator[Section]:
+def _weighed(against: GateAgainst) -> Iterator[Section]:
     if rows := overview(against):
         summary = f"All {len(rows)} rows" if len(rows) > 1 else "The row"
         head = [f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |"]
-        start = "\n".join([f"<details><summary>{summary} against {said(against['baseline'])}</summary>\n", *head])
+        start = "\n".join([f"<details><summary>{summary} against {said(against.baseline)}</summary>\n", *head])
         yield Section(start, list(map(_table_line, rows)), "\n</details>")
 
 

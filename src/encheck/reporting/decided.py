@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from encheck.gating.gate import Gate, gate_of
 from encheck.gating.reference import SHIPPED
 from encheck.options import gate_options
 from encheck.reporting import similarity_threshold
@@ -32,21 +33,21 @@ class Decision:
 
 def decided(results: Mapping[str, Any]) -> list[Decision]:
     """The answers that the run has; the first is whether the model may ship."""
-    return [*_ships(results), *_reindex(results), *_threshold(results)]
+    gate = gate_of(results)
+    return [*_ships(results, gate), *_reindex(gate), *_threshold(results, gate)]
 
 
-def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
-    said = results.get("gate") or {}
-    for against in said.get("against", ()):
-        kind = COLOURS.get(against["outcome"], "tied")
-        ships = SHIPS[against["outcome"]]
-        if against["outcome"] == "pass" and (nothing := unmeasured(results)):
+def _ships(results: Mapping[str, Any], gate: Gate | None) -> Iterator[Decision]:
+    for against in gate.against if gate else ():
+        kind = COLOURS.get(against.outcome, "tied")
+        ships = SHIPS[against.outcome]
+        if against.outcome == "pass" and (nothing := unmeasured(results)):
             ships = f"Not decided, for nothing of {', '.join(sorted({data for data, _ in nothing}))} was measured"
-        answer = f"{ships}: the gate says {words.title(against)} against {against['baseline']}{words.part(against)}"
-        yield Decision("May it ship?", answer, kind, (*against["reasons"][:2], *words.undecided(said)))
-    if not said and _is_empty(results):
+        answer = f"{ships}: the gate says {words.title(against)} against {against.baseline}{words.part(against)}"
+        yield Decision("May it ship?", answer, kind, (*against.reasons[:2], *(words.undecided(gate) if gate else ())))
+    if not gate and _is_empty(results):
         yield Decision("May it ship?", "This run cannot say: nothing was measured")
-    elif not said:
+    elif not gate:
         command = gate_command(results)
         more = (f"Replace {NEW} with the model that you want to ship.",) if NEW in command else ()
         more = more if command else (SHARDS if results["run"]["settings"].get("engine") else IN_MEMORY,)
@@ -84,16 +85,15 @@ def _is_empty(results: Mapping[str, Any]) -> bool:
     return bool(pairs) and pairs == [*unmeasured(results)]
 
 
-def _reindex(results: Mapping[str, Any]) -> Iterator[Decision]:
-    for against in (results.get("gate") or {}).get("against", ()):
-        if found := against.get("reindex"):
-            answer = found["says"].removeprefix("re-index: ")
+def _reindex(gate: Gate | None) -> Iterator[Decision]:
+    for against in gate.against if gate else ():
+        if found := against.reindex:
+            answer = found.says.removeprefix("re-index: ")
             answer = answer[0].upper() + answer[1:]
-            yield Decision("Must I re-index?", answer, "good" if found.get("needed") is False else "tied")
+            yield Decision("Must I re-index?", answer, "good" if found.needed is False else "tied")
 
 
-def _threshold(results: Mapping[str, Any]) -> Iterator[Decision]:
-    against = (results.get("gate") or {}).get("against", ())
-    said = [one["says"] for each in against for one in each.get("thresholds", ())]
+def _threshold(results: Mapping[str, Any], gate: Gate | None) -> Iterator[Decision]:
+    said = [one.says for against in (gate.against if gate else ()) for one in against.thresholds]
     if found := [*said, *similarity_threshold.lines(results)]:
         yield Decision("Does my threshold still fit?", found[0], "none", tuple(found[1:]))

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 from encheck.gating.lost import LostItem, LostQuery
+from encheck.gating.types import (
+    ChangedQuery,
+    ExampleText,
+    GateRow,
+    LostExample,
+    UnjudgedAnswer,
+    UnjudgedSearch,
+)
 from encheck.reporting.text import Piece, joined, pieces, shortened
 from encheck.scoring.frame import edits_of
 from encheck.types import content_hash
@@ -17,52 +25,54 @@ SHOWN = 160  # characters of a text
 UNKNOWN = "not kept: the baseline is older, or of other documents"
 
 
-def as_dicts(
+def queries(
     lost: Sequence[LostQuery],
-    items: Mapping[str, Mapping[str, Sequence[Any]]],
+    items: Mapping[str, Columns],
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
-) -> list[dict[str, str]]:
-    """Query, first answer before and first answer now of each, in one line; `documents` are by case, then row."""
-    texts = {
+) -> tuple[ChangedQuery, ...]:
+    """Query, first answer before and first answer now of each; `documents` are by case, then row."""
+    texts = _queries_of(items)
+    return tuple(
+        ChangedQuery(in_a_line(texts[one.item]), *(_text(documents.get(one.case, {}), row)
+                                                   for row in (one.before, one.now)))
+        for one in lost if one.item in texts
+    )  # fmt: skip
+
+
+def _queries_of(items: Mapping[str, Columns]) -> dict[str, str]:
+    """The text of each query, by the id of its item."""
+    return {
         name: text for columns in items.values() for name, text in zip(columns["item"], columns["source"], strict=True)
     }
-    return [
-        {"query": in_a_line(texts[one.item])}
-        | {side: _text(documents.get(one.case, {}), row) for side, row in (("before", one.before), ("now", one.now))}
-        for one in lost
-        if one.item in texts
-    ]
 
 
 def unjudged(
     found: Sequence[LostQuery],
-    items: Mapping[str, Mapping[str, Sequence[Any]]],
+    items: Mapping[str, Columns],
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
-) -> list[dict[str, str]]:
-    """Query, id and text of each first answer that nobody judged, by `documents` as in `as_dicts`."""
-    texts = {
-        name: text for columns in items.values() for name, text in zip(columns["item"], columns["source"], strict=True)
-    }
+) -> tuple[UnjudgedAnswer, ...]:
+    """Each first answer that nobody judged, by `documents` as in `queries`."""
+    texts = _queries_of(items) if found else {}
     pairs = ((one, documents.get(one.case, {}).get(row)) for one in found for row in (one.before, one.now)
              if row is not None and one.item in texts)  # fmt: skip
-    return [
-        {"query": " ".join(texts[one.item].split()), "corpus-id": named[0], "document": " ".join(named[1].split())}
+    return tuple(
+        UnjudgedAnswer(" ".join(texts[one.item].split()), named[0], " ".join(named[1].split()))
         for one, named in pairs if named
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 def _text(documents: Mapping[int, tuple[str, str]], row: int | None) -> str:
     return UNKNOWN if row is None or row not in documents else in_a_line(documents[row][1])
 
 
-def examples(found: Sequence[LostItem], items: Mapping[str, Columns]) -> list[dict[str, Any]]:
-    """The items that were lost, in plain types: the source, then each text with its edits and both models' scores.
+def examples(found: Sequence[LostItem], items: Mapping[str, Columns]) -> tuple[LostExample, ...]:
+    """The items that were lost: the source, then each text with its edits and both models' scores.
 
     Only those whose texts are among the items of the run.
     """
     places = _places({one.item for one in found}, items) if found else {}
     rows = ((one, _row_of(one, places.get(one.item, ()))) for one in found)
-    return [_example(one, *place) for one, place in rows if place]
+    return tuple(_example(one, *place) for one, place in rows if place)
 
 
 def _places(wanted: set[str], items: Mapping[str, Columns]) -> dict[str, list[tuple[Columns, int]]]:
@@ -85,46 +95,29 @@ def _row_of(one: LostItem, places: Sequence[tuple[Columns, int]]) -> tuple[Colum
     return None
 
 
-def _example(one: LostItem, columns: Columns, i: int) -> dict[str, Any]:
+def _example(one: LostItem, columns: Columns, i: int) -> LostExample:
     is_contest = columns["far"][i] is not None
-    sides = zip(("near", "far"), one.before, one.now, strict=True)
-    texts = [
-        {
-            "side": side if is_contest else "pair", "pieces": [list(piece) for piece in _pieces(columns, side, i)],
-            "before": _number(before), "now": _number(now),
-        }
+    sides: tuple[tuple[Literal["near", "far"], float, float], ...] = (
+        ("near", one.before[0], one.now[0]), ("far", one.before[1], one.now[1])
+    )  # fmt: skip
+    texts = (
+        ExampleText(side if is_contest else "pair", _pieces(columns, side, i), before, now)
         for side, before, now in sides
         if columns[side][i] is not None
-    ]  # fmt: skip
-    return {"source": in_a_line(columns["source"][i]), "texts": texts}
+    )
+    return LostExample(in_a_line(columns["source"][i]), tuple(texts))
 
 
-def _number(value: float) -> float | None:
-    return value if isfinite(value) else None
-
-
-def _pieces(columns: Columns, side: str, i: int) -> list[Piece]:
+def _pieces(columns: Columns, side: str, i: int) -> tuple[Piece, ...]:
     """The text with its edits marked, short enough for a line."""
     found = pieces(columns["source"][i], columns[side][i], edits_of(columns[f"{side}_edits"][i]))
-    return [("same", in_a_line(found[0][1]))] if len(found) == 1 else shortened(found)
+    return (("same", in_a_line(found[0][1])),) if len(found) == 1 else tuple(shortened(found))
 
 
-def text_of(one: Mapping[str, Any]) -> str:
-    """A text of an example as plain text, its edits marked."""
-    return joined((kind, text) for kind, text in one["pieces"])
-
-
-def scores_of(one: Mapping[str, Any]) -> str:
+def scores_of(one: ExampleText) -> str:
     """Its scores under both models; a dash for what is no number."""
-    now, before = ("-" if one[name] is None else f"{one[name]:.3f}" for name in ("now", "before"))
+    now, before = (f"{score:.3f}" if isfinite(score) else "-" for score in (one.now, one.before))
     return f"{now}, was {before}"
-
-
-def example_lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """The lost items of a row of a gate, a line for each text."""
-    for one in row.get("lost_examples", ()):
-        yield f"lost in {row['row']}: {one['source']}"
-        yield from (f"  {SIDES[t['side']]:17} {scores_of(t)}  {text_of(t)}" for t in one["texts"])
 
 
 def in_a_line(text: str, width: int = SHOWN) -> str:
@@ -137,10 +130,18 @@ def in_a_line(text: str, width: int = SHOWN) -> str:
     return line if len(line) <= width else f"{line[: width - 3]}..."
 
 
-def lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """The lost queries of a row of a gate, then those of a search without labels that changed, three lines each."""
-    for what in ("lost", "changed"):
-        for one in row.get(f"{what}_queries", ()):
-            yield f"{what} in {row['row']}: {one['query']}"
-            yield f"  first before: {one['before']}"
-            yield f"  first now:    {one['now']}"
+def lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
+    """What a row of a gate lost: items, a line for each text, and queries, three lines each; then, of a search without
+    labels, the queries that changed.
+    """
+    for example in row.lost_examples if isinstance(row, GateRow) else ():
+        yield f"lost in {row.name}: {example.source}"
+        yield from (f"  {SIDES[text.side]:17} {scores_of(text)}  {joined(text.pieces)}" for text in example.texts)
+    for what, some in (
+        ("lost", row.lost_queries),
+        ("changed", row.changed_queries if isinstance(row, UnjudgedSearch) else ()),
+    ):
+        for one in some:
+            yield f"{what} in {row.name}: {one.query}"
+            yield f"  first before: {one.before}"
+            yield f"  first now:    {one.now}"

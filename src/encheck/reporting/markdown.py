@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from encheck.gating.gate import gate_of
 from encheck.reporting import contamination, reference, rivals, similarity_threshold, validity
 from encheck.reporting.gate import summary
 from encheck.reporting.gate.steps import commands
@@ -29,7 +30,7 @@ MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
 def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]] | None = None) -> str:
     """The whole file, cut where it would be longer than code hosts take; with a gate, that goes first."""
-    whole = _whole(results, list(_gate(results, items or {})) if "gate" in results else [])
+    whole = _whole(results, list(_gate(results, items or {})))
     if len(whole.encode("utf-8")) <= MAX_SUMMARY_BYTES:
         return whole
     cut = whole.encode("utf-8")[:MAX_SUMMARY_BYTES].decode("utf-8", "ignore").rpartition("\n")[0]
@@ -37,8 +38,9 @@ def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence
 
 
 def _gate(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]]) -> Iterator[str]:
-    candidate, to_type = results["models"][0]["label"], commands(results["run"])
-    yield from summary.markdown(results["gate"], items, most=200, candidate=candidate, to_type=to_type)
+    if gate := gate_of(results):
+        candidate, to_type = results["models"][0]["label"], commands(results["run"])
+        yield from summary.markdown(gate, items, most=200, candidate=candidate, to_type=to_type)
 
 
 def _whole(results: Mapping[str, Any], first: list[str]) -> str:

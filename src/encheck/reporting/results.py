@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from encheck.errors import UsageError
+from encheck.gating.gate import gate_of
 from encheck.system import entry_points, files
 from encheck.system.documents import json_of
 from encheck.system.files import write_text
@@ -178,6 +179,7 @@ def read_results(folder: Path) -> dict[str, Any]:
         raise UsageError(f"{path} has schema version {found}, but this encheck reads {SCHEMA_VERSION}: {which}")
     try:
         refuse_other_types(results, schema())
+        gate_of(results)
     except ValueError as error:
         raise UsageError(f"{path} is not valid: {error}. Run again") from error
     return dict(results)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from math import isfinite
 from typing import Any, Literal
 
 from encheck.gating.declared import declarations
+from encheck.gating.gate import gate_of
+from encheck.gating.types import LostExample
 from encheck.ids import CaseId, GateRowId
 from encheck.metrics import named
 from encheck.metrics.metric import CALIBRATED
@@ -231,32 +234,34 @@ def _all(results: Mapping[str, Any]) -> Iterator[tuple[list[Row], Declaration]]:
 def _of_gate(results: Mapping[str, Any], names: Any) -> Iterator[Sentence]:
     """What a gate blocks: the loss in its unit, and what that means to those who use the model."""
     declared = declarations(results)
-    for against in (results.get("gate") or {}).get("against", ()):
-        for row in against["rows"]:
-            if row["outcome"] != "block" or row["high"] is None or row["high"] >= 0:
+    gate = gate_of(results)
+    for against in gate.against if gate else ():
+        for row in against.rows:
+            if row.outcome != "block" or not row.high < 0:
                 continue
-            name = GateRowId(row["row"]).property
+            name = GateRowId(row.name).property
             its = next((d for d in declared.values() if name in (d.capability, d.property)), None)
             if its is None:
                 continue
             model, _ = names(results["models"][0]["label"], "")
-            change = f"{percent(row['baseline'])} before, {percent(row['candidate'])} now"
-            if row["kind"] != "rate":
-                change = f"{row['baseline']:.3f} before, {row['candidate']:.3f} now"
-            claim = f"{model} is worse at {name} than {against['baseline']}"
-            figures = f"{change}, on {row['n']:,} items. {row.get('means', '')}".strip().rstrip(".")
+            change = f"{percent(row.baseline)} before, {percent(row.candidate)} now"
+            if row.kind != "rate":
+                change = f"{row.baseline:.3f} before, {row.candidate:.3f} now"
+            claim = f"{model} is worse at {name} than {against.baseline}"
+            figures = f"{change}, on {row.n:,} items. {row.means}".strip().rstrip(".")
             case = {"model": results["models"][0]["label"], "data": "", "check": ""}
-            lost = next(iter(row.get("lost_examples") or ()), None)
-            yield replace(_sentence(claim, figures, "baseline", -row["high"], case, its), example=_lost(lost))
+            lost = next(iter(row.lost_examples), None)
+            yield replace(_sentence(claim, figures, "baseline", -row.high, case, its), example=_lost(lost))
 
 
-def _lost(one: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def _lost(one: LostExample | None) -> Mapping[str, Any] | None:
     """An item of the gate's as an example of the page's; None where it has not both texts."""
-    sides = {text["side"]: text for text in one["texts"]} if one else {}
+    sides = {text.side: text for text in one.texts} if one else {}
     if one is None or not {"near", "far"} <= set(sides):
         return None
-    return {"source": one["source"], **{f"{side}_pieces": sides[side]["pieces"] for side in ("near", "far")},
-            **{f"{side}_score": sides[side].get("now") for side in ("near", "far")}}  # fmt: skip
+    near, far = sides["near"], sides["far"]
+    scores = {f"{text.side}_score": text.now if isfinite(text.now) else None for text in (near, far)}
+    return {"source": one.source, "near_pieces": near.pieces, "far_pieces": far.pieces, **scores}
 
 
 def _sentence(claim: str, figures: str, line: Line, size: float, row: Row, its: Declaration) -> Sentence:

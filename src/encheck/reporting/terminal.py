@@ -146,8 +146,7 @@ def _text(item: Mapping[str, Any], side: str) -> str:
 
 
 def _lines(results: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
-    if "gate" in results:
-        yield from gate.told(results, verbose=verbose)
+    yield from gate.told(results, verbose=verbose)
     for cell in matrix(results):
         rows = [r for r in judged(results) if (r["model"], r["data"]) == (cell["model"], cell["data"])]
         yield f"{cell['model']} on {cell['data']}"

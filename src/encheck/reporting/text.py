@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from encheck.system.terminal import LINES, visible
 from encheck.types import Edit
 
-Piece = tuple[str, str]
+Piece = tuple[Literal["same", "del", "ins"], str]
 MAX_EDITS_MARKED = 8
 MOST_CODE = 600  # characters of a command
 

@@ -1,13 +1,16 @@
 """The edge of a JSON file: a frozen dataclass says what is in it, and pydantic writes, reads and describes it.
 
 Reading is strict: no text stands for a number, and no number for a flag. What a class does not name is let through,
-for a newer encheck may write more. A field whose name is a keyword of Python has an underscore behind it: `as_`.
+for a newer encheck may write more. A field whose name is a keyword of Python has an underscore behind it: `as_`. The
+metadata of a field are arguments of pydantic's `Field`: `alias` is its key in the file, `exclude` keeps it out.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, NewType, TypeVar, cast
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, NewType, TypeVar, cast, get_type_hints
 
 from annotated_types import Ge, Lt
 
@@ -17,6 +20,18 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 T = TypeVar("T")
+
+
+class _NullIsNaN:
+    """Marks a number that is null in a file where it is none."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_wrap_validator_function as wrapped
+
+        return wrapped(lambda value, number: float("nan") if value is None else number(value), handler(source))
+
+
+MaybeNaN = Annotated[float, _NullIsNaN()]
 Count = Annotated[int, Ge(0), Lt(2**63)]  # arrays and charts take no more
 Positive = Annotated[int, Ge(1), Lt(2**63)]
 _WANTED = WANTED | {
@@ -28,6 +43,26 @@ _WANTED = WANTED | {
 }
 
 
+def writes(*properties: str) -> Callable[[type[T]], type[T]]:
+    """A decorator of dataclasses: these properties are written behind the fields; whoever reads computes them anew."""
+
+    def mark(kind: type[T]) -> type[T]:
+        def with_properties(_: type, source: Any, handler: Any) -> Any:
+            from pydantic_core.core_schema import computed_field
+
+            schema = handler(source)
+            of_fields = handler.resolve_ref_schema(schema)["schema"]
+            for name in properties:
+                value = handler.generate_schema(get_type_hints(getattr(kind, name).fget)["return"])
+                of_fields.setdefault("computed_fields", []).append(computed_field(name, value))
+            return schema
+
+        kind.__get_pydantic_core_schema__ = classmethod(with_properties)  # type: ignore[attr-defined]
+        return kind
+
+    return mark
+
+
 def as_json(value: object) -> str:
     """The text of a file."""
     return json.dumps(as_values(value), indent=1, ensure_ascii=False) + "\n"
@@ -35,7 +70,9 @@ def as_json(value: object) -> str:
 
 def as_values(value: object) -> Any:
     """The same in plain values; what is no number is None."""
-    found = _file(type(value)).dump_python(value)  # in Python: pydantic's JSON refuses half of a surrogate pair
+    found = _file(cast("Any", type(value))).dump_python(
+        value
+    )  # in Python: pydantic's JSON refuses half of a surrogate pair
     return json.loads(json.dumps(found), parse_constant=lambda _: None)
 
 
@@ -46,7 +83,7 @@ def typed(kind: type[T], values: object) -> T:
     from pydantic import ValidationError
 
     try:
-        found: T = _file(kind).validate_json(json.dumps(values), strict=True)
+        found: T = _file(cast("Any", kind)).validate_json(json.dumps(values), strict=True)
         return found
     except ValidationError as error:
         raise ValueError(_in_words(error.errors(include_url=False, include_input=False)[0], values)) from None
@@ -67,6 +104,7 @@ def schema_of(kind: type) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
 
 
+@cache
 def _file(kind: Any) -> TypeAdapter[Any]:
     from pydantic import ConfigDict, TypeAdapter
 

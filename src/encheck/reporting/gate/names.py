@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 from encheck.gating.purpose import ACCEPTED
+from encheck.gating.types import GateRow
 from encheck.ids import GateRowId
 
 SPOKEN: Mapping[str, str] = MappingProxyType(
@@ -59,15 +59,11 @@ OF_THE_SPACE: Mapping[str, str] = MappingProxyType(
 )
 
 
-def name_of(row: Mapping[str, Any], *, with_data: bool = False) -> str:
-    """The row in words; a capability without a name here is called what its check declares.
-
-    >>> name_of({"row": "retrieval/mine/1/language=de"}), name_of({"row": "my-property/mine"}, with_data=True)
-    ('Search, language=de', 'My property on mine')
-    """
-    found = GateRowId(row["row"])
+def name_of(row: GateRow, *, with_data: bool = False) -> str:
+    """The row in words; a capability without a name here is called what its check declares."""
+    found = GateRowId(row.name)
     *_, last = found.split("/")
-    if row.get("endpoint", "").startswith(ACCEPTED):
+    if row.endpoint.startswith(ACCEPTED):
         return "Accepted pairs" + (f" of {found}" if with_data and found != "pairs" else "")
     if found.property == "health" and last in OF_THE_SPACE:
         return OF_THE_SPACE[last] + (f" on {found.data}" if with_data else "")
@@ -78,13 +74,13 @@ def name_of(row: Mapping[str, Any], *, with_data: bool = False) -> str:
     return ", ".join([said + data, *own])
 
 
-def _level(text: str, row: Mapping[str, Any]) -> Iterable[str]:
+def _level(text: str, row: GateRow) -> Iterable[str]:
     """What stands at the level's place: a part of a capability, or a level that tells parts apart."""
     if text in PARTS:
         return (PARTS[text],)
-    return (f"level {text}",) if row.get("part_of") and text != "1" else ()
+    return (f"level {text}",) if row.part_of and text != "1" else ()
 
 
-def with_data(rows: Iterable[Mapping[str, Any]]) -> bool:
+def with_data(rows: Iterable[GateRow]) -> bool:
     """Whether rows are of several data sets, so that each has to say its own."""
-    return len({GateRowId(row["row"]).data for row in rows}) > 1
+    return len({GateRowId(row.name).data for row in rows}) > 1

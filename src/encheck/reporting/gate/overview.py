@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import isfinite
 
+from encheck.gating.gate import GateAgainst
+from encheck.gating.types import GateRow, UnjudgedSearch
 from encheck.reporting.gate.names import name_of, with_data
 from encheck.reporting.gate.rows import cells, says_nothing
 from encheck.reporting.gate.story import Tone
 
-Row = Mapping[str, Any]
 REACH = 4.0  # deltas to either side of 0 that a bar shows
 NOTICED = 0.25  # deltas: a change below them is called none
 VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
@@ -61,20 +62,20 @@ class Line:
     parts: Sequence[Line]
 
 
-def overview(against: Mapping[str, Any]) -> list[Line]:
+def overview(against: GateAgainst) -> list[Line]:
     """The rows, the worst verdict first, each with its parts."""
-    rows = against["rows"]
-    is_several, beside = with_data(rows), against.get("purpose", "change") != "change"
-    whole = sorted((row for row in rows if not row.get("part_of")), key=lambda row: ORDER.index(_state(row, beside)))
+    rows = against.rows
+    is_several, beside = with_data(rows), against.purpose != "change"
+    whole = sorted((row for row in rows if not row.part_of), key=lambda row: ORDER.index(_state(row, beside)))
     found = [_line(row, rows, is_several=is_several, beside=beside) for row in whole]
-    found += map(_searched, against.get("searches", ()))
-    names = {row["row"] for row in whole}
-    lost = [row for row in rows if row.get("part_of") and row["part_of"] not in names]
+    found += map(_searched, against.searches)
+    names = {row.name for row in whole}
+    lost = [row for row in rows if row.part_of and row.part_of not in names]
     return [*found, *(_line(row, (), is_several=is_several) for row in lost)]
 
 
-def _line(row: Row, rows: Sequence[Row], *, is_several: bool, beside: bool = False) -> Line:
-    parts = [_line(one, (), is_several=is_several) for one in rows if one.get("part_of") == row["row"]]
+def _line(row: GateRow, rows: Sequence[GateRow], *, is_several: bool, beside: bool = False) -> Line:
+    parts = [_line(one, (), is_several=is_several) for one in rows if one.part_of == row.name]
     verdict, tone = VERDICTS[_state(row, beside)]
     name = name_of(row, with_data=is_several)
     return Line(name, change_of(row), verdict, tone, _bar(row), list(_figures(row)), parts)
@@ -86,80 +87,74 @@ def explanations(lines: Sequence[Line]) -> list[str]:
     return [f"{verdict}: {text}" for verdict, text in EXPLAINED.items() if verdict in found]
 
 
-def _searched(search: Mapping[str, Any]) -> Line:
+def _searched(search: UnjudgedSearch) -> Line:
     """A search that nobody labelled: how many first answers changed."""
-    blocks = (search.get("judged") or {}).get("outcome") == "block"
-    verdict, tone = VERDICTS["pass" if search["passes"] else "block" if blocks else "open"]
-    first = search["shares"][0]
-    figures = [("gate row", search["row"]), ("why", search["says"])]
-    change = f"{first['queries']:,} of {search['queries']:,} answers"
+    verdict, tone = VERDICTS["pass" if search.passes else "block" if search.blocks else "open"]
+    figures = [("gate row", search.name), ("why", search.says)]
+    change = f"{search.shares[0].queries:,} of {search.queries:,} answers"
     return Line("Search, logged queries", change, verdict, tone, None, figures, ())
 
 
-def _state(row: Row, beside: bool = False) -> str:
+def _state(row: GateRow, beside: bool = False) -> str:
     """The key of `VERDICTS`; `beside` says that what is no evidence decides nothing."""
-    if row["outcome"] == "block":
+    if row.outcome == "block":
         return "block"
-    if beside and row["gates"] and not row["evidence"]:
+    if beside and row.gates and not row.evidence:
         return f"beside-{_moved(row) or 'kept'}"
-    if not row["gates"]:
-        return "part" if row.get("part_of") else "few"
-    if row["outcome"] != "pass" and row["evidence"]:
+    if not row.gates:
+        return "part" if row.part_of else "few"
+    if row.outcome != "pass" and row.evidence:
         return "open"
-    return _moved(row) or ("pass" if row["evidence"] else "kept")
+    return _moved(row) or ("pass" if row.evidence else "kept")
 
 
-def _moved(row: Row) -> str:
+def _moved(row: GateRow) -> str:
     """Whether it is certain that the row moved, by an amount that somebody would notice; "" where it is not."""
-    low, high, least = row["low"], row["high"], NOTICED * (row.get("delta") or 0)
-    if low is None or high is None or abs(row["change"]) <= least:
+    if not isfinite(row.low) or not isfinite(row.high) or abs(row.change) <= NOTICED * row.delta:
         return ""
-    return "lost" if high < 0 else "better" if low > 0 else ""
+    return "lost" if row.high < 0 else "better" if row.low > 0 else ""
 
 
-def change_of(row: Row) -> str:
+def change_of(row: GateRow) -> str:
     """The change with its 95% interval; of a rate in points."""
     text = cells(row)[5]
-    return "not known" if text == "-" else text.replace(" [", " points [") if row["kind"] == "rate" else text
+    return "not known" if text == "-" else text.replace(" [", " points [") if row.kind == "rate" else text
 
 
-def _bar(row: Row) -> Bar | None:
-    delta, numbers = row.get("delta"), [row[name] for name in ("low", "high", "change")]
-    if not delta or None in numbers or says_nothing(row):
+def _bar(row: GateRow) -> Bar | None:
+    numbers = (row.low, row.high, row.change)
+    if not row.delta or not all(map(isfinite, numbers)) or says_nothing(row):
         return None
-    low, high, value = (50 + 50 * max(-1.0, min(1.0, number / delta / REACH)) for number in numbers)
+    low, high, value = (50 + 50 * max(-1.0, min(1.0, number / row.delta / REACH)) for number in numbers)
     return Bar(round(low, 1), round(max(high - low, 0.8), 1), round(value, 1))
 
 
-def _figures(row: Row) -> Iterator[tuple[str, str]]:
+def _figures(row: GateRow) -> Iterator[tuple[str, str]]:
     """All that was computed of a row and is no number."""
     _, family, name, before, now, _, lost, won, seen = cells(row)
     yield from (("gate row", name), ("family", family), ("before, now", f"{before}, {now}"))
-    if row["kind"] == "rate":
+    if row.kind == "rate":
         yield "lost, won", f"{lost}, {won}"
-    if row.get("n") is not None:
-        yield "items, independent clusters", f"{row['n']:,}, {row['clusters']:,}"
+    yield "items, independent clusters", f"{row.n:,}, {row.clusters:,}"
     yield from _tested(row)
     yield "smallest loss that is found in 80% of cases", seen
-    if row.get("needed"):
-        yield "items that would decide", f"{row['needed']:,}"
-    for one in row.get("beside", ()):
-        yield f"{one['metric']} (not tested)", f"{one['baseline']:.3f} to {one['candidate']:.3f}"
-    if row.get("why"):
-        yield "why", row["why"]
+    if row.needed:
+        yield "items that would decide", f"{row.needed:,}"
+    for one in row.beside:
+        yield f"{one.metric} (not tested)", f"{one.baseline:.3f} to {one.candidate:.3f}"
+    if row.why:
+        yield "why", row.why
 
 
-def _tested(row: Row) -> Iterator[tuple[str, str]]:
+def _tested(row: GateRow) -> Iterator[tuple[str, str]]:
     """The loss that matters, and what the test says of it."""
-    if row.get("delta") is not None:
-        matters = f"{100 * row['delta']:.1f} points" if row["kind"] == "rate" else f"{row['delta']:.3f}"
-        wider = row.get("widened", 1.0)
-        yield "loss that matters (delta)", matters + (f", widened {wider:.2f} times by seed noise" if wider > 1 else "")
-    for key, words in (
-        ("error", "standard error"), ("p", "p of a loss beyond half of delta"),
-        ("adjusted", "p after Holm's correction"), ("mcnemar", "p by McNemar"),
+    matters = f"{100 * row.delta:.1f} points" if row.kind == "rate" else f"{row.delta:.3f}"
+    widened = f", widened {row.widened:.2f} times by seed noise" if row.widened > 1 else ""
+    yield "loss that matters (delta)", matters + widened
+    for words, number in (
+        ("standard error", row.error), ("p of a loss beyond half of delta", row.p),
+        ("p after Holm's correction", row.adjusted), ("p by McNemar", row.mcnemar),
     ):  # fmt: skip
-        if row.get(key) is not None:
-            yield words, f"{row[key]:.3g}"
-    if row.get("alpha") is not None:
-        yield "tested at", f"{100 * row['alpha']:g}% ({row.get('budget', 'behaviour')})"
+        if number is not None and isfinite(number):
+            yield words, f"{number:.3g}"
+    yield "tested at", f"{100 * row.alpha:g}% ({row.budget})"

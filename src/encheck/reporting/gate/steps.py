@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from encheck.gating.gate import GateAgainst
 from encheck.options import model_options
-from encheck.reporting import endpoint
 from encheck.reporting.commands import NOT_OF_A_GATE, chosen
 from encheck.reporting.gate.story import NEW
-from encheck.reporting.gate.words import what_has_to_change
+from encheck.reporting.gate.words import endpoint_remedy, what_has_to_change
 from encheck.running.labels import OBJECT, labels
 
-Against = Mapping[str, Any]
 SELECTS = ("-m", "-k", "--deselect", "--ignore", "--ignore-glob")  # what selects checks; the value may follow a blank
 
 
@@ -65,40 +64,40 @@ def _of_all_checks(command: str) -> str:
     return shlex.join(kept)
 
 
-def steps(against: Against, *, candidate: str = NEW, to_type: Commands = UNKNOWN) -> Iterator[Step]:
+def steps(against: GateAgainst, *, candidate: str = NEW, to_type: Commands = UNKNOWN) -> Iterator[Step]:
     """What to do, the first step first."""
-    if against["outcome"] == "pass":
+    if against.outcome == "pass":
         yield from _switch(against, candidate, to_type)
-    elif against["outcome"] == "block":
+    elif against.outcome == "block":
         yield from _stay(against, to_type)
     else:
         yield from _find_out(against, to_type)
 
 
-def _switch(against: Against, candidate: str, to_type: Commands) -> Iterator[Step]:
-    changes, reindex = what_has_to_change(against), against.get("reindex") or {}
-    stays = " Stored vectors stay as they are." if reindex.get("needed") is False else ""
+def _switch(against: GateAgainst, candidate: str, to_type: Commands) -> Iterator[Step]:
+    changes = what_has_to_change(against)
+    stays = " Stored vectors stay as they are." if against.reindex and against.reindex.needed is False else ""
     yield Step(f"Make these changes with the switch to {candidate}." if changes else f"Switch to {candidate}.{stays}")
     yield Step(f"Make {candidate} the next baseline.", to_type.keep)
 
 
-def _stay(against: Against, to_type: Commands) -> Iterator[Step]:
-    yield Step(f"Keep {against['baseline']} in use.")
+def _stay(against: GateAgainst, to_type: Commands) -> Iterator[Step]:
+    yield Step(f"Keep {against.baseline} in use.")
     yield Step("Fix what got worse, then gate the new model again.", to_type.again)
     yield Step("Do you accept this loss? Then make the new model the baseline.", to_type.keep)
 
 
-def _find_out(against: Against, to_type: Commands) -> Iterator[Step]:
-    if against.get("yours"):
-        accepted = " ".join(f"--accept={shlex.quote(name)}" for name in against["yours"])
+def _find_out(against: GateAgainst, to_type: Commands) -> Iterator[Step]:
+    if against.yours:
+        accepted = " ".join(f"--accept={shlex.quote(name)}" for name in against.yours)
         yield Step("Do you accept this loss?", f"{to_type.again} {accepted}" if to_type.again else "")
         return
-    yield Step(f"Keep {against['baseline']} in use until the gate can tell.")
-    if against.get("index_faults"):
+    yield Step(f"Keep {against.baseline} in use until the gate can tell.")
+    if against.index_faults:
         yield Step("Then gate the new model against the index that was repaired.", to_type.again)
         return
-    if against.get("partial"):
-        ways = tuple(f"{text[0].upper()}{text[1:]}." for text in against.get("remedies", ()))
+    if against.partial:
+        ways = tuple(f"{text[0].upper()}{text[1:]}." for text in against.remedies)
         yield Step("Gate the new model on all checks.", to_type.whole, ways)
         return
     if command := judging(against):
@@ -108,13 +107,13 @@ def _find_out(against: Against, to_type: Commands) -> Iterator[Step]:
     yield Step("Then gate the new model again.", to_type.again)
 
 
-def _ways(against: Against) -> Iterator[str]:
+def _ways(against: GateAgainst) -> Iterator[str]:
     """What else would decide."""
-    if more := endpoint.remedy(against):
+    if more := endpoint_remedy(against):
         yield f"{more}."
-    yield from (f"{text[0].upper()}{text[1:]}." for text in against.get("remedies", ()))
+    yield from (f"{text[0].upper()}{text[1:]}." for text in against.remedies)
 
 
-def judging(against: Against) -> str:
+def judging(against: GateAgainst) -> str:
     """The command by which people decide a search without labels; "" where none would."""
-    return next((search["judge"] for search in against.get("searches", ()) if search["judge"]), "")
+    return next((search.judge for search in against.searches if search.judge), "")

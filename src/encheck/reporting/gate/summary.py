@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from encheck.gating.gate import Gate, GateAgainst
+from encheck.gating.types import GateRow, UnjudgedSearch
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import overview
 from encheck.reporting.gate.rows import (
@@ -21,14 +23,14 @@ from encheck.reporting.gate.rows import (
 from encheck.reporting.gate.steps import UNKNOWN, Commands, steps
 from encheck.reporting.gate.story import NEW, story
 from encheck.reporting.gate.words import explained, part, title, undecided, what_has_to_change
-from encheck.reporting.text import code, escape, marked
+from encheck.reporting.text import code, escape, joined, marked
 from encheck.scoring.frame import edits_of
 
 MAX_FLIPS_IN_SUMMARY = 3  # of these
 
 
 def markdown(
-    gate: Mapping[str, Any],
+    gate: Gate,
     items: Mapping[str, Mapping[str, Sequence[Any]]],
     *,
     most: int,
@@ -39,18 +41,18 @@ def markdown(
     texts = {name: (columns, i) for columns in items.values() for i, name in enumerate(columns["item"])}
     for line in undecided(gate):
         yield from (f"- {line}", "")
-    for against in gate["against"]:
-        yield from (f"## Gate against {escape(against['baseline'] + part(against))}: {title(against)}", "")
+    for against in gate.against:
+        yield from (f"## Gate against {escape(against.baseline + part(against))}: {title(against)}", "")
         yield from _told(against, candidate, to_type, most)
         yield from (*_overview(against, most), "")
         yield from (f"- {escape(text)}" for text in list(explained(against, remedies=False))[:most])
         yield ""
         yield from _folded("Statistics of each row", _statistics(against, most))
-        yield from _folded("What else was lost and won", _flips_elsewhere(against["rows"][:most], texts))
+        yield from _folded("What else was lost and won", _flips_elsewhere(against.rows[:most], texts))
         yield from (line for text in folded(against) for line in _folded(text, _reported(against, most)))
 
 
-def _told(against: Mapping[str, Any], candidate: str, to_type: Commands, most: int) -> Iterator[str]:
+def _told(against: GateAgainst, candidate: str, to_type: Commands, most: int) -> Iterator[str]:
     """The answer, what to do, and what got worse with its examples."""
     told = story(against, candidate=candidate)
     yield from (f"**{escape(told.answer)}.** {escape(told.lead)}".rstrip(), "")
@@ -62,39 +64,28 @@ def _told(against: Mapping[str, Any], candidate: str, to_type: Commands, most: i
     yield ""
     for loss in told.losses[:most]:
         yield from (f"**{escape(loss.title)}.** {escape(f'{loss.figures} {loss.means}'.strip())}", "")
-        yield from _lost_items(loss.row)
-        yield from _lost(loss.row)
+        if loss.row:
+            yield from _lost(loss.row)
 
 
-def _overview(against: Mapping[str, Any], most: int) -> Iterator[str]:
+def _overview(against: GateAgainst, most: int) -> Iterator[str]:
     """Name, change and verdict of each row."""
     yield from (f"| what | {CHANGE} | verdict |", "| --- | --- | --- |")
     for line in overview(against)[:most]:
         yield f"| {' | '.join(map(escape, (line.name, line.change, line.verdict)))} |"
 
 
-def _statistics(against: Mapping[str, Any], most: int) -> Iterator[str]:
+def _statistics(against: GateAgainst, most: int) -> Iterator[str]:
     """All figures of the rows that decide, and of the families."""
     yield from (*_table(weighed_rows(against)[:most]), "")
     yield from (f"- {text}" for text in meanings(against))
     yield from ("", f"| {' | '.join(FAMILY_HEAD)} |", "| " + " | ".join(["---"] * len(FAMILY_HEAD)) + " |")
-    yield from (f"| {' | '.join(map(escape, family_cells(f)))} |" for f in against["families"])
+    yield from (f"| {' | '.join(map(escape, family_cells(f)))} |" for f in against.families)
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _table(rows: Sequence[GateRow]) -> Iterator[str]:
     yield from (f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
     yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in rows)
-
-
-def _lost_items(row: Mapping[str, Any]) -> Iterator[str]:
-    """Three lost items with their edits marked."""
-    for one in row.get("lost_examples", ()):
-        texts = "; ".join(
-            f"{lost.SIDES[t['side']]} ({lost.scores_of(t)}): *{escape(lost.text_of(t))}*" for t in one["texts"]
-        )
-        yield f"- lost in {escape(row['row'])}: *{escape(one['source'])}*; {texts}"
-    if row.get("lost_examples"):
-        yield ""
 
 
 def _folded(summary: str, body: Iterable[str]) -> Iterator[str]:
@@ -104,28 +95,28 @@ def _folded(summary: str, body: Iterable[str]) -> Iterator[str]:
 
 
 def _flips_elsewhere(
-    rows: Sequence[Mapping[str, Any]], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]
+    rows: Sequence[GateRow], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]
 ) -> Iterator[str]:
     """What flipped in the rows that do not block."""
     for row in rows:
-        if row["outcome"] != "block" and not row.get("endpoint"):
+        if row.outcome != "block" and not row.endpoint:
             yield from _flipped(row, texts)
 
 
-def _reported(against: Mapping[str, Any], most: int) -> Iterator[str]:
+def _reported(against: GateAgainst, most: int) -> Iterator[str]:
     """The rows and cases that do not gate."""
     if rows := reported_rows(against)[:most]:
         yield from (*_table(rows), "")
-    yield from (f"- {escape(name)}: {escape(why)}" for name, why in against["reported_only"].items())
+    yield from (f"- {escape(name)}: {escape(why)}" for name, why in against.reported_only.items())
 
 
-def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
-    shown = [("lost", i) for i in row["lost_items"][:MAX_FLIPS_IN_SUMMARY]] + [
-        ("won", i) for i in row["gained_items"][:MAX_FLIPS_IN_SUMMARY]
+def _flipped(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
+    shown = [("lost", i) for i in row.lost_items[:MAX_FLIPS_IN_SUMMARY]] + [
+        ("won", i) for i in row.gained_items[:MAX_FLIPS_IN_SUMMARY]
     ]
     if not shown:
         return
-    yield f"{escape(row['row'])}: {row['lost']} lost, {row['gained']} won"
+    yield f"{escape(row.name)}: {row.lost} lost, {row.gained} won"
     yield ""
     for what, name in shown:
         if name in texts:
@@ -138,11 +129,21 @@ def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequ
     yield ""
 
 
-def _lost(row: Mapping[str, Any]) -> Iterator[str]:
-    """Queries that were lost, or whose first answer changed."""
-    for what in ("lost", "changed"):
-        for one in row.get(f"{what}_queries", ()):
-            query, before, now = (escape(one[name]) for name in ("query", "before", "now"))
-            yield f"- {what} in {escape(row['row'])}: *{query}*; first before: *{before}*; first now: *{now}*"
-        if row.get(f"{what}_queries"):
+def _lost(row: GateRow | UnjudgedSearch) -> Iterator[str]:
+    """Items that were lost, with their edits marked; queries that were lost, or whose first answer changed."""
+    examples = row.lost_examples if isinstance(row, GateRow) else ()
+    for example in examples:
+        texts = "; ".join(
+            f"{lost.SIDES[text.side]} ({lost.scores_of(text)}): *{escape(joined(text.pieces))}*"
+            for text in example.texts
+        )
+        yield f"- lost in {escape(row.name)}: *{escape(example.source)}*; {texts}"
+    if examples:
+        yield ""
+    changed = row.changed_queries if isinstance(row, UnjudgedSearch) else ()
+    for what, queries in (("lost", row.lost_queries), ("changed", changed)):
+        for one in queries:
+            query, before, now = map(escape, (one.query, one.before, one.now))
+            yield f"- {what} in {escape(row.name)}: *{query}*; first before: *{before}*; first now: *{now}*"
+        if queries:
             yield ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from encheck.gating.gate import Gate, GateAgainst, gate_of
+from encheck.gating.types import GateRow
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import change_of
 from encheck.reporting.gate.rows import CHANGE, HEAD, cells, folded, state_of, weighed_rows
@@ -20,19 +22,18 @@ SHORTEST = 20  # lines of a gate that is not told in full
 
 
 def told(results: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
-    """The gate of results.json."""
-    (candidate, *_) = [model["label"] for model in results["models"]]
-    yield from lines(results["gate"], candidate=candidate, to_type=commands(results["run"]), verbose=verbose)
+    """The gate of results.json; nothing of a run without one."""
+    if gate := gate_of(results):
+        candidate = results["models"][0]["label"]
+        yield from lines(gate, candidate=candidate, to_type=commands(results["run"]), verbose=verbose)
 
 
-def lines(
-    gate: Mapping[str, Any], *, candidate: str = NEW, to_type: Commands = UNKNOWN, verbose: bool = False
-) -> Iterator[str]:
+def lines(gate: Gate, *, candidate: str = NEW, to_type: Commands = UNKNOWN, verbose: bool = False) -> Iterator[str]:
     """The gate on the terminal: the answer, why, what to do, what else has to change, and what else moved.
 
     `verbose` adds all rows with their figures.
     """
-    for against in gate["against"]:
+    for against in gate.against:
         if not verbose:
             yield from _shortened(list(_short_lines(against, candidate, to_type)))
             continue
@@ -51,13 +52,14 @@ def lines(
     yield ""
 
 
-def _head(against: Mapping[str, Any]) -> Iterator[str]:
+def _head(against: GateAgainst) -> Iterator[str]:
     """What was decided and for what, and the languages of the texts where few are English."""
-    yield f"gate against {against['baseline']}{part(against)}{made_for(against)}: {title(against)}"
-    yield from [f"  {said}" for said in (against.get("languages"),) if said]
+    yield f"gate against {against.baseline}{part(against)}{made_for(against)}: {title(against)}"
+    if against.languages:
+        yield f"  {against.languages}"
 
 
-def _short_lines(against: Mapping[str, Any], candidate: str, to_type: Commands) -> Iterator[str]:
+def _short_lines(against: GateAgainst, candidate: str, to_type: Commands) -> Iterator[str]:
     yield from _head(against)
     told = story(against, candidate=candidate)
     yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
@@ -72,15 +74,15 @@ def _short_lines(against: Mapping[str, Any], candidate: str, to_type: Commands) 
         yield f"    {number}. {step.says}"
         yield from (f"       - {way}" for way in step.ways)
         yield from [f"       {step.command}"] * bool(step.command)
-    shown = set(against["reasons"]) if against["outcome"] == "pass" else set()
+    shown = set(against.reasons) if against.outcome == "pass" else set()
     said = explained(against, commands=False, remedies=False)
     yield from (f"  - {text}" for text in said if not _is_shown(text, told.losses, shown))
-    decides = [row for row in weighed_rows(against) if row["evidence"] or row["outcome"] == "block"]
+    decides = [row for row in weighed_rows(against) if row.evidence or row.outcome == "block"]
     if decides:
         yield from table([SHORT, *(_short(row) for row in decides)])
 
 
-def _changes(against: Mapping[str, Any]) -> Iterator[str]:
+def _changes(against: GateAgainst) -> Iterator[str]:
     if changes := what_has_to_change(against):
         yield "  what has to change:"
         yield from (f"    - {change}" for change in changes)
@@ -88,7 +90,7 @@ def _changes(against: Mapping[str, Any]) -> Iterator[str]:
 
 def _is_shown(text: str, losses: Sequence[Loss], reasons: Collection[str]) -> bool:
     """Whether the answer, or a loss, has said this already."""
-    return text in reasons or any(text.startswith(f"{loss.row.get('row')}: ") for loss in losses)
+    return text in reasons or any(text.startswith(f"{loss.place}: ") for loss in losses)
 
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:
@@ -99,7 +101,7 @@ def _shortened(lines: Sequence[str]) -> Iterator[str]:
         yield f"  ({left} more lines: -v, or the page)"
 
 
-def _told(against: Mapping[str, Any], candidate: str) -> Iterator[str]:
+def _told(against: GateAgainst, candidate: str) -> Iterator[str]:
     """The answer, then what got worse, the first few with their examples."""
     told = story(against, candidate=candidate)
     yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
@@ -112,16 +114,15 @@ def _told(against: Mapping[str, Any], candidate: str) -> Iterator[str]:
 def _evidence(loss: Loss) -> Iterator[str]:
     """What a loss means to users of the model, and what was lost."""
     yield from [f"  {loss.means}"] * bool(loss.means)
-    yield from lost.example_lines(loss.row)
-    yield from lost.lines(loss.row)
+    yield from lost.lines(loss.row) if loss.row else ()
 
 
-def _rows(against: Mapping[str, Any]) -> Iterator[str]:
+def _rows(against: GateAgainst) -> Iterator[str]:
     """The rows that a verdict rests on."""
     if shown := weighed_rows(against):
         yield from table([HEAD, *(cells(row) for row in shown)])
 
 
-def _short(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _short(row: GateRow) -> tuple[str, ...]:
     *_, lost_, won, _ = cells(row)
-    return (state_of(row), row["row"], change_of(row), lost_, won)
+    return (state_of(row), row.name, change_of(row), lost_, won)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from encheck.gating.gate import GateAgainst, gate_of
 from encheck.reporting.gate import words
 from encheck.reporting.gate.overview import Line, explanations, overview
 from encheck.reporting.gate.rows import family_cells
@@ -36,37 +37,37 @@ class View:
 
 def views(results: Mapping[str, Any]) -> list[View]:
     """The gate of results.json against each of its baselines; none without a gate."""
-    gate = results.get("gate")
-    if not gate:
+    gate = gate_of(results)
+    if gate is None:
         return []
     models = [model["label"] for model in results.get("models", ())]
     to_type = commands(results["run"])
     candidate = models[0] if models else NEW
     return [view(one, candidate=candidate, next_steps=steps(one, candidate=candidate, to_type=to_type))
-            for one in gate["against"]]  # fmt: skip
+            for one in gate.against]  # fmt: skip
 
 
-def view(against: Mapping[str, Any], *, candidate: str, next_steps: Iterable[Step] = ()) -> View:
+def view(against: GateAgainst, *, candidate: str, next_steps: Iterable[Step] = ()) -> View:
     """Against one baseline."""
     told = story(against, candidate=candidate)
     lines = overview(against)
     return View(
-        against["baseline"],
+        against.baseline,
         words.word(against) + words.part(against),
         told,
         words.what_has_to_change(against),
         [step for step in next_steps if step.says],
         lines,
         explanations(lines),
-        [family_cells(one) for one in against.get("families", ())],
+        [family_cells(one) for one in against.families],
         _notes(against, told),
-        against.get("reported_only", {}),
+        against.reported_only,
     )
 
 
-def _notes(against: Mapping[str, Any], told: Story) -> list[str]:
+def _notes(against: GateAgainst, told: Story) -> list[str]:
     """What is said of the verdict that story and steps do not say."""
-    said = {*against["reasons"], *(f"to decide: {text}" for text in against.get("remedies", ()))}
+    said = {*against.reasons, *(f"to decide: {text}" for text in against.remedies)}
     return [
         *told.others,
         *filter(None, [words.widened(against)]),

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from encheck.gating.gate import Gate
 from encheck.reporting.gate.view import views
 from encheck.reporting.gate.words import undecided
 from encheck.reporting.html.page import still
 
 
-def render(results: Mapping[str, Any]) -> str:
-    """The page of a run with a gate; every text in it is escaped by the template."""
+def render(results: Mapping[str, Any], gate: Gate) -> str:
+    """The page of a run with this gate; every text in it is escaped by the template."""
     return still(
         "gate_page.html",
         gate_views=views(results),
         run=results["run"],
         candidate=results["models"][0]["label"],
-        undecided=undecided(results["gate"]),
+        undecided=undecided(gate),
     )

@@ -14,7 +14,6 @@ from encheck.datasets.probes import domains
 from encheck.gating.reference import SHIPPED
 from encheck.reporting import contamination, decided, profile, reference, story, view
 from encheck.reporting.commands import commands
-from encheck.reporting.gate import words
 from encheck.reporting.gate.view import views
 from encheck.reporting.html import rows
 from encheck.reporting.html.payload import margins_asked, packed
@@ -73,7 +72,6 @@ def render(
         trend=_trend,
         unpaired=_unpaired(results, drawn),
         gate=results.get("gate"),
-        gates=words,
         gate_views=views(results),
         references=results.get("references", []),
         reference=reference,
