@@ -10,6 +10,7 @@ changes: bigrams, with 54.5% (trigrams 53.2%, word overlap 50.2%, tf-idf 50.2%, 
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from encheck import run
@@ -51,7 +52,7 @@ def sensitivity(results: object, name: str) -> float:
 def keep(found: Baseline, folder: Path) -> None:
     """Without the figures, which no comparison reads."""
     folder.mkdir(parents=True, exist_ok=True)
-    write(folder, {**found.summary, "figures": {}}, found.cases)
+    write(folder, replace(found.summary, figures={}), found.cases)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from encheck.claims import Claim, claim_of, entry_of
 from encheck.cli.shared import PANELS, app
 from encheck.deciding.index_audit import IndexAudit
 from encheck.deciding.threshold import ThresholdReport
+from encheck.gating.baseline import BaselineSummary
 from encheck.gating.gate import Gate
 from encheck.identity.comparison import Same
 from encheck.identity.sides import Saved
@@ -181,7 +182,10 @@ def schema(kind: type) -> str:
     return json.dumps(schema_of(kind), indent=1, ensure_ascii=False)
 
 
-FILES = {"same": Same, "same-saved": Saved, "index": IndexAudit, "threshold": ThresholdReport, "gate": Gate}
+FILES = {
+    "same": Same, "same-saved": Saved, "index": IndexAudit, "threshold": ThresholdReport, "gate": Gate,
+    "baseline": BaselineSummary,
+}  # fmt: skip
 PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "claims.md": claims} | {
     f"reference/{name}.schema.json": partial(schema, kind) for name, kind in FILES.items()
 }

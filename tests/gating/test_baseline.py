@@ -70,7 +70,9 @@ def test_the_noise_of_too_few_replicates_is_not_used_and_a_note_says_so(tmp_path
     save(tmp_path / "base", found, tables_of(found, items, "m"), model="m", seed_noise=noise)
     weighed = weigh(read(tmp_path / "base"), found, items, model="m")
     assert (read(tmp_path / "base").seed_noise, weighed.decision.rows[0].widened) == (None, 1)
-    assert weighed.notes[0].startswith("its seed noise is not used: it was not measured on 3 seed replicates or more.")
+    assert weighed.decision.notes[0].startswith(
+        "its seed noise is not used: it was not measured on 3 seed replicates or more."
+    )
 
 
 def test_no_sentence_path_or_host_name_is_in_it(folder):

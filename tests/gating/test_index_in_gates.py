@@ -1,6 +1,7 @@
 """A gate on the user's documents: what becomes of the index, what has to change, and an index with faults."""
 
 import json
+from dataclasses import replace
 
 import jsonschema
 import numpy as np
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 import encheck
 from encheck.cli import app
 from encheck.errors import UsageError
+from encheck.gating.baseline import BaselineModel
 from encheck.gating.index_space import IndexFaults, OldIndex
 from encheck.gating.reindex import Reindex
 from encheck.gating.required_changes import required_changes
@@ -140,6 +142,9 @@ def test_a_threshold_that_is_no_number_is_refused(place):
         encheck.gate("index_fakes:Words", "index_fakes:Turned", **on_log(place), threshold=float("nan"))
 
 
+OLD = BaselineModel("old", "old", "vector", {}, adapter="x", licence="mit", dimension=24)
+
+
 def about(**more):
     return {"label": "new", "dimension": 24, "how": {}, "licence": "mit", "adapter": "x", **more}
 
@@ -147,7 +152,7 @@ def about(**more):
 def test_a_ticket_lists_index_prompts_thresholds_and_licence_in_this_order():
     scores = np.linspace(0, 1, 400)
     found = required_changes(
-        about(how={"prompts used": {"query": "", "document": "p: "}}),
+        replace(OLD, how={"prompts used": {"query": "", "document": "p: "}}),
         about(how={"prompts used": {"query": "q: ", "document": ""}}, dimension=12, licence=None),
         reindex=Reindex(True, "yes", "why"),
         index=OldIndex(7, Reindex(True, "yes", "why"), IndexFaults("2 are zero", (3, 4))),
@@ -168,18 +173,18 @@ def test_the_same_model_and_a_scorer_of_pairs_change_nothing_but_thresholds():
     scores = np.linspace(0, 1, 400)
     shift = threshold_shift(scores, scores / 2, threshold=0.8, data="own")
     same = Reindex(False, "no", "why", same_model=True)
-    assert list(required_changes(about(), about(), reindex=same, index=None, thresholds=[])) == []
-    assert list(required_changes(about(), about(), reindex=None, index=None, thresholds=[shift])) == [
+    assert list(required_changes(OLD, about(), reindex=same, index=None, thresholds=[])) == []
+    assert list(required_changes(OLD, about(), reindex=None, index=None, thresholds=[shift])) == [
         "Move the threshold 0.8 to 0.4, which accepts as many of own."
     ]
     few = threshold_shift(scores[:20], scores[:20], threshold=0.8, data="own")
-    found = [list(required_changes(about(), about(), reindex=same, index=None, thresholds=[few])),
-             list(required_changes(about(), about(), reindex=None, index=None, thresholds=[few]))]  # fmt: skip
+    found = [list(required_changes(OLD, about(), reindex=same, index=None, thresholds=[few])),
+             list(required_changes(OLD, about(), reindex=None, index=None, thresholds=[few]))]  # fmt: skip
     assert found[0] == []
     assert found[1][0].startswith("Choose the threshold 0.8 anew")
     built_in = threshold_shift(scores, scores / 2, threshold=0.8, data="probes")
-    (moved,) = required_changes(about(), about(), reindex=None, index=None, thresholds=[few, built_in])
+    (moved,) = required_changes(OLD, about(), reindex=None, index=None, thresholds=[few, built_in])
     assert moved == "Move the threshold 0.8 to 0.4, which accepts as many of probes."
     cosine = Reindex(None, "no, if ...", "why", only_by_cosine=True)
-    (said,) = required_changes(about(), about(), reindex=cosine, index=None, thresholds=[])
+    (said,) = required_changes(OLD, about(), reindex=cosine, index=None, thresholds=[])
     assert said.startswith("Compare by cosine in your index, or encode all documents again")

@@ -8,11 +8,11 @@ import pytest
 from gate_fakes import CASE, columns, results, scores
 
 from encheck.errors import BaselineError
-from encheck.gating.baseline import read, save, tables_of, write
+from encheck.gating.baseline import BaselineSummary, read, save, tables_of, write
 from encheck.gating.kept import STEPS, Kept, rounded
 from encheck.gating.pairing import TOLERANCE
 from encheck.gating.weighing import weigh
-from encheck.system.json_schema import schema_of
+from encheck.system.typed_files import as_values, schema_of
 
 SHIPPED = Path(__file__).resolve().parents[2] / "reports/baselines/sbert"
 MOST = 250_000  # bytes of the baseline of a default run
@@ -40,8 +40,7 @@ def test_the_baseline_that_ships_is_small_and_the_same_bytes_again(tmp_path):
     again = read(tmp_path / "one")
     write(tmp_path / "three", again.summary, again.cases)
     assert [(tmp_path / "three" / name).read_bytes() for name in FILES] == one
-    schema = schema_of("encheck.gating", "baseline.schema.json")
-    jsonschema.validate(again.summary, schema, cls=jsonschema.Draft202012Validator)
+    jsonschema.validate(as_values(again.summary), schema_of(BaselineSummary), cls=jsonschema.Draft202012Validator)
 
 
 def test_rounding_is_ten_times_below_the_tolerance_of_equal_scores():

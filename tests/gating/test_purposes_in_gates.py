@@ -271,7 +271,7 @@ def test_the_default_model_is_not_encoded_on_the_probes_unless_it_is_used_in_ano
     monkeypatch.chdir(tmp_path)
     found = _shipped("sbert", ["probes"], {"device": "cpu", "no_store": True})
     assert found is not None
-    assert found.model["label"] == "sbert"
+    assert found.model.label == "sbert"
     assert _shipped("sbert", ["probes", "retrieval:x"], {}) is None
     assert _shipped("sbert", ["probes"], {"model_arg": ["pooling=cls"]}) is None
     assert _shipped("bigrams", ["probes"], {}) is None

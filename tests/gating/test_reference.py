@@ -39,8 +39,8 @@ def test_what_ships_is_small_and_of_the_probes_that_ship():
     probes = load("probes")
     data = [{"name": "probes", "fingerprint": probes.fingerprint}]
     for found in shipped({"data": data}):
-        (kept,) = found.summary["data"]
-        assert (kept["version"], kept["fingerprint"]) == (probes.version, probes.fingerprint), (
+        (kept,) = found.summary.data
+        assert (kept.version, kept.fingerprint) == (probes.version, probes.fingerprint), (
             "the references are of other probes. Remedy: python recipes/reference.py"
         )
         assert sum(map(len, found.cases.values())) > 30_000

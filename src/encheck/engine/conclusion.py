@@ -224,7 +224,7 @@ def _weigh(
     noise = None
     if replicates:
         side, dimensions = side_of_baseline(baseline, next(iter(replicates.values()))), _dimensions(results)
-        noise = _noise(side, replicates, dimensions | {"": baseline.model.get("dimension")}, "", options.primary)
+        noise = _noise(side, replicates, dimensions | {"": baseline.model.dimension}, "", options.primary)
     return weigh(baseline, results, recorder.items, model=model, seed_noise=noise, people=by_people,
                  primary=options.primary, purpose=options.purpose, vectors=recorder.vectors(model),
                  documents=recorder.document_lengths(model), index=index,

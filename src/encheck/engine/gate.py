@@ -578,7 +578,7 @@ def _shipped(old: object, data: Sequence[str], options: Mapping[str, Given]) -> 
     if (found := shipped_of(old)) is None:
         return None
     model = load(known_models(settings.models_file)[old], device=Device("cpu"))
-    is_same = model.fingerprint() == found.model["fingerprint"]
+    is_same = model.fingerprint() == found.model.fingerprint
     return found if is_same and has_shipped("probes", load_data("probes", sample=None).fingerprint) else None
 
 

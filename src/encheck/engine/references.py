@@ -33,15 +33,15 @@ def references_of(recorder: Recorder, settings: Settings) -> list[dict[str, Any]
 def for_profile(recorder: Recorder, settings: Settings) -> list[dict[str, Any]]:
     """What a profile is paired with: of each model the properties against the reference, and no capabilities."""
     results = recorder.results(settings=described(settings), end=Conclusion(0))
-    references = [one for one in shipped(results) if SHIPPED[one.model["label"]] == "reference"]
+    references = [one for one in shipped(results) if SHIPPED[one.model.label] == "reference"]
     found = []
     for model in results["models"]:
         side = side_of(results, recorder.items, model["label"])
         for baseline in references:
-            if model["fingerprint"] != baseline.model["fingerprint"]:
+            if model["fingerprint"] != baseline.model.fingerprint:
                 before = side_of_baseline(baseline, side, recorder.parts)
                 properties = of_properties(before, side, is_look=recorder.first_look is not None)
-                name = baseline.model["label"]
+                name = baseline.model.label
                 found.append(as_dict(model["label"], name, "reference", (), properties))
     return found
 
@@ -53,8 +53,8 @@ def _against_all(
     parent = recorder.parent(model["label"]) or {}
     is_look = recorder.first_look is not None
     for baseline in baselines:
-        name, is_same = baseline.model["label"], _is_same(model, baseline.model)
-        is_itself = model["fingerprint"] == baseline.model["fingerprint"]
+        name, is_same = baseline.model.label, _is_same(model, baseline.model.weights)
+        is_itself = model["fingerprint"] == baseline.model.fingerprint
         both = (side_of_baseline(baseline, side, recorder.parts), side)
         rows, properties = ((), ()) if is_itself else (differences(*both), of_properties(*both, is_look=is_look))
         is_parent = parent.get("label") == name
@@ -76,8 +76,8 @@ def _with_parent(
     scales = {name: Scale(**scale) for name, scale in parent["calibration"].items()}
     both = (Side(tables_of(results, items, model["label"]), scales), side)
     yield as_dict(model["label"], parent["label"], "parent", differences(*both), of_properties(*both),
-                  same_weights=_is_same(model, parent), named_by=parent["named_by"])  # fmt: skip
+                  same_weights=_is_same(model, parent.get("weights")), named_by=parent["named_by"])  # fmt: skip
 
 
-def _is_same(model: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return model.get("weights") is not None and model["weights"] == other.get("weights")
+def _is_same(model: Mapping[str, Any], weights: str | None) -> bool:
+    return weights is not None and model.get("weights") == weights

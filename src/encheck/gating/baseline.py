@@ -16,31 +16,31 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Literal, Self
 
 import numpy as np
 
 from encheck.errors import BaselineError
 from encheck.gating.declared import declarations
-from encheck.gating.kept import FIGURE, LARGEST, STEPS, Kept, rounded, said_of
+from encheck.gating.kept import FIGURE, LARGEST, STEPS, Kept, KeptCase, KeptFigure, kept_figures, rounded
 from encheck.gating.reindex import PackedSample, VectorSample
 from encheck.gating.types import FEWEST_REPLICATES, Noise
 from encheck.ids import CaseId
 from encheck.options import try_place
+from encheck.options.settings import Setting
 from encheck.scoring.frame import Columns
-from encheck.scoring.scale import Floats
+from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.scores import frame_of
 from encheck.scoring.table import Table
 from encheck.system import files
 from encheck.system.documents import json_of
-from encheck.system.json_schema import refuse_wrong, schema_of
 from encheck.system.parquet import table_of
-from encheck.system.typed_files import as_values, typed
+from encheck.system.typed_files import Count, as_values, typed
 from encheck.types import Declaration, content_hash
 
-VERSION = 4
+VERSION: Literal[4] = 4
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
 WRITTEN = (SUMMARY, ITEMS)
 STORED = "stored-vectors"  # the adapter of models that have vectors of some texts only
@@ -55,12 +55,69 @@ SETTINGS = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class BaselineModel:
+    """The model, as results.json describes models; `name` is without the folders or the host that it lies on.
+
+    `lacks` has of a file of vectors the cases that it lacks texts of, which no candidate is asked for.
+    """
+
+    label: str
+    name: str
+    kind: Literal["vector", "pair"]
+    how: Mapping[str, object]
+    adapter: str = ""
+    fingerprint: str = ""
+    revision: str | None = None
+    licence: str = ""
+    prompt: str | None = None
+    trained_on: tuple[str, ...] = ()
+    dimension: Count | None = None
+    weights: str | None = None
+    architecture: str | None = None
+    lacks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineData:
+    """A data set: `version` is its edition, of data that have some; `language` what variants were generated with."""
+
+    name: str
+    fingerprint: str
+    language: Mapping[str, bool | str] | None
+    calibration: Scale | None
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineSummary:
+    """What a gate reads of a baseline; the scores are in items.parquet beside it.
+
+    `cases` and `figures` are by check/data/level; a figure is its value, the ends of its 95% interval and the number of
+    items, null where it could not be computed. `vectors` is what the model is compared by, so that a gate can say
+    whether an index has to be made again; null of a model that gives none. `items_sha256` is a hash of the file of
+    items, `checksum` one of the rest of this file.
+    """
+
+    encheck_baseline: Literal[4] = VERSION
+    versions: Mapping[str, str]
+    settings: Mapping[str, Setting]
+    model: BaselineModel
+    data: tuple[BaselineData, ...]
+    cases: Mapping[str, KeptCase]
+    figures: Mapping[str, Mapping[str, KeptFigure]]
+    seed_noise: Noise | None
+    vectors: PackedSample | None = None
+    items_sha256: str = ""
+    checksum: str = ""
+
+
 @dataclass(frozen=True)
 class Baseline:
     """A baseline: the summary, and what it keeps of its cases, by name (check/data/level)."""
 
     folder: Path
-    summary: Mapping[str, Any]
+    summary: BaselineSummary
     cases: Mapping[str, Kept]
 
     @classmethod
@@ -78,8 +135,8 @@ class Baseline:
         if not tables and not may_be_empty:
             raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
         cases = {name: _storable(Kept.of(table)) for name, table in tables.items()}
-        packed = {"vectors": as_values(vectors.packed())} if vectors else {}
-        return cls(Path(model), _summary(results, cases, model, seed_noise) | packed, cases)
+        summary = _summary(results, cases, model, seed_noise, vectors)
+        return cls(Path(model), summary, cases)
 
     @property
     def name(self) -> str:
@@ -87,34 +144,25 @@ class Baseline:
         return self.folder.resolve().name or str(self.folder)
 
     @property
-    def model(self) -> Mapping[str, Any]:
-        """The model that made it, as results.json describes models."""
-        found: Mapping[str, Any] = self.summary["model"]
-        return found
-
-    @property
-    def lacks(self) -> tuple[str, ...]:
-        """The cases that the model, a file of vectors, lacks texts of."""
-        return tuple(self.model.get("lacks", ()))
+    def model(self) -> BaselineModel:
+        """The model that made it."""
+        return self.summary.model
 
     def figure(self, case: str, name: str) -> dict[str, Any] | None:
         """Value, ends of the 95% interval and number of items of a case's figure; None where it was not measured."""
-        found = self.summary["figures"].get(case, {}).get(name)
+        found = self.summary.figures.get(case, {}).get(name)
         return dict(zip(FIGURE, found, strict=True)) if found else None
 
     @property
     def sample(self) -> VectorSample | None:
         """Vectors of some texts, and how they are made; None of a model that gives none."""
-        packed = self.summary.get("vectors")
-        return VectorSample.unpacked(typed(PackedSample, packed)) if packed else None
+        return VectorSample.unpacked(self.summary.vectors) if self.summary.vectors else None
 
     @property
     def seed_noise(self) -> Noise | None:
         """The noise of seed replicates; None where none were given, or fewer than can tell luck."""
-        found = self.summary["seed_noise"]
-        if found is None or (found.get("replicates") or 0) < FEWEST_REPLICATES:
-            return None
-        return Noise(found["pooled"], found["own"], found["replicates"])
+        found = self.summary.seed_noise
+        return found if found and (found.replicates or 0) >= FEWEST_REPLICATES else None
 
 
 def tables_of(
@@ -174,7 +222,7 @@ def save(
     write(folder, made.summary, made.cases)
 
 
-def write(folder: Path, summary: Mapping[str, Any], cases: Mapping[str, Kept]) -> None:
+def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, Kept]) -> None:
     """Write the parts of a baseline, also of one that was read. As `save`, of which it is the second half."""
     try:
         _refuse_others(folder)
@@ -213,12 +261,12 @@ def _unwritten(folder: Path, error: OSError) -> BaselineError:
     )
 
 
-def _put(folder: Path, summary: Mapping[str, Any], cases: Mapping[str, Kept]) -> None:
+def _put(folder: Path, summary: BaselineSummary, cases: Mapping[str, Kept]) -> None:
     items, head = files.partial(folder / ITEMS), files.partial(folder / SUMMARY)
     try:
         with files.flushed(items, to=folder / ITEMS) as file:
             _write_items(file, cases)
-        sealed = {**summary, "items_sha256": _hash(items.read_bytes())}
+        sealed = as_values(replace(summary, items_sha256=_hash(items.read_bytes())))
         text = _laid_out({**sealed, "checksum": _checksum(sealed)})
         with files.flushed(head, to=folder / SUMMARY) as file:
             file.write(f"{text}\n".encode())
@@ -280,25 +328,26 @@ def _storable(kept: Kept) -> Kept:
 
 
 def _summary(
-    results: Mapping[str, Any], cases: Mapping[str, Kept], model: str, seed_noise: Noise | None
-) -> dict[str, Any]:
+    results: Mapping[str, Any], cases: Mapping[str, Kept], model: str, seed_noise: Noise | None,
+    vectors: VectorSample | None,
+) -> BaselineSummary:  # fmt: skip
     about = next(m for m in results["models"] if m["label"] == model)
     used = {kept.data for kept in cases.values()}
     rows = [row for row in results["checks"] if row["model"] == model and row["data"] in used]
-    return {
-        "encheck_baseline": VERSION,
-        "versions": results["run"]["versions"],
-        "settings": {k: v for k, v in results["run"]["settings"].items() if k in SETTINGS},
-        "model": {
-            **about,
-            "name": shown_name(str(about["name"]), model),
+    data = ({**data, "calibration": data["calibration"].get(model)} for data in results["data"] if data["name"] in used)
+    return BaselineSummary(
+        versions=results["run"]["versions"],
+        settings={name: value for name, value in results["run"]["settings"].items() if name in SETTINGS},
+        model=typed(BaselineModel, {**about, "name": shown_name(str(about["name"]), model)}),
+        data=tuple(typed(BaselineData, one) for one in data),
+        cases={
+            name: KeptCase(kept.check, kept.data, len(kept), kept.lock, kept.parts, kept.unscaled)
+            for name, kept in sorted(cases.items())
         },
-        "data": [
-            {**data, "calibration": data["calibration"].get(model)} for data in results["data"] if data["name"] in used
-        ],
-        **said_of(rows, cases),
-        "seed_noise": seed_noise and asdict(seed_noise),
-    }
+        figures=kept_figures(rows),
+        seed_noise=seed_noise,
+        vectors=vectors.packed() if vectors else None,
+    )
 
 
 def shown_name(name: str, label: str) -> str:
@@ -350,10 +399,9 @@ def _types() -> dict[str, Any]:
 def read(folder: Path) -> Baseline:
     """The baseline in `folder`; BaselineError where it is none, half-written, edited, or from a newer encheck."""
     _mend_if_it_may(folder)
-    summary, data = _read_parts(folder)
+    values, data = _read_parts(folder)
     try:
-        refuse_wrong(summary, schema_of("encheck.gating", "baseline.schema.json"))
-        _refuse_short_figures(summary)
+        summary = typed(BaselineSummary, values)
         found = Baseline(folder, summary, _read_items(data, summary))
         _ = found.sample
         return found
@@ -362,12 +410,6 @@ def read(folder: Path) -> Baseline:
         raise BaselineError(
             f"{folder} has other fields than --save-baseline writes ({why}). Make the baseline again"
         ) from error
-
-
-def _refuse_short_figures(summary: Mapping[str, Any]) -> None:
-    for case, figures in summary["figures"].items():
-        if wrong := [name for name, found in figures.items() if len(found) != len(FIGURE)]:
-            raise ValueError(f"figures.{case}.{wrong[0]} should have {len(FIGURE)} numbers")
 
 
 def _mend_if_it_may(folder: Path) -> None:
@@ -409,24 +451,23 @@ def _read_summary(path: Path) -> dict[str, Any]:
             f"{path} is of the baseline version {version!r}, but this encheck reads {VERSION}: make the baseline "
             f"again, or install the encheck that made it ({maker})"
         )
-    said = found.pop("checksum", None)
-    if said != _checksum(found):
+    if found.get("checksum") != _checksum(found):
         raise BaselineError(f"{path} was edited by hand: its checksum does not match. Make the baseline again")
     return dict(found)
 
 
-def _read_items(data: bytes, summary: Mapping[str, Any]) -> dict[str, Kept]:
+def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, Kept]:
     columns = _items_of(data)
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
         at.setdefault(name, []).append(i)
-    calibrated = {data["name"] for data in summary["data"] if data["calibration"]}
+    calibrated = {one.name for one in summary.data if one.calibration}
     found = {}
-    for case, about in summary["cases"].items():
-        if not at.get(case) or len(at[case]) != about["items"]:
-            raise ValueError(f"{case} has {len(at.get(case, ()))} items, but should have {about['items']}")
-        if about["data"] not in calibrated and not about.get("unscaled"):
-            raise ValueError(f"the data {about['data']!r} of {case} have no calibration")
+    for case, about in summary.cases.items():
+        if len(at.get(case, ())) != about.items:
+            raise ValueError(f"{case} has {len(at.get(case, ()))} items, but should have {about.items}")
+        if about.data not in calibrated and not about.unscaled:
+            raise ValueError(f"the data {about.data!r} of {case} have no calibration")
         found[case] = _rebuilt(case, about, columns, at[case])
     return found
 
@@ -450,18 +491,19 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
     return found
 
 
-def _rebuilt(case: str, about: Mapping[str, Any], columns: Mapping[str, list[Any]], at: Sequence[int]) -> Kept:
+def _rebuilt(case: str, about: KeptCase, columns: Mapping[str, list[Any]], at: Sequence[int]) -> Kept:
     near, far = (np.array([columns[name][i] for i in at], float) / STEPS for name in ("near", "far"))
     answers, weights = (tuple(columns[name][i] for i in at) if name in columns else () for name in (ANSWERS, WEIGHT))
-    keys, is_unscaled = np.array([columns["key"][i] for i in at], np.int64), bool(about.get("unscaled"))
+    keys = np.array([columns["key"][i] for i in at], np.int64)
     return Kept(
-        case, about["check"], about["data"], about["lock"], about["parts"], is_unscaled, keys, near, far,
+        case, about.check, about.data, about.lock, about.parts, about.unscaled, keys, near, far,
         answers * any(answers), weights * any(weights),
     )  # fmt: skip
 
 
 def _checksum(summary: Mapping[str, Any]) -> str:
-    canonical = json.dumps(summary, sort_keys=True, ensure_ascii=True)
+    rest = {name: value for name, value in summary.items() if name != "checksum"}
+    canonical = json.dumps(rest, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 

@@ -17,6 +17,7 @@ from encheck.ids import CaseId, ItemId, figure_name
 from encheck.scoring.contrasts import CONTRAST
 from encheck.scoring.scale import Floats
 from encheck.scoring.table import Table
+from encheck.system.typed_files import Count, Positive
 from encheck.types import content_hash
 
 DECIMALS = 6
@@ -24,6 +25,7 @@ STEPS = 10**DECIMALS  # steps a unit of a score: rounding moves it by half a ste
 LARGEST = 2**53  # steps: beyond, a double cannot count them
 DIGITS = 3  # of an item's key, in hex: it counts items that are others, and the lock is what refuses them
 FIGURE = ("value", "low", "high", "n")  # of a row
+KeptFigure = tuple[float | None, float | None, float | None, Count]  # these
 
 
 @dataclass(frozen=True)
@@ -101,26 +103,29 @@ class Kept:
         return (mine - theirs).total(), (theirs - mine).total()
 
 
-def said_of(rows: Iterable[Mapping[str, Any]], cases: Mapping[str, Kept]) -> dict[str, Any]:
-    """What a baseline's summary says of these cases, and of the figures in these rows of a run."""
-    figures: dict[str, dict[str, list[Any]]] = {}
+@dataclass(frozen=True, slots=True)
+class KeptCase:
+    """A case: how many `items` it has, and what tells whether a run has the same.
+
+    `lock` is a hash of the items' kind, ids and texts, `parts` one of their splits and labels. `unscaled` says that no
+    calibration moves the figures.
+    """
+
+    check: str
+    data: str
+    items: Positive
+    lock: str
+    parts: str
+    unscaled: bool = False
+
+
+def kept_figures(rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, KeptFigure]]:
+    """The figures in these rows of a run, by case and name."""
+    figures: dict[str, dict[str, KeptFigure]] = {}
     for row in rows:
-        found = [_short(row[name]) for name in FIGURE]
-        figures.setdefault(CaseId.of(row).of_any_model, {})[figure_name(row)] = found
-    names = ("check", "data", "lock", "parts")
-    return {
-        "cases": {
-            case: {name: getattr(kept, name) for name in names}
-            | {"items": len(kept)}
-            | ({"unscaled": True} if kept.unscaled else {})
-            for case, kept in sorted(cases.items())
-        },
-        "figures": dict(sorted(figures.items())),
-    }
-
-
-def _short(value: float | None) -> float | None:
-    return round(value, DECIMALS) if isinstance(value, float) else value
+        value, low, high = (None if row[name] is None else round(row[name], DECIMALS) for name in FIGURE[:3])
+        figures.setdefault(CaseId.of(row).of_any_model, {})[figure_name(row)] = (value, low, high, row["n"])
+    return dict(sorted(figures.items()))
 
 
 def rounded(scores: Floats) -> Floats:

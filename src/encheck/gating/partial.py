@@ -48,7 +48,7 @@ def partial_gate(
     about = next(one for one in results["models"] if one["label"] == model)
     selected_out = results.get("selection", {}).get("left_out", ())
     lacking = {
-        baseline.model["label"]: _lacking(baseline.lacks, results),
+        baseline.model.label: _lacking(baseline.model.lacks, results),
         model: _lacking(about.get("lacks", ()), results),
     }
     why = []
@@ -58,7 +58,8 @@ def partial_gate(
         why.append(f"the selection left out checks that these data allow, such as {named}")
     if unselected(baseline, results) & _elsewhere(baseline, results):
         why.append("the baseline has other data, of which no check was run")
-    then, now = ({*of.get("check_packages", ())} for of in (baseline.summary["settings"], results["run"]["settings"]))
+    both: tuple[Mapping[str, Any], ...] = (baseline.summary.settings, results["run"]["settings"])
+    then, now = ({*settings.get("check_packages", ())} for settings in both)
     for names, side in ((then - now, "the baseline"), (now - then, "the candidate")):
         if names:
             why.append(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.statistics.bounds import units_needed
-from encheck.system.typed_files import Count, MaybeNaN, Positive, writes
+from encheck.system.typed_files import Count, MaybeNaN, NonNegative, Positive, writes
 
 Floats = NDArray[np.float64]
 Kind = Literal["rate", "mean"]
@@ -99,8 +99,8 @@ class Noise:
     [0.74, 0.0, 0.0]
     """
 
-    pooled: float = 0.0
-    own: Mapping[str, float] = field(default_factory=dict)
+    pooled: NonNegative = 0.0
+    own: Mapping[str, NonNegative] = field(default_factory=dict)
     replicates: int | None = None
 
     @property

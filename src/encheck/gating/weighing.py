@@ -131,7 +131,7 @@ def side_of_baseline(baseline: Baseline, run: Side, parts: Mapping[str, Part] = 
     A case that the run lacks, or of which it has other items, is left out. `parts` says by case where the items of a
     first look stand among all of them.
     """
-    scales = {d["name"]: Scale(**d["calibration"]) for d in baseline.summary["data"] if d["calibration"]}
+    scales = {data.name: data.calibration for data in baseline.summary.data if data.calibration}
     both = {name: (kept, run.tables[name]) for name, kept in baseline.cases.items() if name in run.tables}
     faced = {name: _on_items(kept, table, parts.get(name)) for name, (kept, table) in both.items()}
     return Side({name: table for name, table in faced.items() if table}, scales)
@@ -206,7 +206,7 @@ def weigh(
         decision = decide_for(
             wanted, weighable, rule=rule, contracts=broken, missing=missing, moved=moved_, languages=languages
         )
-    is_stored = baseline.model.get("adapter") == STORED  # vectors, of which no behaviour can be compared
+    is_stored = baseline.model.adapter == STORED  # vectors, of which no behaviour can be compared
     partial = partial_gate(baseline, results, model=model, weighed=pair.properties, missing=missing,
                            uncompared=sorted({table.property for table in new}),
                            has_behaviour=pair.has_behaviour or bool(pair.searched and not is_stored))  # fmt: skip
@@ -312,7 +312,7 @@ def _kept_apart(name: str, some: Sequence[Compared], ends: tuple[float | None, f
 
 def _reindex(baseline: Baseline, vectors: VectorSample | None, documents: DocumentLengths | None) -> Reindex | None:
     """Whether vectors of the baseline's model stay; None of models that score pairs."""
-    if baseline.model["kind"] != "vector":
+    if baseline.model.kind != "vector":
         return None
     if baseline.sample is None:
         return reindex.unknown("the baseline keeps no vectors: it was made from a run's folder")
@@ -497,7 +497,7 @@ def _moved(one: Searched, baseline: str, people: People | None, purpose: Purpose
 def _new(before: Baseline, after: Side) -> Iterator[Table]:
     """The gating cases that the candidate alone has."""
     for name, table in after.tables.items():
-        if name not in (*before.cases, *before.lacks) and (gating(table)[0] or is_unjudged(table)):
+        if name not in (*before.cases, *before.model.lacks) and (gating(table)[0] or is_unjudged(table)):
             yield table
 
 
@@ -564,7 +564,7 @@ def compare_all(
 
 def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
     """BaselineError where the candidate gives vectors and the baseline's model scores of pairs, or the reverse."""
-    refuse_kinds(f"{baseline.folder} is of {baseline.model['label']!r}, which", baseline.model["kind"], model, kind)
+    refuse_kinds(f"{baseline.folder} is of {baseline.model.label!r}, which", baseline.model.kind, model, kind)
 
 
 def refuse_kinds(old: str, old_kind: str, new: str, new_kind: str) -> None:
@@ -579,7 +579,7 @@ def refuse_kinds(old: str, old_kind: str, new: str, new_kind: str) -> None:
 
 def refuse_other_search(baseline: Baseline, index: str) -> None:
     """BaselineError where the baseline's documents were searched with another index than `index`, or exactly."""
-    then = baseline.summary["settings"].get("search_index", EXACT)
+    then = baseline.summary.settings.get("search_index", EXACT)
     if then != index and any(any(kept.answers) for kept in baseline.cases.values()):
         raise BaselineError(
             f"{baseline.folder} has searches with --search-index={then}, but this run has --search-index={index}: what "
@@ -613,7 +613,7 @@ def _others(kept: Kept, table: Table) -> str:
 
 def _refuse_other_data(baseline: Baseline, results: Results) -> None:
     """BaselineError where no data set of the run is the baseline's: another seed makes other fresh probes."""
-    then, now = (sorted(data["name"] for data in of["data"]) for of in (baseline.summary, results))
+    then, now = sorted(one.name for one in baseline.summary.data), sorted(one["name"] for one in results["data"])
     if then and now and not set(then) & set(now):
         raise BaselineError(
             f"{baseline.folder} is of {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of the "
@@ -623,37 +623,39 @@ def _refuse_other_data(baseline: Baseline, results: Results) -> None:
 
 def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str]) -> None:
     """BaselineError where data have another edition than the baseline's; `editions` by the name of the data."""
-    for data in baseline.summary["data"]:
-        name, then = data["name"], data.get("version") or ""
+    for data in baseline.summary.data:
+        name, then = data.name, data.version
         if (now := editions.get(name)) and then != now:
             place = baseline.folder if (baseline.folder / SUMMARY).is_file() else "DIR"
             raise BaselineError(
                 f"{baseline.folder} was made on {name} {then or 'of a file'}, but this run is on {name} {now}, which "
-                f"has other items. Make it again: encheck run --model={baseline.model['label']} --save-baseline={place}"
+                f"has other items. Make it again: encheck run --model={baseline.model.label} --save-baseline={place}"
             )
 
 
 def _same_weights(baseline: Baseline, results: Results, model: str) -> Iterator[str]:
     """That a candidate is made of the baseline's weights, which may be used otherwise."""
     weights = next(m.get("weights") for m in results["models"] if m["label"] == model)
-    if weights is not None and weights == baseline.model.get("weights"):
-        yield f"the weights are those of {baseline.model['label']}"
+    if weights is not None and weights == baseline.model.weights:
+        yield f"the weights are those of {baseline.model.label}"
 
 
 def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:
     """What was otherwise when the baseline was made."""
     then, now = baseline.summary, results
-    settings = {k: v for k, v in then["settings"].items() if k != "check_packages"}  # of which `partial_gate` tells
-    pairs = [(f"--{k.replace('_', '-')}", v, now["run"]["settings"].get(k)) for k, v in settings.items()]
-    pairs += [(k, then["versions"].get(k), now["run"]["versions"].get(k)) for k in sorted(then["versions"])]
+    settings = {k: v for k, v in then.settings.items() if k != "check_packages"}  # of which `partial_gate` tells
+    pairs: list[tuple[str, object, object]] = [
+        (f"--{k.replace('_', '-')}", v, now["run"]["settings"].get(k)) for k, v in settings.items()
+    ]
+    pairs += [(k, then.versions.get(k), now["run"]["versions"].get(k)) for k in sorted(then.versions)]
     there = {d["name"]: d for d in now["data"]}
-    for data in then["data"]:
-        other = there.get(data["name"], {})
-        pairs += [(f"{data['name']}'s fingerprint", data["fingerprint"], other.get("fingerprint"))] if other else []
-        languages = (data["language"] or {}, other.get("language") or {})
-        pairs += [(f"{data['name']}'s {k}", languages[0].get(k), languages[1].get(k)) for k in languages[0]]
-    if model and baseline.model.get("adapter") != STORED:
-        hows = (baseline.model["how"], next(m["how"] for m in now["models"] if m["label"] == model))
+    for data in then.data:
+        other = there.get(data.name, {})
+        pairs += [(f"{data.name}'s fingerprint", data.fingerprint, other.get("fingerprint"))] if other else []
+        languages = (data.language or {}, other.get("language") or {})
+        pairs += [(f"{data.name}'s {k}", languages[0].get(k), languages[1].get(k)) for k in languages[0]]
+    if model and baseline.model.adapter != STORED:
+        hows = (baseline.model.how, next(m["how"] for m in now["models"] if m["label"] == model))
         pairs += [(k, hows[0].get(k), hows[1].get(k)) for k in sorted({*hows[0], *hows[1]})]
     return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]
 
@@ -661,7 +663,7 @@ def _differences(baseline: Baseline, results: Results, model: str | None) -> lis
 def _notes(baseline: Baseline, results: Results, model: str) -> list[str]:
     """What was otherwise when the baseline was made, and what to do about it."""
     found = _differences(baseline, results, model)
-    unused = baseline.summary["seed_noise"] and baseline.seed_noise is None
+    unused = baseline.summary.seed_noise and baseline.seed_noise is None
     noise = [f"its seed noise is not used: {NOT_THREE}"] if unused else []
     remedy = (
         "all items still match the baseline; if the candidate did not cause the change, make the baseline again with "
@@ -704,5 +706,5 @@ def _balanced(side: Side, cases: Sequence[str]) -> float | None:
 
 def _changed_data(baseline: Baseline, results: Results) -> set[str]:
     """Data whose fingerprint is another one than the baseline's."""
-    there = {data["name"]: data["fingerprint"] for data in baseline.summary["data"]}
+    there = {data.name: data.fingerprint for data in baseline.summary.data}
     return {data["name"] for data in results["data"] if there.get(data["name"]) != data["fingerprint"]}

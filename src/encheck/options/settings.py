@@ -27,6 +27,8 @@ from encheck.options.values import (
 )
 from encheck.system import entry_points
 
+Setting = bool | int | float | str | tuple[str, ...] | None  # as results.json has it
+
 
 @dataclass(frozen=True)
 class Settings:

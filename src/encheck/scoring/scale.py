@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.system.typed_files import Count, NonNegative
+
 Floats = NDArray[np.float64]
 TIE = 1e-5  # of the way from unrelated to identical text: two scores that lie nearer are a tie
 
@@ -20,8 +22,8 @@ class Scale:
 
     reference: float
     identity: float = 1.0
-    pairs: int = 0
-    spread: float = 0.0
+    pairs: Count = 0
+    spread: NonNegative = 0.0
 
     def error(self, mean: float) -> float:
         """What the finite pool adds to the standard error of what moves with the reference by `mean` (delta method)."""

@@ -34,6 +34,7 @@ class _NullIsNaN:
 MaybeNaN = Annotated[float, _NullIsNaN()]
 Count = Annotated[int, Ge(0), Lt(2**63)]  # arrays and charts take no more
 Positive = Annotated[int, Ge(1), Lt(2**63)]
+NonNegative = Annotated[float, Ge(0)]
 _WANTED = WANTED | {
     "dataclass_type": "a mapping",
     "tuple_type": "a list",
