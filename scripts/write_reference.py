@@ -22,6 +22,7 @@ import typer.main
 from encheck import checks
 from encheck.claims import Claim, claim_of, entry_of
 from encheck.cli.shared import PANELS, app
+from encheck.comparing.costs import CostReport
 from encheck.deciding.index_audit import IndexAudit
 from encheck.deciding.threshold import ThresholdReport
 from encheck.gating.baseline import BaselineSummary
@@ -184,7 +185,7 @@ def schema(kind: type) -> str:
 
 FILES = {
     "same": Same, "same-saved": Saved, "index": IndexAudit, "threshold": ThresholdReport, "gate": Gate,
-    "baseline": BaselineSummary,
+    "baseline": BaselineSummary, "costs": CostReport,
 }  # fmt: skip
 PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "claims.md": claims} | {
     f"reference/{name}.schema.json": partial(schema, kind) for name, kind in FILES.items()

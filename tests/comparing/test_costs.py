@@ -1,7 +1,6 @@
 """Which of several models: the front, what is not separable, and what the command says."""
 
 import json
-from importlib import resources
 from pathlib import Path
 
 import jsonschema
@@ -11,9 +10,10 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.comparing.costs import CheckShare, Cost, Measured, Row, _beaten_by, _inseparable
+from encheck.comparing.costs import CheckShare, Cost, CostReport, Measured, Row, _beaten_by, _inseparable
 from encheck.errors import ConfigError, EncoderError, UsageError
 from encheck.running.speed import Speed
+from encheck.system.typed_files import schema_of
 
 
 def measured(value, spread=0.01):
@@ -84,7 +84,7 @@ def test_a_front_counts_from_guessing(tmp_path):
     found = costs(models, {m.label: Cost(384, None) for m in models}, data=None)
     assert [one.behaviour.value for one in found.rows] == [0, 0]
     assert (found.front, found.at_chance) == (("damaged", "old"), ("antonym",))
-    told = "\n".join(lines(found.as_dict()))
+    told = "\n".join(lines(found.report))
     assert "not separable in behaviour: damaged and old" in told
     assert "no evidence of antonym: no model is shown to beat guessing" in told
 
@@ -118,7 +118,7 @@ def test_the_command_measures_and_says_which(labels, some_probes, tmp_path, monk
     done = CliRunner().invoke(app, [*asked, "--json", "costs.json"])
     assert done.exit_code == 0, done.output
     raw = json.loads(Path("costs.json").read_text())
-    jsonschema.validate(raw, json.loads(resources.files("encheck.comparing").joinpath("costs.schema.json").read_text()))
+    jsonschema.validate(raw, schema_of(CostReport))
     first, other = raw["models"]
     assert raw["figure"] == "recall@1"
     assert first["quality"]["low"] > other["quality"]["high"]
@@ -142,14 +142,13 @@ def test_vectors_of_a_file_are_compared_by_what_they_can_be(labels, some_probes,
         ["bag-of-words", "random", f"vectors:{tmp_path / 'old.jsonl'}"], data=f"retrieval:{labels}", checks="number",
         behaviour=some_probes,
     )  # fmt: skip
-    raw = found.as_dict()
-    old, *computed = sorted(raw["models"], key=lambda one: not one["stored"])
-    assert (old["texts_a_second"], old["behaviour"], old["dimension"]) == (None, None, 64)
-    assert old["quality"]["value"] > 0.5
-    assert [one["behaviour"] is not None for one in computed] == [True, True]
-    assert "old is a file of vectors: it has no speed; it lacks texts of the checks" in "\n".join(lines(raw))
-    assert "old" in raw["front"]
-    assert "old" not in raw["beaten"].values()
+    old, *computed = sorted(found.report.models, key=lambda one: not one.stored)
+    assert (old.texts_a_second, old.behaviour, old.dimension) == (None, None, 64)
+    assert old.quality.value > 0.5
+    assert [one.behaviour is not None for one in computed] == [True, True]
+    assert "old is a file of vectors: it has no speed; it lacks texts of the checks" in "\n".join(lines(found.report))
+    assert "old" in found.front
+    assert "old" not in found.beaten.values()
 
 
 def test_vectors_of_a_file_without_a_search_are_refused(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -135,12 +134,13 @@ def _compare_costs(
     from encheck.api.costing import compare_costs
     from encheck.comparing.costs_text import lines, render
     from encheck.reporting.results import write_named
+    from encheck.system.typed_files import as_json
 
-    raw = compare_costs(models, data=data, checks=checks, **how).as_dict()
-    write_named(out, render(raw))
+    report = compare_costs(models, data=data, checks=checks, **how).report
+    write_named(out, render(report))
     if json_file:
-        write_named(json_file, json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    say(lines(raw))
+        write_named(json_file, as_json(report))
+    say(lines(report))
     tell(f"page: {out}")
 
 

@@ -9,10 +9,10 @@ two models is shown to do better than guessing tells them apart in nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_a_million
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler, interval
 from encheck.statistics.figures import Figure
+from encheck.system.typed_files import Count
 
 Floats = NDArray[np.float64]
 Tables = Mapping[str, Table]
@@ -117,6 +118,60 @@ def _difference(mine: CheckShare, theirs: CheckShare) -> CheckShare:
     return replace(mine, measured=moved)
 
 
+@dataclass(frozen=True, slots=True)
+class ModelCost:
+    """A model as a file of costs has it.
+
+    `families` are how far the properties of each are above guessing, 0, towards all won, 1, and `behaviour` is their
+    mean. `bytes_per_million` are those of vectors in fp32, `index_bytes` of the documents of the data. `p50` and `p95`
+    are milliseconds for one query, `price` is dollars a million tokens. `stored` says that this is a file of vectors,
+    without a model that can be timed.
+    """
+
+    name: str
+    quality: Figure | None
+    behaviour: Figure | None
+    families: Mapping[str, Figure]
+    dimension: Count
+    bytes_per_million: Count
+    index_bytes: Count
+    texts_a_second: float | None
+    p50: float | None
+    p95: float | None
+    price: float | None
+    stored: bool
+
+    @classmethod
+    def of(cls, row: Row, documents: int) -> Self:
+        """The row of a model, with an index of so many documents."""
+        speed, dimension = row.cost.speed, row.cost.dimension
+        return cls(
+            row.name, row.quality.figure if row.quality else None, row.behaviour.figure if row.behaviour else None,
+            {family: one.figure for family, one in row.families.items()}, dimension, bytes_a_million(dimension),
+            documents * BYTES_A_NUMBER * dimension, speed.texts_a_second if speed else None,
+            speed.p50 if speed else None, speed.p95 if speed else None, row.cost.price, row.cost.is_stored,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CostReport:
+    """What `encheck compare --cost --json` writes: shares are proportions, intervals are of 95%.
+
+    `figure` is what quality is, empty without data. `beaten` has of a model that is not on the `front` one that is
+    better in something and worse in nothing, `inseparable` the pairs of models that quality and behaviour do not tell
+    apart. `at_chance` names the properties in which no model is shown to beat guessing: no difference in them counts.
+    """
+
+    schema_version: Literal[1] = field(default=1, kw_only=True)
+    figure: str
+    documents: Count
+    models: tuple[ModelCost, ...]
+    front: tuple[str, ...]
+    beaten: Mapping[str, str]
+    inseparable: Mapping[Literal["quality", "behaviour"], Pairs]
+    at_chance: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Costs:
     """The models, the figure that `quality` is, those on the front, and pairs that cannot be told apart.
@@ -129,21 +184,16 @@ class Costs:
     documents: int
     front: tuple[str, ...]
     beaten: Mapping[str, str]
-    inseparable: Mapping[str, Pairs]
+    inseparable: Mapping[Literal["quality", "behaviour"], Pairs]
     at_chance: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            "schema_version": 1,
-            "figure": self.figure,
-            "documents": self.documents,
-            "models": [_as_dict(row, self.documents) for row in self.rows],
-            "front": list(self.front),
-            "beaten": dict(self.beaten),
-            "inseparable": {name: [list(pair) for pair in pairs] for name, pairs in self.inseparable.items()},
-            "at_chance": list(self.at_chance),
-        }
+    @property
+    def report(self) -> CostReport:
+        """Without the replicates, as a file has it."""
+        models = tuple(ModelCost.of(row, self.documents) for row in self.rows)
+        return CostReport(
+            self.figure, self.documents, models, self.front, self.beaten, self.inseparable, self.at_chance
+        )
 
 
 def costs(
@@ -160,7 +210,8 @@ def costs(
     beaten = {row.name: by for row in rows if (by := _beaten_by(row, rows))}
     front = tuple(row.name for row in rows if row.name not in beaten)
     figure = next((one[0] for one in quality if one), "")
-    open_ = {name: tuple(_inseparable(rows, name)) for name in ("quality", "behaviour")}
+    names: tuple[Literal["quality", "behaviour"], ...] = ("quality", "behaviour")
+    open_ = {name: tuple(_inseparable(rows, name)) for name in names}
     every = [one for row in rows for one in row.checks]
     seen = {one.property for one in every if one.beats_chance}
     at_chance = tuple(sorted({one.property for one in every} - seen))
@@ -271,24 +322,3 @@ def _inseparable(rows: Sequence[Row], name: Literal["quality", "behaviour"]) -> 
     for one, other in combinations(rows, 2):
         if getattr(one, name) and getattr(other, name) and name not in {*_better(one, other), *_better(other, one)}:
             yield one.name, other.name
-
-
-def _as_dict(row: Row, documents: int) -> dict[str, Any]:
-    def figure(one: Measured | None) -> dict[str, float] | None:
-        return {"value": one.figure.value, "low": one.figure.low, "high": one.figure.high} if one else None
-
-    speed = row.cost.speed
-    return {
-        "name": row.name,
-        "quality": figure(row.quality),
-        "behaviour": figure(row.behaviour),
-        "families": {family: figure(one) for family, one in row.families.items()},
-        "dimension": row.cost.dimension,
-        "bytes_per_million": bytes_a_million(row.cost.dimension),
-        "index_bytes": documents * BYTES_A_NUMBER * row.cost.dimension,
-        "texts_a_second": speed.texts_a_second if speed else None,
-        "p50": speed.p50 if speed else None,
-        "p95": speed.p95 if speed else None,
-        "price": row.cost.price,
-        "stored": row.cost.is_stored,
-    }
