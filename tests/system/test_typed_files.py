@@ -37,6 +37,8 @@ class Whole:
 @writes("says")
 @dataclass(frozen=True)
 class Row:
+    """A row: `change` may be none."""
+
     name: str = field(metadata={"alias": "row"})
     change: MaybeNaN
     aside: int = field(default=0, metadata={"exclude": True})
@@ -44,6 +46,13 @@ class Row:
     @property
     def says(self) -> str:
         return f"{self.name} changed"
+
+
+@dataclass(frozen=True)
+class LongRow(Row):
+    """A row with more."""
+
+    more: int = 0
 
 
 WHOLE = Whole("é", (Part(0.1, 2), Part(3.0)), ("p", None), {"a": Part(1.0), "b": Same("a")})
@@ -72,6 +81,8 @@ def test_a_property_is_written_and_an_alias_is_the_key_and_what_is_excluded_stay
     values = as_values(Row("r", float("inf"), aside=1))
     assert values == {"row": "r", "change": None, "says": "r changed"}
     jsonschema.validate(values, schema_of(Row) | {"additionalProperties": False})
+    assert schema_of(LongRow)["description"] == "A row with more.\n\nA row: `change` may be none."
+    assert as_values(LongRow("r", 1.0, more=2)) == {"row": "r", "change": 1.0, "more": 2, "says": "r changed"}
     again = typed(Row, values)
     assert (again.name, again.change != again.change, again.aside) == ("r", True, 0)
     with pytest.raises(ValueError, match=r"^the file lacks 'row'$"):

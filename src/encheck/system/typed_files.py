@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from functools import cache
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Annotated, Any, NewType, TypeVar, cast, get_type_hints
 
 from annotated_types import Ge, Lt
@@ -91,12 +93,19 @@ def typed(kind: type[T], values: object) -> T:
 
 
 def schema_of(kind: type) -> dict[str, Any]:
-    """The JSON schema of a file that is written of this class; the docstrings of classes describe their fields."""
+    """The JSON schema of a file that is written of this class; the docstrings of classes describe their fields,
+    and those of the classes that they extend.
+    """
     from pydantic.json_schema import GenerateJsonSchema
 
     class Schema(GenerateJsonSchema):
         def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
             return False
+
+        def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+            made, kinds = super().dataclass_schema(schema), [*filter(is_dataclass, schema["cls"].__mro__)]
+            extended = {"description": "\n\n".join(cleandoc(kind.__doc__ or "") for kind in kinds)}
+            return made | (extended if len(kinds) > 1 else {})
 
         def float_schema(self, schema: Any) -> dict[str, Any]:
             return super().float_schema(schema) | {"type": ["number", "null"]}
