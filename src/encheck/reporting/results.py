@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from encheck.errors import UsageError
-from encheck.gating.gate import gate_of
 from encheck.system import entry_points, files
 from encheck.system.documents import json_of
 from encheck.system.files import write_text
@@ -166,6 +165,8 @@ def _types() -> dict[str, Any]:
 
 def read_results(folder: Path) -> dict[str, Any]:
     """results.json of a run; UsageError if it is missing, damaged or of another schema."""
+    from encheck.gating.gate import gate_of
+
     path = folder / RESULTS
     try:
         results = json_of(path)
