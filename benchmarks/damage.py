@@ -206,7 +206,7 @@ def weighed(folder: Path, before: str, after: str, *, noise: Any = None) -> Any:
     paths = [folder_of(folder, name) for name in (before, after)]
     report = paths[1] / "report"
     results, items = read_results(report), read_items(report)
-    model = results["models"][0]["label"]
+    model = results.models[0].label
     return weigh(read(paths[0] / "base"), results, items, model=model, seed_noise=noise)
 
 
@@ -217,7 +217,7 @@ def side(folder: Path, name: str) -> Any:
 
     report = folder_of(folder, name) / "report"
     results = read_results(report)
-    return side_of(results, read_items(report), results["models"][0]["label"])
+    return side_of(results, read_items(report), results.models[0].label)
 
 
 def apart(folder: Path, before: str, after: str) -> float:

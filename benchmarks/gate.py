@@ -171,7 +171,7 @@ def measured(before: Path, after: Path) -> Iterator[str]:
     yield line(("gate row", "items", "clusters", "discordance", "correlation within a cluster"))
     yield line(["---"] * 5)
     results = read_results(after)
-    candidate = side_of(results, read_items(after), results["models"][0]["label"])
+    candidate = side_of(results, read_items(after), results.models[0].label)
     for p in pooled(compare_all(side_of_baseline(read(before), candidate), candidate)[0]):
         difference = (p.candidate - p.baseline) - (p.candidate - p.baseline).mean()
         held = np.bincount(p.things)

@@ -91,7 +91,7 @@ def shape_of(baseline: Path, copies: Sequence[Path]) -> Shape:
 
 def _compared(baseline: Path, copy: Path) -> list[Compared]:
     results = read_results(copy)
-    candidate = side_of(results, read_items(copy), results["models"][0]["label"])
+    candidate = side_of(results, read_items(copy), results.models[0].label)
     return compare_all(side_of_baseline(read(baseline), candidate).seen(), candidate.seen())[0]
 
 

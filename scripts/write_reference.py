@@ -26,12 +26,12 @@ from encheck.comparing.costs import CostReport
 from encheck.deciding.index_audit import IndexAudit
 from encheck.deciding.threshold import ThresholdReport
 from encheck.gating.baseline import BaselineSummary
-from encheck.gating.gate import Gate
 from encheck.identity.comparison import Same
 from encheck.identity.sides import Saved
 from encheck.options import OPTIONS
+from encheck.run_file import RunFile
 from encheck.system.typed_files import schema_of
-from encheck.types import Floor
+from encheck.types import ClaimEntry, Floor
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MADE = "<!-- made by scripts/write_reference.py -->"
@@ -45,7 +45,7 @@ class Check:
     name: str
     file: str
     claim: Claim
-    entry: dict[str, Any]
+    entry: ClaimEntry
 
 
 def commands() -> str:
@@ -138,10 +138,10 @@ def _checks() -> Iterator[Check]:
 def _section(name: str, found: list[Check]) -> Iterator[str]:
     """A property: what its files are about, and why that matters; then its checks."""
     yield f"## {name}\n"
-    for title, why in dict.fromkeys((_words(one.entry["title"]), _words(one.entry["why"])) for one in found):
+    for title, why in dict.fromkeys((_words(one.entry.title), _words(one.entry.why)) for one in found):
         yield f"{title}\n\n{why}\n"
     for one in found:
-        yield f"### {one.name}\n\n{_words(one.entry['says'])}\n"
+        yield f"### {one.name}\n\n{_words(one.entry.says)}\n"
         yield "\n".join(f"- **{key}**: {value}" for key, value in _declared(one) if value) + "\n"
 
 
@@ -184,7 +184,7 @@ def schema(kind: type) -> str:
 
 
 FILES = {
-    "same": Same, "same-saved": Saved, "index": IndexAudit, "threshold": ThresholdReport, "gate": Gate,
+    "results": RunFile, "same": Same, "same-saved": Saved, "index": IndexAudit, "threshold": ThresholdReport,
     "baseline": BaselineSummary, "costs": CostReport,
 }  # fmt: skip
 PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "claims.md": claims} | {

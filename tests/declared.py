@@ -21,5 +21,4 @@ DECLARED = {
 
 def claims(*rows):
     """What results.json says of the checks of these rows."""
-    said = {"says": "", "title": "", "why": ""}
-    return {row["check"]: asdict(DECLARED[row["property"]]) | said for row in rows if row["property"] in DECLARED}
+    return {row.check: asdict(DECLARED[row.property]) for row in rows if row.property in DECLARED}

@@ -115,7 +115,7 @@ def seeds(work):
 def weighed(work):
     baseline = read_baseline(work / "base")
     results = read_results(work / "twin")
-    weigh(baseline, results, read_items(work / "twin"), model=results["models"][0]["label"])
+    weigh(baseline, results, read_items(work / "twin"), model=results.models[0].label)
 
 
 RUN = (lambda work: read_run(work / "run"), report, compared, exported, shown, seeds)

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from gate_fakes import columns, results, scores
+from gate_fakes import CASE, columns, given, scores
 from gated import gate
+from recorded import run_file
 
 from encheck import checks, claim
 from encheck.claims import FAMILIES, claim_of, lines_of, properties_in
@@ -19,7 +20,7 @@ from encheck.gating.weighing import weigh
 from encheck.items import random_pairs
 from encheck.metrics import margin_rate, mean_similarity, named
 from encheck.metrics.nonobvious import auc_n
-from encheck.reporting.results import read_items
+from encheck.reporting.results import read_items, read_results
 
 ROOT = Path(__file__).resolve().parents[1]
 OWN = '''
@@ -75,7 +76,7 @@ def test_a_check_of_ones_own_gates_counts_and_is_drawn(own, pytester):
         "loudness/probes/1", "invariance", True, "pass",
     )  # fmt: skip
     assert outcome.ret == 10  # the checks that ship were left out, and a part never passes
-    tables = tables_of(found, read_items(Path("gated")), "bag-of-words")
+    tables = tables_of(read_results(Path("gated")), read_items(Path("gated")), "bag-of-words")
     assert parts(win_rates(tables, {}), families_of(tables)) == {"invariance": 1.0}
     page = Path("out/report.html").read_text("utf-8")
     assert "loud is nearer than antonym" in page
@@ -97,7 +98,7 @@ def test_the_checks_of_a_property_are_selected_by_it(own):
 def test_a_renamed_health_check_still_gates(tmp_path, name):
     entry = {"says": "", "title": "", "why": "", "property": "health", "family": "health", "metric": "room",
              "gates": "room", "reported": ""}  # fmt: skip
-    said = results(tested="health", check=name) | {"claims": {name: entry}}
+    said = run_file(given(tested="health", check=name) | {"claims": {name: entry}})
     case = {f"{name}/m-d-1": columns(scores()[0], None, far_text=False)}
     save(tmp_path / "base", said, tables_of(said, case, "m"), model="m")
     (row,) = weigh(read(tmp_path / "base"), said, case, model="m").decision.rows
@@ -106,8 +107,8 @@ def test_a_renamed_health_check_still_gates(tmp_path, name):
 
 def test_a_metric_of_ones_own_is_reported_and_not_looked_up(tmp_path):
     entry = {"says": "", "title": "", "why": "", "family": "order", "metric": "os.system", "gates": "os.system"}
-    said = results() | {"claims": {results()["checks"][0]["check"]: entry}}
-    case = {"short_is_farther_than_long/m-d-1": columns(*scores())}
+    said = run_file(given() | {"claims": {CASE: entry}})
+    case = {f"{CASE}/m-d-1": columns(*scores())}
     save(tmp_path / "base", said, tables_of(said, case, "m"), model="m")
     found = weigh(read(tmp_path / "base"), said, case, model="m")
     assert not found.decision.rows

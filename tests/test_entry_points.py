@@ -149,8 +149,8 @@ def test_a_package_adds_one_of_each_and_is_imported_when_it_is_asked_for(site, c
 
     Path("models.yaml").write_text("vowels: {adapter: letters, options: {letters: aeiou}}\n")
     found = encheck.run(["letters", "vowels"], data="headlines:.", checks="contract")
-    assert [model["adapter"] for model in found.raw["models"]] == ["letters", "letters"]
-    assert found.raw["run"]["versions"]["acme-encheck"] == "1.2"
+    assert [model.adapter for model in found.raw.models] == ["letters", "letters"]
+    assert found.raw.run.versions["acme-encheck"] == "1.2"
 
 
 def test_checks_of_a_package_run_and_gate_beside_those_of_encheck(site):
@@ -160,8 +160,8 @@ def test_checks_of_a_package_run_and_gate_beside_those_of_encheck(site):
     how = plain | {"checks": "loudness or symmetry"}
     found = encheck.run("bag-of-words", save_baseline="with", **how)
     assert {row.property for row in found.rows} == {"loudness", "symmetry"}
-    assert found.raw["run"]["settings"]["check_packages"] == ["loud"]
-    assert found.raw["run"]["versions"]["acme-encheck"] == "1.2"
+    assert found.raw.run.settings["check_packages"] == ("loud",)
+    assert found.raw.run.versions["acme-encheck"] == "1.2"
     both = encheck.gate("letters", "with", purpose="change", **how)
     assert {"loudness/headlines/1"} <= {row.name for row in both.rows}
 
@@ -190,7 +190,7 @@ def test_encheck_run_and_pytest_take_checks_of_a_package(site):
     one = ran("encheck", "run", "-m", "loudness", "--model=letters", *asked)
     assert (one.returncode, one.stderr) == (1, "")  # letters tell nothing apart
     assert {row.property for row in read(Path("out")).rows} == {"loudness"}
-    assert "paraphrase" in read(Path("out")).raw["selection"]["left_out"]
+    assert "paraphrase" in read(Path("out")).raw.selection.left_out
     two = ran("pytest", "--markers")
     assert "@pytest.mark.loudness: Loud text means what quiet text means" in two.stdout
 

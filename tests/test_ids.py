@@ -5,8 +5,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recorded import result
 
-from encheck.ids import CaseId, GateRowId, ItemId, ItemParts, figure_name, question_of
+from encheck.ids import CaseId, GateRowId, ItemId, ItemParts, question_of
 from encheck.types import CheckResult, content_hash
 
 HASH = content_hash("A dog barks.")
@@ -78,10 +79,9 @@ NAMES = st.sampled_from(["m", "my-model", "a-b-c", "modèle", "intfloat/e5"])
 @given(NAMES, NAMES, st.sampled_from([1, "pivot=a", "3-4"]), FIGURES)
 def test_a_case_and_the_name_of_its_figure_come_back_from_a_row(model, data, level, figure):
     case = CaseId("a_is_b", model, data, str(level))
-    row = {"id": case.figure(figure), "check": "a_is_b", "model": model, "data": data, "level": level}
-    assert row["id"] == f"a_is_b/{model}-{data}-{level}/{figure}"
-    assert CaseId.of(row) == case
-    assert figure_name(row) == figure
+    row = result({"id": case.figure(figure), "check": "a_is_b", "model": model, "data": data, "level": str(level)})
+    assert row.id == f"a_is_b/{model}-{data}-{level}/{figure}"
+    assert (row.case, row.figure) == (case, figure)
     assert case.name == f"{model}-{data}-{level}"
     assert case.of_any_model == f"a_is_b/{data}/{level}"
 

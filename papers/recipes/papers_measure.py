@@ -22,6 +22,7 @@ from encheck.comparing.scored import Scored, score
 from encheck.comparing.text_shift import of_one, text_tokens
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
+from encheck.run_file import Result
 from encheck.scoring.difficulty import difficulty
 from encheck_papers.runs import RESULTS, SETTINGS
 
@@ -29,7 +30,6 @@ log = logging.getLogger("papers")
 EPSILONS = (-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3)
 SYSTEMS_2016 = "semeval2016_task3/SemEval2016_task3_submissions_and_scores"
 ANOTHER_MODEL = ("model",)
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -73,32 +73,32 @@ def there(sets: Iterable[Set], root: Path) -> list[Set]:
     return found
 
 
-def rows_of(found: Any, check: str, metric: str, *, label: int | None = None, data: str = "") -> list[Row]:
+def rows_of(found: Any, check: str, metric: str, *, label: int | None = None, data: str = "") -> list[Result]:
     """The rows of a check's metric that hold a figure, level by level."""
     return [
         row
-        for row in found.raw["checks"]
-        if row["check"] == check and row["metric"] == metric and row["value"] is not None
-        and (label is None or row["params"].get("label") == label) and data in ("", row["data"])
+        for row in found.raw.checks
+        if row.check == check and row.metric == metric and row.value is not None
+        and (label is None or row.params.get("label") == label) and data in ("", row.data)
     ]  # fmt: skip
 
 
-def figure(row: Row, table: str, at: tuple[str, str], *, scale: float = 1, tuned: bool = False) -> Figure:
+def figure(row: Result, table: str, at: tuple[str, str], *, scale: float = 1, tuned: bool = False) -> Figure:
     """A row of results.json at a place of a table."""
-    numbers = (None if row[k] is None else scale * row[k] for k in ("value", "low", "high"))
+    numbers = (None if end is None else scale * end for end in (row.value, row.low, row.high))
     value, low, high = numbers
     assert value is not None
-    return Figure(table, *at, value, low, high, row["n"], is_tuned=tuned)
+    return Figure(table, *at, value, low, high, row.n, is_tuned=tuned)
 
 
 def tuned_on(found: Any) -> frozenset[str]:
     """The data sets that the model has seen, by models.yaml."""
-    return frozenset(found.raw["models"][0]["trained_on"])
+    return frozenset(found.raw.models[0].trained_on)
 
 
 def versions(found: Any) -> dict[str, str]:
     """The fingerprints of the data of a run."""
-    return {one["name"]: one["fingerprint"] for one in found.raw["data"]}
+    return {one.name: one.fingerprint for one in found.raw.data}
 
 
 # --- 000 ---
@@ -159,7 +159,7 @@ def _ranking(found: Any, pivot: str, name: str) -> Iterator[Figure]:
     """Table 5's figures of one pivot."""
     for metric, column in RANKING.items():
         for row in rows_of(found, RANKED, metric):
-            if row["level"] == f"pivot={pivot}":
+            if row.level == f"pivot={pivot}":
                 yield figure(row, "T5", (name, f"PAWS-Wiki {column}"), scale=100)
 
 
@@ -167,7 +167,7 @@ def _swapped(found: Any, name: str) -> Iterator[Figure]:
     """Figure 3: right by argmax after 0 to 3 swaps, as the paper prints it (`pivot=b`) and against sentence A."""
     for swaps in range(4):
         for row in rows_of(found, RANKED, f"head_accuracy_{swaps}"):
-            pivot = row["level"]
+            pivot = row.level
             own = name if pivot == "pivot=b" else f"{name}, {pivot}"
             yield figure(row, "F3", (own, "1 swap" if swaps == 1 else f"{swaps} swaps"), scale=100)
 
@@ -380,21 +380,21 @@ def _criteria(found: Any, data: str, model: str, *, tuned: bool) -> Iterator[Fig
         for row in rows_of(found, check, "similarity_gap"):
             yield figure(row, table, (f"{data}: difference", model), tuned=tuned)
     for row in rows_of(found, "synonym_keeps_the_similarity", "mean_similarity"):
-        yield figure(row, "T5", (f"{row['level']} replaced: {data}", model), tuned=tuned)
+        yield figure(row, "T5", (f"{row.level} replaced: {data}", model), tuned=tuned)
     for table, check, said in (
         ("F1", "antonym_is_farther_than_paraphrase", "antonym"),
         ("F2", "jumble_is_farther_than_paraphrase", "jumble, n={}"),
     ):
         for row in rows_of(found, check, "margin_rate"):
-            yield from _curve(row, table, f"{data}: {said.format(row['level'])}", tuned=tuned)
+            yield from _curve(row, table, f"{data}: {said.format(row.level)}", tuned=tuned)
 
 
-def _curve(row: Row, table: str, name: str, *, tuned: bool) -> Iterator[Figure]:
+def _curve(row: Result, table: str, name: str, *, tuned: bool) -> Iterator[Figure]:
     """Share of margins above each epsilon of the grid, and how many items: the height of the published histogram."""
-    points = {round(point["epsilon"], 2): point for point in row["curve"]}
+    points = {round(point.epsilon, 2): point for point in row.curve}
     for epsilon in EPSILONS:
         at = points[epsilon]
-        yield Figure(table, name, f"> {epsilon:g}", at["value"], at["low"], at["high"], row["n"], is_tuned=tuned)
+        yield Figure(table, name, f"> {epsilon:g}", at.value, at.low, at.high, row.n, is_tuned=tuned)
 
 
 # --- 004 ---

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from recorded import result, run_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "recipes"))
 import papers_claims as claims
@@ -149,14 +150,14 @@ def test_claims_count_the_pairs_that_are_there(claim, holds):
     assert claims.held(claim, side) == claims.Held(*holds)
 
 
-def run_file(folder, name, *, seed, value, **more):
+def papers_file(folder, name, *, seed, value, **more):
     cell = {"paper": "002", "table": "T5", "row": "(|u-v|)", "column": "MSRP", "value": value, "n": 1725, **more}
     (folder / name).write_text(json.dumps({"seed": seed, "model": "sbert", "papers": [cell], "f1": value}))
 
 
 def test_training_runs_become_a_mean_over_seeds_with_its_error_and_interval(tmp_path):
     for seed, value in enumerate((80.0, 81.0, 82.0)):
-        run_file(tmp_path, f"{seed}.json", seed=seed, value=value)
+        papers_file(tmp_path, f"{seed}.json", seed=seed, value=value)
     (tmp_path / "config.json").write_text('{"layers": 6}')
     (one,) = runs.measured(tmp_path)
     (figure,) = one.figures
@@ -169,7 +170,7 @@ def test_training_runs_become_a_mean_over_seeds_with_its_error_and_interval(tmp_
 
 def test_a_table_names_the_commands_of_its_own_figures_each_once(tmp_path):
     for name, table, row, seed in (("a", "T5", "(|u-v|)", 0), ("b", "T5", "(|u-v|)", 1), ("c", "T2", "PAS+SBERT", 0)):
-        run_file(tmp_path, f"{name}.json", seed=seed, value=80.0, table=table, row=row)
+        papers_file(tmp_path, f"{name}.json", seed=seed, value=80.0, table=table, row=row)
         told = json.loads((tmp_path / f"{name}.json").read_text())
         (tmp_path / f"{name}.json").write_text(json.dumps({**told, "command": f"python train_{table}.py"}))
     found = {one.tables()[0]: page.table_section("002", one.tables()[0], [one]) for one in runs.measured(tmp_path)}
@@ -179,7 +180,7 @@ def test_a_table_names_the_commands_of_its_own_figures_each_once(tmp_path):
 
 
 def test_one_seed_has_no_interval(tmp_path):
-    run_file(tmp_path, "a.json", seed=3, value=80.0)
+    papers_file(tmp_path, "a.json", seed=3, value=80.0)
     assert runs.measured(tmp_path)[0].figures[0] == Figure("T5", "(|u-v|), all-MiniLM-L6-v2", "MSRP", 80.0, n=1)
 
 
@@ -192,7 +193,7 @@ def test_one_seed_has_no_interval(tmp_path):
     ],
 )
 def test_a_run_that_fits_no_table_is_named(tmp_path, change, said):
-    run_file(tmp_path, "a.json", **{"seed": 0, "value": 80.0} | change)
+    papers_file(tmp_path, "a.json", **{"seed": 0, "value": 80.0} | change)
     with pytest.raises(DataError, match=rf"a\.json: .*{said}"):
         runs.measured(tmp_path)
 
@@ -215,8 +216,8 @@ def test_later_runs_on_other_data_take_no_recorded_figure_away(tmp_path):
 
 
 def test_a_seed_that_is_there_twice_and_a_file_cut_off_are_named(tmp_path):
-    run_file(tmp_path, "a.json", seed=0, value=80.0)
-    run_file(tmp_path, "b.json", seed=0, value=81.0)
+    papers_file(tmp_path, "a.json", seed=0, value=80.0)
+    papers_file(tmp_path, "b.json", seed=0, value=81.0)
     with pytest.raises(DataError, match=r"b\.json: seed 0 of T5, \(\|u-v\|\), MSRP is there twice"):
         runs.measured(tmp_path)
     (tmp_path / "b.json").write_text('{"seed": 1, "pap')
@@ -256,7 +257,7 @@ def test_a_head_that_was_trained_on_a_sample_has_a_row_of_its_own(tmp_path):
     head_file(tmp_path, "mrpc", 0)
     head_file(tmp_path, "mrpc", 1, told="train, 200 of 3,576 pairs", f1=0.7)
     place = next(tmp_path.rglob("1/results.json")).parent
-    run_file(place, "papers.json", seed=1, value=60.0, table="T4", row="PAS only")
+    papers_file(place, "papers.json", seed=1, value=60.0, table="T4", row="PAS only")
     by_table = {one.tables()[0]: one for one in runs.measured(tmp_path)}
     found = {f.row: f.value for f in by_table["T4"].figures}
     assert found["PAS only, all-MiniLM-L6-v2, 200 of 3,576 pairs of training"] == 60
@@ -328,19 +329,19 @@ def test_a_downstream_run_fills_the_row_of_sbert_and_needs_all_tasks_for_the_ave
 def row(check, metric, value, *, level="1", label=None, curve=()):
     params = {} if label is None else {"label": label}
     ends = {"low": value - 0.01, "high": value + 0.01, "n": 40}
-    return {"check": check, "metric": metric, "level": level, "data": "qqp", "params": params, "value": value,
-            "curve": curve, **ends}  # fmt: skip
+    return result({"check": check, "metric": metric, "level": level, "data": "qqp", "params": params, "value": value,
+                   "curve": curve, **ends})  # fmt: skip
 
 
 def test_the_criteria_take_their_figures_from_the_rows_of_a_run():
-    curve = [{"epsilon": e, "value": 0.5 - e, "low": 0.0, "high": 1.0} for e in measure.EPSILONS]
-    found = SimpleNamespace(raw={"checks": [
+    curve = [{"epsilon": e, "value": 0.5 - e, "low": 0.0, "high": 1.0, "count": 9} for e in measure.EPSILONS]
+    found = SimpleNamespace(raw=run_file({"checks": [
         row("paraphrase_is_nearer_than_non_paraphrase", "mean_similarity", 0.8, label=1),
         row("paraphrase_is_nearer_than_non_paraphrase", "mean_similarity", 0.5, label=0),
         row("synonym_keeps_the_similarity", "mean_similarity", 0.9, level="2"),
         row("synonym_keeps_the_similarity", "mean_similarity_calibrated", 0.1, level="2"),
         row("antonym_is_farther_than_paraphrase", "margin_rate", 0.2, curve=curve),
-    ]})  # fmt: skip
+    ]}))  # fmt: skip
     figures = {f.address: f for f in measure._criteria(found, "QQP", "mine", tuned=True)}
     assert {address: figure.value for address, figure in figures.items() if address[0] != "F1"} == {
         ("T3", "QQP: positive", "mine"): 0.8,

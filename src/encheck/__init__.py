@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from encheck.api.thresholds import threshold
     from encheck.claims import claim
     from encheck.engine.gate import gate
-    from encheck.engine.results import Result, Results
+    from encheck.engine.results import Results
     from encheck.engine.run import run
+    from encheck.run_file import Result
 
     __version__: str
 
@@ -35,7 +36,7 @@ _HOMES = {
     "gate": "encheck.engine.gate",
     "load_data": "encheck.api.loading",
     "load_model": "encheck.api.loading",
-    "Result": "encheck.engine.results",
+    "Result": "encheck.run_file",
     "Results": "encheck.engine.results",
     "run": "encheck.engine.run",
     "same": "encheck.api.identity",

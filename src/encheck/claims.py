@@ -14,14 +14,14 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from encheck.errors import UsageError, unknown
 from encheck.ids import PYTEST_MARKERS
 from encheck.scoring.item import Items
-from encheck.types import Declaration, Estimate, Floor
+from encheck.types import ClaimEntry, Declaration, Estimate, Floor
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
@@ -225,18 +225,19 @@ def lines_of(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, 
     raise UsageError(f"judge needs aim= in @claim, or at_least=, but has {found}")
 
 
-def entry_of(function: Callable[..., object], *, property: str) -> dict[str, Any]:  # noqa: A002
+def entry_of(function: Callable[..., object], *, property: str) -> ClaimEntry:  # noqa: A002
     """The entry of a check in results.json: its words, from its docstrings, and its declaration.
 
     `says` is the test's own docstring; `title` and `why` are the first two paragraphs of its file's: what it is about,
     with the source, and why that matters to someone who uses the model.
     """
     found = claim_of(function)
-    declared = asdict(found.declared) if found else {}
+    declared = found.declared if found else Declaration()
     of_file = inspect.getdoc(sys.modules.get(function.__module__)) or ""
     title, why, *_ = [" ".join(part.split()) for part in of_file.split("\n\n")] + ["", ""]
     says = " ".join((inspect.getdoc(function) or "").split())
-    return {"says": says, "title": title, "why": why, **declared, "property": property}
+    of_check = {field.name: getattr(declared, field.name) for field in fields(Declaration)}
+    return ClaimEntry(**{**of_check, "property": property}, says=says, title=title, why=why)
 
 
 def sentence_of(text: str | None) -> str:

@@ -6,7 +6,7 @@ import builtins
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 PYTEST_MARKERS = frozenset(("parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"))
 BOTH_ORDERS = "turned"  # the last part of such an id; every baseline has it
@@ -110,7 +110,7 @@ class ItemId(str):
 class CaseId:
     """A check x model x data x level; `check` is the test's name without `test_`.
 
-    Its text cannot be taken apart: models and data have hyphens in their names. `of` makes it from what a row says.
+    Its text cannot be taken apart: models and data have hyphens in their names.
 
     >>> str(CaseId("a_is_b", "my-model", "mrpc", "1"))
     'a_is_b/my-model-mrpc-1'
@@ -123,11 +123,6 @@ class CaseId:
 
     def __str__(self) -> str:
         return f"{self.check}/{self.name}"
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> CaseId:
-        """The case of a row of results.json."""
-        return cls(row["check"], row["model"], row["data"], str(row["level"]))
 
     @property
     def name(self) -> str:
@@ -238,8 +233,3 @@ def check_and_rest(key: str) -> tuple[str, str]:
     """
     check, _, rest = key.partition("/")
     return check, rest
-
-
-def figure_name(row: Mapping[str, Any]) -> str:
-    """What a row's figure is called within its case: the metric, with its label where it is of one."""
-    return CaseId.of(row).name_of(str(row["id"]))

@@ -11,7 +11,9 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Le
 
 from encheck.ids import CaseId
 
@@ -286,7 +288,7 @@ class Declaration:
     unjudged: str = ""
     source: str = ""
     part: Literal["all", "test"] = "all"
-    criterion: int = 0
+    criterion: Annotated[int, Ge(0), Le(4)] = 0
     pictures: tuple[str, ...] = ()
     step: str = ""
     selects: bool = False
@@ -296,3 +298,15 @@ class Declaration:
     capability: str = ""
     headline: bool = False
     tells: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimEntry(Declaration):
+    """What a check says and declares of itself: who reads a run needs nothing else of it.
+
+    `says` is its claim, `title` what its file is about, with the source, `why` why that matters.
+    """
+
+    says: str
+    title: str
+    why: str

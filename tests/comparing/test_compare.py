@@ -1,10 +1,12 @@
 """`encheck compare`: paired differences on the shared items, flips, the page and the terminal."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from declared import claims
+from recorded import run_file
 from scipy.stats import spearmanr
 from test_reporting import results as results_of
 from test_reporting import row
@@ -15,7 +17,7 @@ from encheck.comparing.comparison import compare
 from encheck.comparing.page import render
 from encheck.comparing.terminal import lines
 from encheck.errors import UsageError
-from encheck.reporting.results import write_items, write_results
+from encheck.reporting.results import read_results, write_items, write_results
 from encheck.statistics.sharing import Sharing
 
 CLAIM = "antonym_is_farther_than_paraphrase"
@@ -28,12 +30,10 @@ def write_run(
     folder.mkdir()
     count = len(near)
     texts = texts or [(f"source {i}", f"near {i}", f"<b>far</b> {i}") for i in range(count)]
-    found = results_of(row(id=f"{CLAIM}/{model}-d-1/margin_rate", model=model, **said))
-    found["models"][0] |= {"label": model, "fingerprint": fingerprint or str(folder)}
-    found["claims"] = claims(*found["checks"])
+    made = row(id=f"{CLAIM}/{model}-d-1/margin_rate", model=model, **said)
     scale = {"reference": 0.0, "identity": 1.0, "pairs": 100, "spread": 0.1}
-    found["data"][0]["calibration"] = {model: scale}
-    write_results(folder, found)
+    about = {"label": model, "fingerprint": fingerprint or str(folder)}
+    write_results(folder, results_of(made, models=[about], data={"calibration": {model: scale}}, claims=claims(made)))
     case = f"{CLAIM}/{model}-d-1"
     write_items(folder, {case: {
         "case": [case] * count, "item": items or [f"{prefix}/{i:04x}" for i in range(count)],
@@ -140,14 +140,14 @@ def test_only_shared_items_are_compared(tmp_path):
 
 
 def add_retrieval(folder, model, values, **fingerprints):
-    path = folder / "results.json"
-    found = json.loads(path.read_text())
+    found, rows, sets = read_results(folder), [], []
     for data, value in values.items():
         case = {"check": "finds", "property": "retrieval", "metric": "recall_at_1", "value": value, "model": model}
-        found["checks"].append(row(id=f"finds/{model}-{data}-1/recall_at_1", data=data, **case))
-        found["data"].append(found["data"][0] | {"name": data, "fingerprint": fingerprints.get(data, "f")})
-    found["claims"] = claims(*found["checks"])
-    path.write_text(json.dumps(found))
+        rows.append(row(id=f"finds/{model}-{data}-1/recall_at_1", data=data, **case))
+        sets.append(replace(found.data[0], name=data, fingerprint=fingerprints.get(data, "f")))
+    rows = (*found.checks, *rows)
+    said = run_file({"checks": rows, "claims": claims(*rows)}).claims
+    write_results(folder, replace(found, checks=rows, data=(*found.data, *sets), claims=said))
 
 
 def test_benchmark_and_behaviour_are_of_what_all_models_share(tmp_path):

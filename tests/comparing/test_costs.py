@@ -6,11 +6,13 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
+from recorded import run_file
 from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
 from encheck.comparing.costs import CheckShare, Cost, CostReport, Measured, Row, _beaten_by, _inseparable
+from encheck.engine.results import Results
 from encheck.errors import ConfigError, EncoderError, UsageError
 from encheck.running.speed import Speed
 from encheck.system.typed_files import schema_of
@@ -173,12 +175,10 @@ def test_wrong_use_is_one_clear_message(labels, models, how, said):
 
 
 def test_a_model_that_fails_midway_is_named(monkeypatch):
-    from types import SimpleNamespace
-
     from encheck.api import costing
 
-    models = [{"label": "random", "error": None}, {"label": "oracle", "error": "it broke"}]
-    monkeypatch.setattr(costing, "run", lambda *_, **__: SimpleNamespace(raw={"models": models}))
+    ran = run_file({"models": [{"label": "random"}, {"label": "oracle", "error": "it broke"}], "checks": []})
+    monkeypatch.setattr(costing, "run", lambda *_, **__: Results(ran, {}))
     with pytest.raises(EncoderError, match="oracle: it broke"):
         encheck.compare_costs(["random", "oracle"])
 

@@ -1,6 +1,7 @@
 """The picture of benchmark and behaviour: which models have both, intervals, words, and labels that can be read."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,26 +15,30 @@ from encheck.comparing.dilemma import Dilemma, Point
 from encheck.comparing.page import render
 from encheck.comparing.scatter import HEIGHT, LETTER, LINE, RADIUS, WIDTH, scatter
 from encheck.comparing.terminal import lines
+from encheck.reporting.results import read_results, write_results
 from encheck.statistics.figures import Figure
+from encheck.types import ClaimEntry
 
 CHECK = "linear_classifier_on_vectors_tells_classes"
-DECLARED = {"property": "downstream", "family": "downstream", "metric": "task_accuracy", "says": "", "title": "",
-            "why": "", "reported": "its luck", "unjudged": "a benchmark"}  # fmt: skip
+DECLARED = ClaimEntry(
+    "downstream", "downstream", "task_accuracy", reported="its luck", unjudged="a benchmark", says="", title="", why=""
+)
 
 
 def with_tasks(folder, model, values, *, fingerprint="s"):
     """The run with accuracies of tasks, each with an interval of four points."""
-    path = folder / "results.json"
-    found = json.loads(path.read_text())
-    found.setdefault("claims", {})[CHECK] = DECLARED
-    for task, value in values.items():
-        found["checks"].append(row(
+    found = read_results(folder)
+    rows = [
+        row(
             id=f"{CHECK}/{model}-senteval-{task}/task_accuracy", check=CHECK, property="downstream", level=task,
             data="senteval", metric="task_accuracy", value=value, low=value - 0.02, high=value + 0.02, model=model,
             verdict=None, floor=None, aim=None,
-        ))  # fmt: skip
-    found["data"].append(found["data"][0] | {"name": "senteval", "fingerprint": fingerprint})
-    path.write_text(json.dumps(found))
+        )
+        for task, value in values.items()
+    ]  # fmt: skip
+    data = (*found.data, replace(found.data[0], name="senteval", fingerprint=fingerprint))
+    claims = {**found.claims, CHECK: DECLARED}
+    write_results(folder, replace(found, checks=(*found.checks, *rows), data=data, claims=claims))
     return folder
 
 

@@ -1,9 +1,11 @@
 """The matrix of a comparison: figures, what is certain, the reference, items that one model alone gets wrong."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from recorded import run_file
 from test_compare import CLAIM, write_run
 from typer.testing import CliRunner
 
@@ -189,6 +191,7 @@ def test_the_models_of_a_run_stand_in_the_order_in_which_they_were_named():
     from encheck.comparing.models import _as_named
 
     models = [{"label": "a"}, {"label": "b"}, {"label": "c"}]
-    found = _as_named({"models": models, "run": {"settings": {"models": ["./b", "a"]}}})
-    assert [m["label"] for m in found] == ["b", "a", "c"]
-    assert _as_named({"models": models, "run": {}}) == models
+    plain = run_file({"models": models, "checks": []})
+    named = replace(plain, run=replace(plain.run, settings={"models": ("./b", "a")}))
+    assert [m.label for m in _as_named(named)] == ["b", "a", "c"]
+    assert _as_named(plain) == [*plain.models]

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -29,8 +30,7 @@ def near_of(seed, *, wins=0.7, of=60):
 def changed(folder, **about):
     """The run with something else recorded of its model."""
     found = read_results(folder)
-    found["models"][0].update(about)
-    write_results(folder, found)
+    write_results(folder, replace(found, models=(replace(found.models[0], **about),)))
     return folder
 
 
@@ -78,8 +78,7 @@ def test_a_model_counts_once(folders):
 
 def test_other_data_of_the_same_name_are_refused(folders):
     found = read_results(folders[1])
-    found["data"][0]["fingerprint"] = "g"
-    write_results(folders[1], found)
+    write_results(folders[1], replace(found, data=(replace(found.data[0], fingerprint="g"),)))
     status, said = across(*folders)
     assert status == 4
     assert f"d is one data set in {folders[0]} and another in {folders[1]} (fingerprints f and g)" in said
@@ -121,14 +120,14 @@ def test_a_copy_in_another_precision_is_that_checkpoint_again(tmp_path, folders)
 def with_more_checks(folder):
     """The run with the same scores once more under other properties, each of which is a gate row."""
     items, results = read_items(folder), read_results(folder)
-    ((case, columns),), (row,) = items.items(), results["checks"]
+    ((case, columns),), (row,) = items.items(), results.checks
+    rows = [row]
     for name in ("negation", "number", "entity", "modality", "quantifier", "roles", "temporal"):
         other = case.replace(CLAIM, f"{name}_is_told")
         items[other] = {**columns, "case": [other] * len(columns["case"])}
-        shown = {"id": f"{other}/margin_rate", "check": f"{name}_is_told", "property": name}
-        results["checks"].append(row | shown)
+        rows.append(replace(row, id=f"{other}/margin_rate", check=f"{name}_is_told", property=name))
     write_items(folder, items)
-    write_results(folder, results)
+    write_results(folder, replace(results, checks=tuple(rows)))
     return folder
 
 

@@ -3,6 +3,7 @@
 from zlib import crc32
 
 import pytest
+from recorded import run_file
 
 import encheck
 from encheck.engine.results import Results
@@ -61,13 +62,13 @@ def test_its_page_is_one_file(found, tmp_path):
 
 
 def test_a_run_that_measured_nothing_has_an_empty_table():
-    nothing = Results((), 5, {"models": [], "checks": [], "data": []}, {})
+    nothing = Results(run_file({"models": [], "checks": []}), {})
     assert repr(nothing).startswith("nothing measured")
     assert nothing.to_arrow().num_rows == nothing.failures().num_rows == 0
 
 
 def test_it_records_the_code_that_measured(found):
-    environment = found.raw["run"]["environment"]
+    environment = found.raw.run.environment
     assert environment["encheck"].startswith(("commit ", "sha256 of its files "))
     assert {"python", "platform"} <= environment.keys()
-    assert "scipy" in found.raw["run"]["versions"]
+    assert "scipy" in found.raw.run.versions

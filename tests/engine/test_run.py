@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -74,10 +75,9 @@ def test_a_run_gives_what_the_commands_write(command, folder, how, tmp_path):
     rest = ["--data", how["data"], "-m", CHECKS, f"--store={how['store']}", f"--report-dir={tmp_path}", "-q"]
     code = subprocess.run([sys.executable, "-m", *command, *named, *rest], capture_output=True, cwd=tmp_path).returncode
     written, found = read_results(tmp_path), encheck.run(models, **how)
-    mine = json.loads(json.dumps(found.raw))
-    assert mine["run"]["settings"] == written["run"]["settings"]
-    assert {**mine, "run": None} == {**written, "run": None}
-    assert found.exit_code == code == written["run"]["exit_status"]
+    assert found.raw.run.settings == written.run.settings
+    assert replace(found.raw, run=written.run) == written
+    assert found.exit_code == code == written.run.exit_status
     items = read_items(tmp_path)
     assert found.items.keys() == items.keys()
     for case, columns in items.items():
@@ -93,7 +93,7 @@ def test_a_sentence_transformer_in_memory_is_its_files(folder, how, tmp_path):
     same_figures(encheck.run(folder, **how), found, tolerance=0)
     assert all(part.training for part in model.modules())
     assert {row.model for row in found.rows} == {"whole"}
-    assert encheck.run(model, **how).raw["run"]["encoded"] == {"whole": 0}  # known by its weights
+    assert encheck.run(model, **how).raw.run.encoded == {"whole": 0}  # known by its weights
 
 
 def test_weights_that_change_are_another_model(folder, how):
@@ -105,7 +105,7 @@ def test_weights_that_change_are_another_model(folder, how):
     with torch.no_grad():
         next(model.parameters()).mul_(-1.5)
     after = encheck.run(model, **how)
-    assert before.raw["models"][0]["fingerprint"] != after.raw["models"][0]["fingerprint"]
+    assert before.raw.models[0].fingerprint != after.raw.models[0].fingerprint
     assert figures(before) != figures(after)
 
 
@@ -115,8 +115,8 @@ def test_prompts_and_pooling_of_a_model_in_memory_count(folder, how):
     prompted = SentenceTransformer(str(folder), device="cpu", prompts={"p": "the dog "}, default_prompt_name="p")
     pooled = SentenceTransformer(str(folder), device="cpu")
     pooled[1].pooling_mode = "cls"
-    prints = {encheck.run(one, **how).raw["models"][0]["fingerprint"] for one in (prompted, pooled)}
-    plain = encheck.run(SentenceTransformer(str(folder), device="cpu"), **how).raw["models"][0]["fingerprint"]
+    prints = {encheck.run(one, **how).raw.models[0].fingerprint for one in (prompted, pooled)}
+    plain = encheck.run(SentenceTransformer(str(folder), device="cpu"), **how).raw.models[0].fingerprint
     assert len({*prints, plain}) == 3
 
 
@@ -281,7 +281,7 @@ def test_one_name_with_other_arguments_is_another_model(folder, how):
     spec = str(folder)
     args = [f"{folder.name}-2:max_length=8"]
     found = encheck.gate(spec, spec, model_arg=args, **how)
-    assert [model["label"] for model in found.results.raw["models"]] == [folder.name]
+    assert [model.label for model in found.results.raw.models] == [folder.name]
     assert found.reindex.up_to == 8  # tokens
     same = encheck.gate(spec, spec, **how)
     assert not same.reindex.needed
@@ -319,14 +319,14 @@ def test_pairs_whose_words_give_them_away_have_no_verdict_of_their_own_negatives
     found = encheck.run(
         "bag-of-words", data=f"pairs:{tmp_path}/easy.csv", checks="paraphrase", store=tmp_path / "s.sqlite"
     )
-    rows = {row["check"]: row for row in found.raw["checks"] if row["metric"] == "similarity_gap_calibrated"}
+    rows = {row.check: row for row in found.raw.checks if row.metric == "similarity_gap_calibrated"}
     own = rows["paraphrase_is_nearer_than_non_paraphrase"]
-    assert (own["verdict"], own["aim"]) == (None, None)
-    assert own["reason"] == "no verdict: word overlap alone tells the labels apart (AUC 1.00, above 0.60)"
+    assert (own.verdict, own.aim) == (None, None)
+    assert own.reason == "no verdict: word overlap alone tells the labels apart (AUC 1.00, above 0.60)"
     random_pairs = rows["paraphrase_is_nearer_than_random_pair"]
-    assert (random_pairs["verdict"], random_pairs["floor"]) == ("pass", random_pairs["aim"])
-    assert all(row["floor"] <= row["aim"] for row in found.raw["checks"] if row["floor"] is not None)
-    shown = {row["metric"] for row in found.raw["checks"]}
+    assert (random_pairs.verdict, random_pairs.floor) == ("pass", random_pairs.aim)
+    assert all(row.floor <= row.aim for row in found.raw.checks if row.floor is not None)
+    shown = {row.metric for row in found.raw.checks}
     assert {"auc", "auc_beyond_word_overlap", "similarity_gap_beyond_word_overlap_calibrated"} <= shown
 
 

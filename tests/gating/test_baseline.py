@@ -14,13 +14,15 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 from faults import Killed, failing, steps
-from gate_fakes import CASE, columns, results, scores
+from gate_fakes import CASE, columns, given, results, scores
+from recorded import run_file
 
 from encheck.errors import BaselineError
 from encheck.gating.baseline import read, refuse_place, save, shown_name, tables_of
 from encheck.gating.pairing import TOLERANCE
 from encheck.gating.types import Noise
 from encheck.gating.weighing import side_of, side_of_baseline, weigh
+from encheck.run_file import BaselineFigure
 from encheck.system import files
 
 NOISE = Noise(0.25, {"antonym/d/1": 0.5}, replicates=3)
@@ -38,8 +40,9 @@ def folder(tmp_path):
 
 
 def write(folder, **more):
-    found = results(name="/home/me/checkpoints/five", **more)
+    found = given(name="/home/me/checkpoints/five", **more)
     found["checks"][0]["reason"] = "/home/me/checkpoints/five is what failed"
+    found = run_file(found)
     items = {f"{CASE}/m-d-1": columns(*scores())}
     save(folder, found, tables_of(found, items, "m"), model="m", seed_noise=NOISE)
 
@@ -58,7 +61,7 @@ def test_what_was_saved_is_read_again(folder):
     assert table.items == run.tables[table.case].items
     np.testing.assert_allclose(table.near, near, rtol=0, atol=TOLERANCE / 10)
     np.testing.assert_allclose(table.far, far, rtol=0, atol=TOLERANCE / 10)
-    assert found.figure(table.case, "margin_rate") == {"value": 0.9, "low": 0.8, "high": 1.0, "n": 400}
+    assert found.figure(table.case, "margin_rate") == BaselineFigure(0.9, 0.8, 1.0, 400)
     assert found.figure(table.case, "no_such_figure") is None
     assert found.seed_noise == NOISE
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from encheck.gating.contamination import CLEAR, TURNED, Contamination, contamination, contaminations, data_pairs
+from encheck.gating.contamination import CLEAR, TURNED, contamination, contaminations, data_pairs, says
 from encheck.gating.weighing import Side
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
@@ -146,15 +146,10 @@ def test_each_seed_of_fresh_probes_has_its_row():
     ]  # fmt: skip
 
 
-def said(value, low, high, *, fresh_clusters=320):
-    return Contamination("n", "o", *DATA, 14, value, 0.0, 900, fresh_clusters, value, low, high).says
-
-
 def test_the_row_says_what_it_means():
-    head = "contamination of n since o: "
-    assert said(0.123, 0.08, 0.165) == f"{head}+12.3 points [+8.0, +16.5]: {CLEAR}"
-    assert said(0.004, -0.012, 0.02) == f"{head}none seen: +0.4 points [-1.2, +2.0]"
-    assert said(-0.1, -0.2, -0.05) == f"{head}none seen: -10.0 points [-20.0, -5.0]: {TURNED}"
-    assert said(0.123, 0.08, 0.165, fresh_clusters=19) == f"{head}too few clusters to tell: +12.3 points [+8.0, +16.5]"
-    assert "too few clusters to tell" in said(0.1, np.nan, np.nan)
-    assert said(0.01, 0.0004, 0.02) == f"{head}none seen: +1.0 points [0.0, +2.0]".replace("[0.0", "[+0.0")
+    assert says(0.123, 0.08, 0.165, is_small=False) == f"+12.3 points [+8.0, +16.5]: {CLEAR}"
+    assert says(0.004, -0.012, 0.02, is_small=False) == "none seen: +0.4 points [-1.2, +2.0]"
+    assert says(-0.1, -0.2, -0.05, is_small=False) == f"none seen: -10.0 points [-20.0, -5.0]: {TURNED}"
+    assert says(0.123, 0.08, 0.165, is_small=True) == "too few clusters to tell: +12.3 points [+8.0, +16.5]"
+    assert "too few clusters to tell" in says(0.1, np.nan, np.nan, is_small=True)
+    assert says(0.01, 0.0004, 0.02, is_small=False) == "none seen: +1.0 points [0.0, +2.0]".replace("[0.0", "[+0.0")

@@ -2,12 +2,14 @@
 
 import re
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
 from declared import DECLARED
 from declared import claims as said_of
-from gate_fakes import CASE, columns, results, scores
+from gate_fakes import CASE, columns, given, results, scores
+from recorded import result, run_file
 
 import encheck
 from encheck.datasets.probes import VERSION
@@ -22,6 +24,7 @@ from encheck.gating.pairing import TOLERANCE, compare
 from encheck.gating.types import DEFAULT, Decision, Noise, Paired
 from encheck.gating.weighing import doubted, weigh
 from encheck.metrics import named
+from encheck.run_file import Selection
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
 
@@ -56,6 +59,14 @@ def flips(found):
     """What the only row lost and gained."""
     (row,) = found.decision.rows
     return row.lost_items, row.gained_items
+
+
+def changed(*rows, data=MappingProxyType({})):
+    """The candidate's run, with more rows, or other data."""
+    run = given()
+    run["data"][0] |= data
+    run["checks"] += [run["checks"][0] | row for row in rows]
+    return run_file(run | {"claims": said_of(*map(result, run["checks"]))})
 
 
 def test_the_same_scores_pass(against):
@@ -105,17 +116,14 @@ def test_another_kind_of_model_is_refused(against):
 
 
 def test_other_data_are_refused_with_the_remedy(against):
-    said = results()
-    said["data"][0] |= {"name": "probes-fresh=2"}
+    said = changed(data={"name": "probes-fresh=2"})
     with pytest.raises(BaselineError, match=r"is of d, but this run is on probes-fresh=2: .* --save-baseline"):
         against(*scores(), said=said)
 
 
 def test_an_older_edition_is_refused_with_what_to_type_before_anything_is_encoded(tmp_path):
-    old, new = results(), results()
-    for found, version in ((old, "2.1.0"), (new, VERSION)):
-        found["data"][0] |= {"name": "probes", "version": version}
-        found["checks"][0] |= {"data": "probes"}
+    row = {"data": "probes", "id": f"{CASE}/m-probes-1/margin_rate"}
+    old, new = (changed(row, data={"name": "probes", "version": version}) for version in ("2.1.0", VERSION))
     items = {f"{CASE}/m-probes-1": columns(*scores())}
     save(tmp_path / "base", old, tables_of(old, items, "m"), model="m")
     said = re.escape(
@@ -130,8 +138,7 @@ def test_an_older_edition_is_refused_with_what_to_type_before_anything_is_encode
 
 def test_other_items_are_refused_and_what_differs_is_said(against):
     near, far = scores(300)
-    said = results()
-    said["data"][0] |= {"fingerprint": "y", "language": {"lexicon": "nltk"}}
+    said = changed(data={"fingerprint": "y", "language": {"lexicon": "nltk"}})
     with pytest.raises(BaselineError, match=r"100 of its 400 items .* lexicon was 'embedded' and is 'nltk'"):
         against(near, far, said=said)
 
@@ -143,14 +150,14 @@ def test_a_case_that_was_not_measured_never_passes(against):
 
 
 def test_a_case_that_was_not_selected_makes_the_gate_partial_and_is_not_missed(against):
-    said = results(check="another") | {"selection": {"unselected": [f"{CASE}/d/1"], "left_out": ["antonym"]}}
+    said = replace(results(check="another"), selection=Selection((f"{CASE}/d/1",), ("antonym",)))
     found = against(None, None, said=said)
     assert found.decision.missing == ()
     assert (found.decision.partial.left_out, found.decision.outcome) == (("antonym",), "inconclusive")
 
 
 def test_what_no_gate_weighs_is_not_left_out(against):
-    said = results() | {"selection": {"unselected": ["reported/d/1"], "left_out": []}}
+    said = replace(results(), selection=Selection(("reported/d/1",), ()))
     found = against(*scores(), said=said)
     assert (found.decision.partial, found.decision.outcome) == (None, "pass")
 
@@ -161,8 +168,7 @@ def test_a_case_that_was_selected_is_missed_where_it_did_not_run(against):
 
 
 def test_a_case_that_only_the_candidate_has_never_passes(against):
-    said = results()
-    said["checks"].append(said["checks"][0] | {"id": "new/m-d-1/margin_rate", "check": "new"})
+    said = changed({"id": "new/m-d-1/margin_rate", "check": "new"})
     found = against(*scores(), said=said, new="new/m-d-1")
     assert found.decision.outcome == "inconclusive"
     assert found.decision.reasons == ("only one side has new/d/1 (the candidate)",)
@@ -176,10 +182,8 @@ def test_a_model_that_cannot_encode_is_blocked(against):
 
 @pytest.mark.parametrize("verdict", ["fail", "error", "known_failure"])
 def test_a_broken_contract_blocks_known_or_not(against, verdict):
-    said = results()
-    said["checks"].append({**said["checks"][0], "property": "contract", "check": "it_is_finite", "verdict": verdict})
-    said["checks"][-1]["id"] = "it_is_finite/m-d-1/share"
-    said["claims"] = said_of(*said["checks"])
+    broken = {"check": "it_is_finite", "property": "contract", "id": "it_is_finite/m-d-1/share", "verdict": verdict}
+    said = changed(broken)
     assert against(*scores(), said=said).decision.reasons[0] == "contract broken: it is finite on d"
 
 

@@ -7,17 +7,18 @@ import jsonschema
 import numpy as np
 import pytest
 from index_places import made, part_of, texts_of, written
+from recorded import MODEL, schema
 from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
 from encheck.errors import UsageError
-from encheck.gating.baseline import BaselineModel
 from encheck.gating.index_space import IndexFaults, OldIndex
 from encheck.gating.reindex import Reindex
 from encheck.gating.required_changes import required_changes
 from encheck.gating.scale_shift import threshold_shift
-from encheck.reporting.results import schema
+from encheck.run_file import ModelEntry
+from encheck.system.typed_files import as_values, typed
 
 SHIFTED = part_of(slice(100, 125), lambda vectors: np.roll(vectors, 1, axis=0))
 
@@ -35,7 +36,7 @@ def gate(place, tmp_path_factory):
     def gate(new, old="index_fakes:Words", *, labels="labels.jsonl", **how):
         data = {"data": f"retrieval:{place / labels}"} if labels else on_log(place)
         found = encheck.gate(f"index_fakes:{new}", old, **data, store=store, **how)
-        jsonschema.validate(found.results.raw, schema(), cls=jsonschema.Draft202012Validator)
+        jsonschema.validate(as_values(found.results.raw), schema(), cls=jsonschema.Draft202012Validator)
         return found
 
     return gate
@@ -74,11 +75,11 @@ def test_documents_beyond_the_smaller_maximum_length_are_counted(place, gate):
 
 def test_thresholds_are_mapped_on_first_answers(gate):
     found = gate("Short", checks="retrieval", threshold=[0.7, 0.999])
-    shifts = found.results.raw["gate"]["against"][0]["thresholds"]
-    moved, _ = (one for one in shifts if one["data"] == "retrieval")
-    assert (moved["unit"], moved["pairs"], moved["accepted"]) == ("first answers", 200, round(200 * moved["before"]))
+    shifts = found.results.raw.gate.against[0].thresholds
+    moved, _ = (one for one in shifts if one.data == "retrieval")
+    assert (moved.unit, moved.pairs, moved.accepted) == ("first answers", 200, round(200 * moved.before))
     said = "\n".join(found.required_changes)
-    assert f"Move the threshold 0.7 to {moved['same']:.3g}, which accepts as many of retrieval." in said
+    assert f"Move the threshold 0.7 to {moved.same:.3g}, which accepts as many of retrieval." in said
     assert "Choose the threshold 0.999 anew" in said
     assert "vectors of 12 dimensions in place of 24" in said
 
@@ -87,7 +88,7 @@ def test_a_gate_on_vectors_and_a_log_never_says_yes(place, gate, tmp_path):
     """Behaviour was not compared, whatever the answers to the queries are."""
     old = written(tmp_path / "old.parquet", [text for some in texts_of(place) for text in some])
     found = gate("Turned", old, labels="")
-    assert found.results.raw["gate"]["against"][0]["searches"][0]["passes"]
+    assert found.results.raw.gate.against[0].searches[0].passes
     assert (found.outcome, found.exit_code) == ("inconclusive", 10)
     assert "neither behaviour nor a search with labels was compared" in str(found)
     assert found.reindex.texts == 200
@@ -142,18 +143,18 @@ def test_a_threshold_that_is_no_number_is_refused(place):
         encheck.gate("index_fakes:Words", "index_fakes:Turned", **on_log(place), threshold=float("nan"))
 
 
-OLD = BaselineModel("old", "old", "vector", {}, adapter="x", licence="mit", dimension=24)
+OLD = typed(ModelEntry, MODEL | {"label": "old", "licence": "mit", "dimension": 24})
 
 
 def about(**more):
-    return {"label": "new", "dimension": 24, "how": {}, "licence": "mit", "adapter": "x", **more}
+    return replace(OLD, label="new", **more)
 
 
 def test_a_ticket_lists_index_prompts_thresholds_and_licence_in_this_order():
     scores = np.linspace(0, 1, 400)
     found = required_changes(
         replace(OLD, how={"prompts used": {"query": "", "document": "p: "}}),
-        about(how={"prompts used": {"query": "q: ", "document": ""}}, dimension=12, licence=None),
+        about(how={"prompts used": {"query": "q: ", "document": ""}}, dimension=12, licence=""),
         reindex=Reindex(True, "yes", "why"),
         index=OldIndex(7, Reindex(True, "yes", "why"), IndexFaults("2 are zero", (3, 4))),
         thresholds=[threshold_shift(scores, scores / 2, threshold=0.8, data=name) for name in ("probes", "own")],

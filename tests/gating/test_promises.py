@@ -12,6 +12,7 @@ from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.decision import decide
 from encheck.gating.types import Noise, Paired
 from encheck.gating.weighing import weigh
+from encheck.scoring.scale import Scale
 from encheck.types import Estimate, Lines
 from encheck.verdict import judge
 
@@ -79,8 +80,9 @@ def turned(tmp_path):
         start = np.random.default_rng(0).uniform(0.2, 0.8, 400)
         by_hand = {"far_text": False}
         before = {f"{CASE}/m-d-1": columns(start, start + 0.2, **by_hand)}
-        old, new = (results(tested="symmetry") for _ in range(2))
-        new["data"][0]["calibration"] = {"m": {"reference": reference, "identity": identity, "pairs": 0, "spread": 0}}
+        old = new = results(tested="symmetry")
+        moved = replace(new.data[0], calibration={"m": Scale(reference, identity)})
+        new = replace(new, data=(moved,))
         save(tmp_path / "base", old, tables_of(old, before, "m"), model="m")
         now = {f"{CASE}/m-d-1": columns(start, start + change, **by_hand)}
         return weigh(read(tmp_path / "base"), new, now, model="m").decision.rows[0]

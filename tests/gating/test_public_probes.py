@@ -1,8 +1,9 @@
 """The embedded probes are public: who knows them by heart passes on them and is caught on other texts."""
 
 import pytest
-from gate_fakes import results
+from gate_fakes import given
 from measuring import Vectors, measured
+from recorded import run_file
 
 from encheck.datasets.load import load
 from encheck.encoders.fake import Oracle
@@ -22,9 +23,8 @@ def tables(encoder, items):
 
 def gate(folder, items):
     """What becomes of the cheat, against a model that has the ability."""
-    said = results(tested="number", check=CASE) | {
-        "claims": {CASE: {"family": "meaning changed", "metric": "both_directions", "gates": "directions_mean"}}
-    }
+    claim = {"family": "meaning changed", "metric": "both_directions", "gates": "directions_mean"}
+    said = run_file(given(tested="number", check=CASE) | {"claims": {CASE: claim}})
     cheats = Oracle()  # it has the embedded probes by heart; a random direction elsewhere
     before = tables(Oracle(fresh=SEED), items)
     save(folder, said, tables_of(said, before, "m"), model="m")

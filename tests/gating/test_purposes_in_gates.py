@@ -11,13 +11,13 @@ import jsonschema
 import numpy as np
 import pytest
 from gated import gate as gate_at_the_terminal
+from recorded import schema
 
 import encheck
 from encheck.comparing.comparison import compare
 from encheck.encoders.fake import BagOfWords, Overlap
 from encheck.engine.gate import _shipped, _with_built_in
 from encheck.errors import UsageError
-from encheck.reporting.results import schema
 
 THINGS = "amber basil cedar elder fern grape hazel iris kelp lemon maple olive rose sage thyme violet".split()
 PAIRS = [(THINGS[i % 16], THINGS[(i + 1 + i // 16) % 16]) for i in range(110)]
@@ -123,7 +123,7 @@ def test_a_part_of_the_checks_leaves_nothing_to_accept_and_has_the_data_of_the_o
     found = encheck.gate(Blind(), place / "counts", data=search, checks="retrieval or number")
     assert (found.exit_code, found.decision.yours) == (10, ())
     assert found.partial
-    assert [one["name"] for one in found.results.raw["data"]] == ["retrieval"]
+    assert [one.name for one in found.results.raw.data] == ["retrieval"]
 
 
 def test_a_watched_loss_is_the_users_decision_until_it_is_accepted(gate, tmp_path):
@@ -201,8 +201,8 @@ def test_pairs_that_nothing_calibrates_have_a_threshold_all_the_same(place):
     (row,) = [one for one in results["checks"] if one["verdict"] and "non_paraphrase" in one["check"]]
     assert row["reason"] == "pairs has no two sentences without a shared content word to calibrate with"
     changed = encheck.gate(place / "shared-counts", place / "shared-counts", purpose="change")
-    (against,) = changed.results.raw["gate"]["against"]
-    assert [why for case, why in against["reported_only"].items() if "non_paraphrase" in case] == [row["reason"]]
+    (against,) = changed.results.raw.gate.against
+    assert [why for case, why in against.reported_only.items() if "non_paraphrase" in case] == [row["reason"]]
 
 
 def test_a_search_decides_no_gate_for_pairs(gate):

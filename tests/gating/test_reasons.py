@@ -4,7 +4,8 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from gate_fakes import CASE, columns, gate_against, gate_row, results, scores
+from gate_fakes import CASE, columns, gate_against, gate_row, given, scores
+from recorded import run_file
 
 from encheck.checks.test_antonym import test_antonym_is_farther_than_paraphrase as antonym_check
 from encheck.claims import claim_of
@@ -34,16 +35,16 @@ def weighed(tmp_path):
     """A gate of near and far scores against 90% wins, with its texts, and without."""
 
     def weighed(near, far, *, verdict=None, inconclusive=None, params=None, **more):
-        said = results()
+        said = given()
         said["claims"] = {CASE: asdict(ANTONYM) | {"says": "", "title": "", "why": ""}}
         before = {f"{CASE}/m-d-1": columns(*scores(), **more)}
-        save(tmp_path / "base", said, tables_of(said, before, "m"), model="m")
+        save(tmp_path / "base", run_file(said), tables_of(run_file(said), before, "m"), model="m")
         if params:
             broken = {"check": "it_is_finite", "property": "contract", "verdict": "fail", "params": params}
             said["checks"].append({**said["checks"][0], **broken, "id": "it_is_finite/m-d-1/share"})
             said["claims"]["it_is_finite"] = {"family": "contract", "means": "Nothing works."}
         now = {f"{CASE}/m-d-1": columns(near, far, **more)}
-        found = weigh(read(tmp_path / "base"), said, now, model="m")
+        found = weigh(read(tmp_path / "base"), run_file(said), now, model="m")
         return record.with_texts([found], inconclusive, record.Shown(now)), found
 
     return weighed

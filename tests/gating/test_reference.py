@@ -8,13 +8,15 @@ import jsonschema
 import numpy as np
 import pytest
 from gate_fakes import CASE, columns, results, scores
+from recorded import run_file, schema
 
 from encheck.datasets.load import load
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.reference import SHIPPED, differences, shipped
 from encheck.gating.weighing import side_of, side_of_baseline
 from encheck.reporting import reference
-from encheck.reporting.results import schema
+from encheck.run_file import Reference
+from encheck.system.typed_files import as_values
 
 FOLDER = Path(str(resources.files("encheck.gating") / "shipped"))
 MOST = 400_000  # bytes of all that ships
@@ -29,7 +31,8 @@ def against(baseline, now):
 
 
 def said(before, now, *, role="reference", **more):
-    return reference.as_dict("ckpt", "sbert", role, differences(side(*before), side(*now)), **more)
+    found = differences(side(*before), side(*now))
+    return Reference("ckpt", "sbert", role, more.pop("same_weights", False), found, **more)
 
 
 def test_what_ships_is_small_and_of_the_probes_that_ship():
@@ -37,14 +40,14 @@ def test_what_ships_is_small_and_of_the_probes_that_ship():
     assert {path.parent.name for path in files} == set(SHIPPED)
     assert sum(path.stat().st_size for path in files) < MOST
     probes = load("probes")
-    data = [{"name": "probes", "fingerprint": probes.fingerprint}]
-    for found in shipped({"data": data}):
+    data = {"name": "probes", "fingerprint": probes.fingerprint}
+    for found in shipped(run_file({"data": [data], "checks": []})):
         (kept,) = found.summary.data
         assert (kept.version, kept.fingerprint) == (probes.version, probes.fingerprint), (
             "the references are of other probes. Remedy: python recipes/reference.py"
         )
         assert sum(map(len, found.cases.values())) > 30_000
-    assert not list(shipped({"data": [data[0] | {"fingerprint": "x"}]}))
+    assert not list(shipped(run_file({"data": [data | {"fingerprint": "x"}], "checks": []})))
 
 
 def test_a_loss_is_certain_and_noise_is_not():
@@ -80,7 +83,7 @@ def test_every_report_says_the_change_and_whether_it_is_certain():
     assert "-10.0 [" in told
     assert "] certain" in " ".join(told.split())
     assert "| antonym | 400 | 90.0% | 80.0% | -10.0 [" in "\n".join(reference.markdown([one]))
-    jsonschema.validate([one], schema()["properties"]["references"] | {"$defs": schema()["$defs"]})
+    jsonschema.validate([as_values(one)], schema()["properties"]["references"] | {"$defs": schema()["$defs"]})
 
 
 def test_the_same_scores_and_the_same_weights_are_said_to_be():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tiny
 import tiny_models
+from recorded import schema
 
 import encheck
 from encheck.encoders.settings import EncodingSettings
@@ -17,7 +18,6 @@ from encheck.errors import BaselineError
 from encheck.gating import reindex
 from encheck.gating.baseline import _checksum, read
 from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
-from encheck.gating.gate import gate_of
 from encheck.gating.reindex import (
     KEPT_DIMENSIONS,
     DocumentLengths,
@@ -30,7 +30,6 @@ from encheck.gating.reindex import (
 from encheck.gating.types import PartialGate
 from encheck.reporting.gate.story import story
 from encheck.reporting.gate.words import headline
-from encheck.reporting.results import schema
 from encheck.system.typed_files import as_values, typed
 
 
@@ -71,8 +70,8 @@ def gate(place, tmp_path_factory):
             baselines[old, data] = tmp_path_factory.mktemp("baseline") / "old"
             encheck.run(old, **how, save_baseline=baselines[old, data])
         found = encheck.gate(candidate, baselines[old, data], **how).results.raw
-        jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
-        return gate_of(found)
+        jsonschema.validate(as_values(found), schema(), cls=jsonschema.Draft202012Validator)
+        return found.gate
 
     gate.baselines = baselines
     return gate

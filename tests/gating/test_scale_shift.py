@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from gate_fakes import CASE, columns, results, scores
+from gate_fakes import CASE, columns, given, results, scores
+from recorded import run_file
 from test_reindex import sample, turned, vectors
 
 from encheck.gating.baseline import read, save, tables_of
@@ -75,7 +76,7 @@ HEALTH = {"family": "health", "property": "health", "gates": "room", "metric": "
 def weighed(tmp_path, *, old, new, thresholds=()):
     """A run of pairs whose room shrinks, against a baseline, with these vectors."""
     near = np.random.default_rng(0).uniform(-0.1, 0.1, 400)
-    said = results(tested="health") | {"claims": {CASE: HEALTH}}
+    said = run_file(given(tested="health") | {"claims": {CASE: HEALTH}})
     cases = [{f"{CASE}/m-d-1": {**columns(some, None, far_text=False), "kind": ["pair"] * 400}} for some in
              (near, near + 0.5)]  # fmt: skip
     save(tmp_path / "base", said, tables_of(said, cases[0], "m"), model="m", vectors=old)

@@ -1,10 +1,12 @@
 """A run on a search with labels against a baseline: what is weighed, and what results and the terminal say of it."""
 
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
-from gate_fakes import columns, results
+from gate_fakes import columns, given
+from recorded import run_file
 
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.gate import Gate
@@ -35,7 +37,11 @@ def searched(ranks, *, each=6, slices=True, unjudged=0, other=99):
 
 
 def said():
-    return results(tested="retrieval", check=CHECK) | {"claims": {CHECK: {**CLAIM, "property": "retrieval"}}}
+    return run_file(given_search())
+
+
+def given_search():
+    return given(tested="retrieval", check=CHECK) | {"claims": {CHECK: {**CLAIM, "property": "retrieval"}}}
 
 
 @pytest.fixture
@@ -154,11 +160,11 @@ NUMBER = "other_number_is_farther"
 def with_contrasts(found):
     """Such a run whose search has contrasts too, of which each pair is won."""
     made = columns([0.9] * 200, [0.5] * 200) | {"case": [f"{NUMBER}/m-d-1"] * 200}
-    row = {**said()["checks"][0], "id": f"{NUMBER}/m-d-1/margin_rate", "check": NUMBER, "property": "number"}
-    results = said()
-    results["checks"].append(row)
-    results["claims"][NUMBER] = {"family": "meaning changed", "gates": "margin_rate", "property": "number"}
-    return results, {**found, f"{NUMBER}/m-d-1": made}
+    run = given_search()
+    row = {**run["checks"][0], "id": f"{NUMBER}/m-d-1/margin_rate", "check": NUMBER, "property": "number"}
+    run["checks"].append(row)
+    run["claims"][NUMBER] = {"family": "meaning changed", "gates": "margin_rate", "property": "number"}
+    return run_file(run), {**found, f"{NUMBER}/m-d-1": made}
 
 
 @pytest.mark.parametrize(("lost", "outcome"), [(0, "inconclusive"), (40, "block")])
@@ -190,8 +196,8 @@ def test_contrasts_that_a_baseline_has_are_weighed_and_missed(tmp_path):
 def test_a_new_case_beside_contrasts_that_the_baseline_has_keeps_the_gate_from_passing(tmp_path):
     results, items = with_contrasts({CASE: searched([1] * 150)})
     save(tmp_path / "base", results, tables_of(results, items, "m"), model="m")
-    results["checks"].append({**results["checks"][1], "id": "new/m-d-1/margin_rate", "check": "new"})
-    results["claims"]["new"] = results["claims"][NUMBER]
+    row = replace(results.checks[1], id="new/m-d-1/margin_rate", check="new")
+    results = replace(results, checks=(*results.checks, row), claims={**results.claims, "new": results.claims[NUMBER]})
     newer = {**items, "new/m-d-1": items[f"{NUMBER}/m-d-1"] | {"case": ["new/m-d-1"] * 200}}
     found = weigh(read(tmp_path / "base"), results, newer, model="m")
     assert (found.decision.outcome, found.decision.missing) == ("inconclusive", ("new/d/1 (the candidate)",))

@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import jsonschema
 import pytest
+from gate_fakes import given
+from recorded import run_file
 from test_reporting import HOSTILE, results
 from test_unjudged import table
 from typer.testing import CliRunner
@@ -41,10 +43,9 @@ def made(tmp_path_factory):
     folder = place / "r"
     folder.mkdir()
     shown = record.Shown(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels")
-    gate = as_values(record.with_texts([found], None, shown))
-    written = {**results(), "gate": gate}
-    written["run"] = {**written["run"], "settings": {"seed": 3}}
-    jsonschema.validate(gate, schema_of(Gate), cls=jsonschema.Draft202012Validator)
+    gate = record.with_texts([found], None, shown)
+    written = run_file(given() | {"gate": gate, "run": {"settings": {"seed": 3}}})
+    jsonschema.validate(as_values(gate), schema_of(Gate), cls=jsonschema.Draft202012Validator)
     write_results(folder, written)
     write_answers(folder, found.searched, items, {before.case: DOCUMENTS})
     return folder

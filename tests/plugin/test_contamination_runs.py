@@ -6,19 +6,23 @@ The oracle was told the meanings of the embedded probes and of no fresh ones: as
 import html
 import json
 import types
+from dataclasses import asdict
 
 import jsonschema
 import pytest
+from recorded import schema
 from typer.testing import CliRunner
 
 from encheck import run
 from encheck.cli import app
 from encheck.engine.contamination import contamination_of
+from encheck.engine.measured import Described
 from encheck.engine.recorder import Recorder
 from encheck.gating.baseline import read, save
 from encheck.gating.contamination import CLEAR
 from encheck.gating.weighing import side_of
-from encheck.reporting.results import schema
+from encheck.run_file import Selection
+from encheck.system.typed_files import as_values
 
 DATA = ("probes", "probes:fresh=1")
 MODELS = ("bag-of-words", "oracle")
@@ -39,11 +43,14 @@ def recorded(found, *, data=None):
     """A recorder as it is at the end of such a run, or of one on some of the data."""
     recorder, raw = Recorder(), found.raw
     recorder.items = found.items
-    recorder.rows = {row["id"]: row for row in raw["checks"]}
-    recorder.claims = raw["claims"]
-    kept = [one for one in raw["data"] if data is None or one["name"] in data]
-    recorder.described = [{"models": raw["models"], "data": kept, "notes": [], "encoded": {}, "texts": {},
-                           "seconds": {"wait": 0, "encode": 0, "generate": 0}}]  # fmt: skip
+    recorder.rows = {row.id: row for row in raw.checks}
+    recorder.claims = raw.claims
+    kept = [one for one in raw.data if data is None or one.name in data]
+    recorder.described = [
+        Described(
+            raw.models, tuple(kept), (), Selection((), ()), dict.fromkeys(("wait", "encode", "generate"), 0), {}, {}
+        )
+    ]
     return recorder
 
 
@@ -58,44 +65,44 @@ def rows(monkeypatch):
 
 
 def test_who_knows_the_public_probes_alone_is_found_out(found):
-    (row,) = found.raw["contamination"]
-    assert (row["candidate"], row["older"]) == ("oracle", "bag-of-words")
-    assert (row["written"], row["fresh"]) == ("probes", "probes-fresh=1")
-    assert row["low"] > 0.3
-    assert row["value"] == pytest.approx(row["written_gain"] - row["fresh_gain"])
-    assert row["says"].endswith(CLEAR)
-    jsonschema.validate(found.raw, schema(), cls=jsonschema.Draft202012Validator)
+    (row,) = found.raw.contamination
+    assert (row.candidate, row.older) == ("oracle", "bag-of-words")
+    assert (row.written, row.fresh) == ("probes", "probes-fresh=1")
+    assert row.low > 0.3
+    assert row.value == pytest.approx(row.written_gain - row.fresh_gain)
+    assert row.says.endswith(CLEAR)
+    jsonschema.validate(as_values(found.raw), schema(), cls=jsonschema.Draft202012Validator)
 
 
 def test_terminal_summary_and_page_say_so(found, folder):
     from encheck.reporting.terminal import lines
 
-    (row,) = found.raw["contamination"]
-    assert any(line.startswith(row["says"]) and "decides nothing" in line for line in lines(found.raw))
-    assert row["says"] in (folder / "summary.md").read_text("utf-8")
-    assert html.escape(row["says"]) in (folder / "report.html").read_text("utf-8")
+    (row,) = found.raw.contamination
+    assert any(line.startswith(row.says) and "decides nothing" in line for line in lines(found.raw))
+    assert row.says in (folder / "summary.md").read_text("utf-8")
+    assert html.escape(row.says) in (folder / "report.html").read_text("utf-8")
 
 
 def test_a_comparison_has_the_row_on_page_and_in_json(found, folder, tmp_path):
     page, whole = tmp_path / "c.html", tmp_path / "c.json"
     outcome = CliRunner().invoke(app, ["compare", str(folder), "--out", str(page), "--json", str(whole)])
-    (row,) = found.raw["contamination"]
-    assert row["says"] in outcome.output
-    assert html.escape(row["says"]) in page.read_text("utf-8")
-    assert json.loads(whole.read_text("utf-8"))["contamination"] == [row]
+    (row,) = found.raw.contamination
+    assert row.says in outcome.output
+    assert html.escape(row.says) in page.read_text("utf-8")
+    assert json.loads(whole.read_text("utf-8"))["contamination"] == [asdict(row)]
 
 
 def test_a_gate_has_the_row_of_the_candidate_since_its_baseline(found, rows, tmp_path):
     older = side_of(found.raw, found.items, "bag-of-words")
     save(tmp_path / "old", found.raw, older.tables, model="bag-of-words")
     (row,) = rows(recorded(found), settings("oracle", replicates=("bag-of-words",)), [read(tmp_path / "old")])
-    assert (row["candidate"], row["older"]) == ("oracle", "old")
-    assert row["value"] == pytest.approx(found.raw["contamination"][0]["value"], abs=1e-6)
+    assert (row.candidate, row.older) == ("oracle", "old")
+    assert row.value == pytest.approx(found.raw.contamination[0].value, abs=1e-6)
 
 
 def test_one_model_or_one_data_set_or_a_seed_replicate_has_no_row(found, rows):
-    assert rows(recorded(found), settings(*MODELS)) == found.raw["contamination"]
-    assert rows(recorded(found), settings("oracle")) == []
-    assert rows(recorded(found), settings("oracle", replicates=("bag-of-words",))) == []
-    assert rows(recorded(found, data=["probes"]), settings(*MODELS)) == []
-    assert rows(recorded(found, data=["probes-fresh=1"]), settings(*MODELS)) == []
+    assert rows(recorded(found), settings(*MODELS)) == found.raw.contamination
+    assert rows(recorded(found), settings("oracle")) == ()
+    assert rows(recorded(found), settings("oracle", replicates=("bag-of-words",))) == ()
+    assert rows(recorded(found, data=["probes"]), settings(*MODELS)) == ()
+    assert rows(recorded(found, data=["probes-fresh=1"]), settings(*MODELS)) == ()

@@ -1,10 +1,12 @@
 """The first look: what it takes, when a run stops after it, and that going on finds what a run without it finds."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import jsonschema
 import numpy as np
 import pytest
+from recorded import run_file, schema
 
 from encheck.claims import claim_of
 from encheck.datasets.dataset import Dataset
@@ -18,7 +20,7 @@ from encheck.items.variants import Maker
 from encheck.options import Settings, refuse_wrong, without_quick
 from encheck.options.settings import OPTIONS
 from encheck.reporting.first_look import rest_lines
-from encheck.reporting.results import read_items, read_results, schema
+from encheck.reporting.results import read_items, read_results
 from encheck.running.bench import Bench
 from encheck.running.first_look import first_look, headlines
 from encheck.running.subject import Subject
@@ -27,6 +29,7 @@ from encheck.scoring.table import Table
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
+from encheck.system.typed_files import as_values
 from encheck.types import Group, Variant
 
 QUIET = Progress(quiet=True)
@@ -152,7 +155,7 @@ def test_what_no_look_can_measure_is_skipped_with_quick_unless_it_is_small(bench
     assert decide(bench(), search, "stop", locks=no_locks, progress=QUIET) == (None, Decision())
     monkeypatch.setattr(looking, "MOST_TEXTS", 20)
     look, decision = decide(bench(), search, "stop", locks=no_locks, progress=QUIET)
-    assert (look, decision.stops, decision.look["texts"], decision.rest["models"]) == (None, True, 0, [])
+    assert (look, decision.stops, decision.look.texts, decision.rest.models) == (None, True, 0, ())
     assert decide(bench(), search, "ask", locks=no_locks, progress=QUIET) == (None, Decision())
 
 
@@ -169,12 +172,12 @@ def test_what_no_look_can_measure_is_skipped_with_quick_unless_it_is_small(bench
 )
 def test_a_run_stops_where_the_rest_takes_long_or_costs_money(bench, requests, few, seconds, price, mode, why):
     look, decision = decide(bench(seconds, price), requests, mode, locks=no_locks, progress=QUIET)
-    (rest,) = decision.rest["models"]
+    (rest,) = decision.rest.models
     whole = look.of_texts - look.texts
-    assert (decision.stops, decision.rest["why"]) == (bool(why), why)
-    assert rest["texts"] == pytest.approx(whole, rel=0.1)
-    assert rest["seconds"] == pytest.approx(seconds * whole, rel=0.15)
-    assert rest["dollars"] == pytest.approx((price or 0) * rest["tokens"] / 1e6)
+    assert (decision.stops, decision.rest.why) == (bool(why), why)
+    assert rest.texts == pytest.approx(whole, rel=0.1)
+    assert rest.seconds == pytest.approx(seconds * whole, rel=0.15)
+    assert rest.dollars == pytest.approx((price or 0) * rest.tokens / 1e6)
 
 
 def test_the_rest_is_about_what_going_on_encodes(bench, requests, few):
@@ -182,7 +185,7 @@ def test_the_rest_is_about_what_going_on_encodes(bench, requests, few):
     _, decision = decide(one, requests, "stop", locks=no_locks, progress=QUIET)
     before = len(one.subjects["slow"].model.asked)
     one.prepare(requests, locks=no_locks, progress=QUIET)
-    assert decision.rest["models"][0]["texts"] == pytest.approx(len(one.subjects["slow"].model.asked) - before, rel=0.1)
+    assert decision.rest.models[0].texts == pytest.approx(len(one.subjects["slow"].model.asked) - before, rel=0.1)
 
 
 def test_workers_of_a_run_agree_on_what_the_first_of_them_decided(bench, requests, few, tmp_path):
@@ -230,15 +233,20 @@ def test_the_command_for_the_rest_is_the_one_that_was_typed():
 
 
 def test_what_is_left_is_said_with_time_tokens_and_price():
-    one = {"model": "far", "texts": 22_000, "tokens": 310_000, "is_counted": False, "dollars": None, "seconds": 400.0}
-    told = list(rest_lines({"run": {"rest": {"why": "--quick", "models": [one], "command": "encheck run --full"}}}))
+    one = {"model": "far", "texts": 22_000, "characters": 1e6, "tokens": 310_000, "is_counted": False, "price": None,
+           "dollars": None, "seconds": 400.0}  # fmt: skip
+
+    def lines(why, **more):
+        rest = {"why": why, "models": [one | more], "command": "encheck run --full"}
+        return list(rest_lines(run_file({"run": {"rest": rest}, "checks": []})))
+
+    told = lines("--quick")
     assert told[0] == "Stopped after the first look: --quick."
     assert told[1].endswith(
         "22,000 texts, 310,000 tokens of 4 characters; 7 min; price unknown: models.yaml gives none"
     )
     assert told[-1] == "encheck run --full"
-    paid, free = (list(rest_lines({"run": {"rest": {"why": "", "models": [one | more]}}}))[-1]
-                  for more in ({"dollars": 0.0062, "is_counted": True}, {"dollars": 0.0, "seconds": None}))  # fmt: skip
+    paid, free = lines("", dollars=0.0062, is_counted=True)[1], lines("", dollars=0.0, seconds=None)[1]
     assert paid.endswith("310,000 tokens; 7 min; $0.01")
     assert free.endswith("time unknown")
 
@@ -285,9 +293,7 @@ def test_a_run_that_looks_first_finds_what_one_without_a_look_finds(run):
     assert "first look, from" in first.told[0]
     assert {line.split()[0] for line in first.told[2:]} == {"antonym", "number"}
     assert plain.told == []
-    for both in (first, plain):
-        both.results.pop("run")
-    assert first.results == plain.results
+    assert replace(first.results, run=plain.results.run) == plain.results
     assert str(first.items) == str(plain.items)  # NaN among them
 
 
@@ -295,15 +301,15 @@ def test_a_run_that_stops_measures_the_look_alone_and_says_so_everywhere(run, mo
     monkeypatch.setattr("sys.argv", ["/bin/encheck", "run", "--model=x", "--quick"])
     quick = run("--encheck-quick", "-m", "antonym or number or contract")
     results = quick.results
-    jsonschema.validate(results, schema())
-    look, rows = results["first_look"], results["checks"]
-    assert 200 < look["texts"] <= 300 < look["of_texts"]
-    assert results["run"]["encoded"]["bag-of-words"] <= look["texts"] + 2  # the pair that models are tried out on
-    skipped = {row["reason"] for row in rows if row["verdict"] == "skipped" and row["property"] == "contract"}
+    jsonschema.validate(as_values(results), schema())
+    look, rows = results.first_look, results.checks
+    assert 200 < look.texts <= 300 < look.of_texts
+    assert results.run.encoded["bag-of-words"] <= look.texts + 2  # the pair that models are tried out on
+    skipped = {row.reason for row in rows if row.verdict == "skipped" and row.property == "contract"}
     assert skipped == {"not measured in a first look"}
-    assert {row["property"] for row in rows if row["value"] is not None} == {"antonym", "number"}
+    assert {row.property for row in rows if row.value is not None} == {"antonym", "number"}
     for text in (quick.page, quick.summary, "\n".join(quick.said)):
-        assert f"First look, from {look['texts']} of about" in text
+        assert f"First look, from {look.texts} of about" in text
     assert quick.said[-2].startswith("The rest for bag-of-words: about ")
-    assert quick.said[-1] == results["run"]["rest"]["command"] == "encheck run --model=x --full"
+    assert quick.said[-1] == results.run.rest.command == "encheck run --model=x --full"
     assert quick.ret in (0, 1)

@@ -10,17 +10,17 @@ import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 from gate_fakes import gate_against
 from gated import or_gate
+from recorded import run_file, schema
 
 from encheck.engine.checks import packaged_checks
 from encheck.engine.gate import _weighed
-from encheck.gating.gate import gate_of
 from encheck.options import Settings
 from encheck.reporting.comment import comment
 from encheck.reporting.gate.overview import explanations, overview
 from encheck.reporting.gate.record import verdict
 from encheck.reporting.gate.words import explained
 from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render
-from encheck.reporting.results import schema
+from encheck.reporting.results import read_results
 
 LUCKY = '''
 import zlib
@@ -130,7 +130,7 @@ def test_a_part_of_the_checks_never_passes_though_its_baseline_is_of_the_same_pa
     )
     page = html.unescape((folder / "gate.html").read_text("utf-8"))
     summary = (folder / "summary.md").read_text("utf-8")
-    for said in (outcome.stdout.str(), page, summary, comment(found)):
+    for said in (outcome.stdout.str(), page, summary, comment(read_results(folder))):
         assert "artial" in said
         assert "Yes" not in said
         assert "may replace" not in said
@@ -321,11 +321,7 @@ def test_the_exit_code_is_that_of_the_worst_outcome(outcomes, counts_as, expecte
 
 
 def test_the_summary_stays_below_what_code_hosts_take():
-    results = {
-        "models": [], "data": [], "checks": [],
-        "run": {"notes": ["x" * 100 for _ in range(20_000)], "properties": {}},
-    }  # fmt: skip
-    text = render(results)
+    text = render(run_file({"models": [], "checks": [], "run": {"notes": ["x" * 100 for _ in range(20_000)]}}))
     assert len(text.encode()) < MAX_SUMMARY_BYTES + 100
     assert text.endswith("The rest is in report.html.\n")
 
@@ -374,7 +370,7 @@ def test_the_page_says_what_the_gate_says_first_and_in_full(run, loud, tmp_path)
     folder = tmp_path / "r"
     asked = ["--encheck-inconclusive=pass", f"--encheck-report-dir={folder}"]
     assert run("oracle", f"--encheck-baseline={loud}", *asked).ret == 10
-    (against,) = gate_of(json.loads((folder / "results.json").read_text("utf-8"))).against
+    (against,) = read_results(folder).gate.against
     page = html.unescape((folder / "report.html").read_text("utf-8"))
     assert "Not decided: the gate says INCONCLUSIVE" in page.partition("decide nothing")[0]
     shown = [*against.reported_only, *against.reported_only.values(), *explanations(overview(against))]

@@ -12,8 +12,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pyarrow.parquet
 import pytest
-
-from encheck.reporting.results import schema
+from recorded import schema
 
 SHORTENED = "sentence_is_nearer_to_its_paraphrase_before_it_goes_on"  # of its chains, short ones have a larger chance
 NO_QUERIES = {  # the probes have sentences alone
@@ -52,7 +51,9 @@ SOUND = {  # what a model without any meaning can still do right
 }
 OWN_CHECK = """
     import pytest
-    from encheck import claim
+    from recorded import schema
+from recorded import schema
+from encheck import claim
     from encheck.generators.antonym import antonym
     from encheck.items import edited
     from encheck.metrics import mean_similarity

@@ -11,13 +11,13 @@ import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 from gated import or_gate
+from recorded import schema
 
-from encheck.gating.gate import gate_of
 from encheck.gating.judgements import keep, read
 from encheck.judging.judging import opened, verdict
 from encheck.reporting.answers import disagreements
 from encheck.reporting.gate.words import headline
-from encheck.reporting.results import schema
+from encheck.reporting.results import read_results
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = "bag: {adapter: encheck.encoders.fake:BagOfWords}\n"
@@ -151,7 +151,7 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     said = verdict(judging, judged)
     found = json.loads((again / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
-    against = gate_of(found).against[0]
+    against = read_results(again).gate.against[0]
     assert said.against[0].reasons == against.reasons
     favoured = f"{judged.old} of {judged.old} decisive answers favour base"
     shown = [f"GATE (partial: retrieval): BLOCKED. {favoured}; {judged.here}"]

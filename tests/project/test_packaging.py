@@ -32,7 +32,7 @@ def test_the_wheel_holds_code_checks_generators_and_data_and_nothing_else(instal
     wanted = {
         "encheck/plugin/__init__.py", "encheck/py.typed", "encheck/models.yaml", "encheck/run.ini",
         "encheck/checks/test_antonym.py", "encheck/generators/jumble.py", "encheck/datasets/probes.jsonl",
-        "encheck/datasets/probes.schema.json", "encheck/reporting/results.schema.json",
+        "encheck/datasets/probes.schema.json",
         "encheck/reporting/html/report.html", "encheck/reporting/html/report.css",
         "encheck/gating/shipped/sbert/items.parquet", "encheck/gating/shipped/bigrams/items.parquet",
     }  # fmt: skip

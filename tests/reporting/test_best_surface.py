@@ -8,6 +8,7 @@ import pytest
 from encheck.engine.recorder import as_row
 from encheck.metrics.pairs import GRID, margin_rate, mean_margin
 from encheck.reporting import view
+from encheck.run_file import SurfaceFigure
 from encheck.scoring.scores import MarginScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import CheckResult, Estimate
@@ -44,8 +45,8 @@ LOWEST = 0.025 ** (1 / (40 * (1.96 / 2.0227) ** 2))
 def test_the_curve_of_word_overlap_stands_in_the_results():
     scores = margins(0.9, 0.4, jaccard=margins(0.2, 0.4), bigrams=replace(margins(0.4, 0.2), has_curve=False))
     row = as_row(CheckResult("id", "check", "property", "1", "m", "d", margin_rate(scores), "pass"))
-    assert row["surface"]["bigrams"] == {"value": 1, "low": pytest.approx(LOWEST, abs=1e-3), "high": 1}
-    assert [p["value"] for p in view.surface_curve(row)] == [(1 - np.sign(e + 0.2)) / 2 for e in GRID.round(2)]
+    assert row.surface["bigrams"] == SurfaceFigure(1, pytest.approx(LOWEST, abs=1e-3), 1)
+    assert [p.value for p in view.surface_curve(row)] == [(1 - np.sign(e + 0.2)) / 2 for e in GRID.round(2)]
 
 
 def test_mean_margins_stand_beside_word_overlap_alone():

@@ -5,6 +5,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from recorded import run_file
 from typer.testing import CliRunner
 
 from encheck.cli import app
@@ -15,7 +16,7 @@ from encheck.reporting.profile import Line, facts, profile, weakest_first
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.terminal import lines
 
-ENTRY = {"says": "", "title": "", "why": "", "family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
+ENTRY = {"family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
 LINE = Line("roles", "order", "a", "a/m-probes-1", 0.6, 0.55, 0.65, 100, 0.5, 0.5, "jaccard")
 
 
@@ -26,20 +27,21 @@ def row(check, tested, value, *, low=None, high=None, surface=0.5):
     return found | ends | lines | {"data": "probes", "value": value, "n": 100, "surface": {"bow": {"value": surface}}}
 
 
-def results(*checks, model="m"):
+def results(*checks, model="m", **more):
     claims = {name: {**ENTRY, "property": tested, **said} for name, tested, said, _ in checks}
     run = {"started": "2026-01-02T03:04:05", "versions": {"encheck": "1.0"}}
     data = [{"name": "probes", "version": "3", "seed": 0}]
     rows = [{**row(name, tested, **figures), "model": model} for name, tested, _, figures in checks]
-    return {"run": run, "models": [{"label": model}], "data": data, "claims": claims, "checks": rows}
+    return run_file({"run": run, "models": [{"label": model}], "data": data, "claims": claims, "checks": rows, **more})
 
 
 def test_the_headline_of_a_property_stands_for_it_and_others_where_it_was_not_measured():
     of_two = [("a", "roles", {}, {"value": 0.9}), ("b", "roles", {"headline": True}, {"value": 0.6})]
     (line,) = profile(results(*of_two), model="m", data="probes")
     assert (line.check, line.value, line.chance, line.surface_of) == ("b", 0.6, 0.5, "bow")
-    unmeasured = results(of_two[0], ("b", "roles", {"headline": True}, {"value": 0.6}))
-    unmeasured["checks"][1] |= {"value": None, "low": None, "high": None}
+    unmeasured = results(*of_two)
+    nothing = replace(unmeasured.checks[1], value=None, low=None, high=None)
+    unmeasured = replace(unmeasured, checks=(unmeasured.checks[0], nothing))
     assert [one.check for one in profile(unmeasured, model="m", data="probes")] == ["a"]
 
 
@@ -125,10 +127,11 @@ def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type
 
 def test_a_profile_is_paired_with_the_reference_and_shows_what_is_worse_first():
     names = ("a", "b")
-    found = results(*((name, f"property {name}", {"headline": True}, {"value": 0.7}) for name in names))
+    checks = [(name, f"property {name}", {"headline": True}, {"value": 0.7}) for name in names]
     change = {"kind": "rate", "n": 9, "clusters": 9, "before": 0.8, "now": 0.7, "low": -0.2, "high": 0.0}
     rows = [{**change, "row": f"{name}/probes", "change": -0.1, "certain": name == "b"} for name in names]
-    found["references"] = [{"model": "m", "against": "sbert", "role": "reference", "properties": rows}]
+    reference = {"model": "m", "against": "sbert", "role": "reference", "same_weights": False, "properties": rows}
+    found = results(*checks, references=[reference])
     ordered = weakest_first(profile(found, model="m", data="probes"))
     assert [(one.name, one.against.said) for one in ordered] == [("property b", "worse"), ("property a", "cannot tell")]
 

@@ -2,17 +2,19 @@
 
 import pytest
 from gate_fakes import gate_against, gate_of_one
+from recorded import run_file
 
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ThresholdShift
 from encheck.gating.types import PartialGate
 from encheck.reporting.decided import decided
-from encheck.system.typed_files import as_values
+
+WHOLE = {"pairs": 10, "clusters": 10, "labels": {}, "shards": 1, "skipped": 0, "engine": {"kind": "local"}}
 
 
 def answers(settings=None, **gate):
-    found = {"run": {"settings": settings or {}}, "checks": []}
-    return [(one.question, one.answer, one.command) for one in decided(found | gate)]
+    found = run_file({"run": {"settings": settings or {}}, "checks": []} | gate)
+    return [(one.question, one.answer, one.command) for one in decided(found)]
 
 
 @pytest.mark.parametrize(
@@ -45,27 +47,27 @@ def test_the_gate_has_the_options_that_the_model_and_the_figures_need(models, co
 
 def test_what_cannot_be_typed_is_said_how_else_to_gate():
     found = {"run": {"settings": {"models": ["object:mine"], "data": ["probes"]}}, "checks": []}
-    assert decided(found)[0].more == ("Call encheck.gate(new, old) with the model and the one in use.",)
+    assert decided(run_file(found))[0].more == ("Call encheck.gate(new, old) with the model and the one in use.",)
     found["run"]["settings"]["engine"] = "local"
-    assert "--sample=N" in decided(found)[0].more[0]
+    assert "--sample=N" in decided(run_file(found))[0].more[0]
 
 
 def test_after_a_run_that_measured_nothing_no_gate_is_named():
-    measured = {"ckpt": {"selected": 9, "items": 0}}
+    measured = {"ckpt": {"selected": 9, "measured": 0, "items": 0}}
     data = [{"name": "probes", "measured": measured}]
     assert answers({"models": ["./ckpt"]}, data=data) == [
         ("May it ship?", "This run cannot say: nothing was measured", "")
     ]
-    measured["other"] = {"selected": 9, "items": 5}
+    measured["other"] = {"selected": 9, "measured": 1, "items": 5}
     assert answers({"models": ["./ckpt", "other"]}, data=data)[0][2] == "encheck gate ./ckpt sbert"
 
 
 def test_a_gate_on_data_in_shards_takes_a_sample_of_one_file():
     found = {"run": {"settings": {"models": ["./ckpt"], "data": ["pairs:x.parquet"]}}, "checks": []}
-    found |= {"data": [{"name": "pairs", "whole": {"pairs": 10}}]}
-    assert decided(found)[0].command == "encheck gate ./ckpt sbert --data=pairs:x.parquet --sample=2000"
+    found |= {"data": [{"name": "pairs", "whole": WHOLE}]}
+    assert decided(run_file(found))[0].command == "encheck gate ./ckpt sbert --data=pairs:x.parquet --sample=2000"
     found["run"]["settings"]["engine"] = "ray"
-    (first,) = decided(found)
+    (first,) = decided(run_file(found))
     assert (first.command, "--sample=N" in first.more[0]) == ("", True)
 
 
@@ -81,7 +83,7 @@ def test_a_gate_on_data_in_shards_takes_a_sample_of_one_file():
 )
 def test_a_gate_answers_whether_the_model_may_ship(outcome, partial, said):
     gate = gate_of_one(gate_against(outcome=outcome, reasons=("a", "b", "c"), partial=partial))
-    ((question, answer, _),) = answers(gate=as_values(gate))
+    ((question, answer, _),) = answers(gate=gate)
     assert question == "May it ship?"
     assert answer.startswith(said)
 
@@ -89,7 +91,7 @@ def test_a_gate_answers_whether_the_model_may_ship(outcome, partial, said):
 def test_re_index_and_threshold_are_answered_where_the_gate_has_them():
     shift = ThresholdShift("mine", 0.7, 200, 50, 0.25, 0.2, 0.65)
     against = gate_against(outcome="pass", reindex=Reindex(True, "yes", "other weights"), thresholds=(shift,))
-    found = answers(gate=as_values(gate_of_one(against)))
+    found = answers(gate=gate_of_one(against))
     assert found[1:] == [
         ("Must I re-index?", "Yes (other weights)", ""),
         ("Does my threshold still fit?", shift.says, ""),

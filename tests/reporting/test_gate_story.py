@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from gate_fakes import gate_against, gate_of_one, gate_row, lost_example
+from recorded import run_file
 from test_reporting import results as results_of
 from test_reporting import row as checked
 
@@ -15,7 +16,6 @@ from encheck.reporting.gate.story import story
 from encheck.reporting.gate.terminal import lines
 from encheck.reporting.gate.words import headline, what_has_to_change
 from encheck.reporting.html.gate_page import render
-from encheck.system.typed_files import as_values
 
 QUERY = ChangedQuery("how do i pay", "Pay", "Return")
 SEARCH = UnjudgedSearch(
@@ -146,9 +146,13 @@ def test_a_part_of_the_checks_is_no_yes_and_is_gated_again_on_all_of_them():
     assert (again.says, again.command) == ("Gate the new model on all checks.", "encheck gate new old")
 
 
+def run_entry(**given):
+    return run_file({"run": given, "checks": []}).run
+
+
 def test_the_commands_are_what_was_typed_and_what_makes_the_next_baseline():
     settings = {"models": ["./new"], "model_args": [], "data": ["probes", "retrieval:my files"], "queries": "log.txt"}
-    found = commands({"command": "encheck gate ./new old -m 'number or roles'", "settings": settings})
+    found = commands(run_entry(command="encheck gate ./new old -m 'number or roles'", settings=settings))
     assert found.again == "encheck gate ./new old -m 'number or roles'"
     assert found.whole == "encheck gate ./new old"
     assert found.keep == (
@@ -159,14 +163,12 @@ def test_the_commands_are_what_was_typed_and_what_makes_the_next_baseline():
 
 def test_what_makes_the_next_baseline_has_the_arguments_and_options_of_the_candidate():
     settings = {"models": ["./new"], "model_args": ["new:output=461", "old:pooling=cls", "a=b c"], "data": ["probes"]}
-    found = commands(
-        {"command": "encheck gate ./new old", "settings": {**settings, "dtype": "bfloat16", "strict": True}}
-    )
+    found = commands(run_entry(settings={**settings, "dtype": "bfloat16", "strict": True}))
     assert found.keep == (
         "encheck run --model=./new --model-arg=output=461 --model-arg='a=b c' --dtype=bfloat16 "
         "--save-baseline=reports/baselines/new"
     )
-    assert commands({"settings": {**settings, "models": ["object:new"]}}).keep == ""
+    assert commands(run_entry(settings={**settings, "models": ["object:new"]})).keep == ""
 
 
 def test_rows_show_name_change_and_verdict_and_keep_statistics_one_level_down():
@@ -233,8 +235,7 @@ def opened(chromium, tmp_path):
     ]
     rows.append(gate_row("jumble/mine/3", part_of="word-order/mine", outcome="inconclusive", gates=False))
     gate = gate_of_one(gate_against(*rows, families=(FamilyRow("order", 2, -1.2, -2.0, passes=False),)))
-    found = results_of(checked()) | {"gate": as_values(gate)}
-    (tmp_path / "gate.html").write_text(render(found, gate), "utf-8")
+    (tmp_path / "gate.html").write_text(render(results_of(checked(), gate=gate), gate), "utf-8")
 
     def open_page(width, **options):
         page = chromium.new_page(viewport={"width": width, "height": 800}, **options)

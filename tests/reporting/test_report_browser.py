@@ -66,7 +66,7 @@ def text():
         FAILS: asdict(Declaration("antonym", "meaning changed")) | said,
         PASSES: asdict(Declaration("synonym", "meaning kept")) | said,
     }
-    found = results_of(row(reason=HOSTILE), passing) | {"claims": claims}
+    found = results_of(row(reason=HOSTILE), passing, claims=claims)
     return html.render(found, items(FAILS, 60) | items(PASSES, 60))
 
 
@@ -235,8 +235,7 @@ def test_several_models_have_a_line_each_and_nothing_scrolls_sideways(opened, wi
     rows = [row(id=f"{FAILS}/{name}-d-{level}/none", model=name, level=level, value=None, low=None, high=None, curve=[],
                 metric=None, verdict="skipped", reason="no chains") for name in names for level in "123"]  # fmt: skip
     rows += [row(id=f"{PASSES}/{name}-d-1/margin_rate", check=PASSES, model=name) for name in names]
-    found = results_of(*rows)
-    found["models"] = [found["models"][0] | {"label": name} for name in names]
+    found = results_of(*rows, models=[{"label": name} for name in names])
     page = opened(html.render(found, {}))
     page.set_viewport_size({"width": width, "height": 800})
     page.locator("#unfold").click()

@@ -6,15 +6,17 @@ import hashlib
 import json
 import os
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow.parquet
 import pytest
 from faults import Killed, steps
 from gate_fakes import gate_against, gate_of_one, gate_row
+from recorded import result, run_file
 
 from encheck.checks import test_antonym
 from encheck.claims import claim_of
@@ -33,7 +35,6 @@ from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial
-from encheck.system.typed_files import as_values
 from encheck.types import CheckResult, Declaration, Estimate, Lines
 
 CRITERIA = {
@@ -53,20 +54,14 @@ def row(**changes):
         "baseline": None, "excluded": {}, "surface": {"jaccard": {"value": 0.1, "low": 0.0, "high": 0.2, "curve": []}},
         "curve": [{"epsilon": e / 10, "value": 0.5, "low": 0.4, "high": 0.6, "count": 200} for e in range(-3, 4)],
     }  # fmt: skip
-    return base | changes
+    return result(base | changes)
 
 
-def results(*rows):
-    model = {"label": "m", "name": "m", "adapter": "a", "fingerprint": "f", "revision": None, "licence": "",
-             "prompt": None, "trained_on": [], "error": None}  # fmt: skip
-    data = {"name": "d", "licence": HOSTILE, "rows": 1, "pairs": 1, "groups": 1, "clusters": 1, "labels": {"1": 1},
-            "skipped": 0, "sample": None, "seed": 0, "fingerprint": "f", "calibration": {}}  # fmt: skip
-    run = {"id": "r", "started": "2026-01-01T00:00:00+00:00", "seconds": 1.0, "command": "encheck run",
-           "exit_status": 1, "versions": {"encheck": "0"}, "environment": {}, "settings": {},
-           "notes": [HOSTILE], "encode_seconds": 0.0,
-           "generate_seconds": 0.0, "encoded": {"m": 3},
+def results(*rows, models=({},), data=MappingProxyType({}), **more):
+    about = {"licence": HOSTILE, "labels": {"1": 1}, **data}
+    run = {"exit_status": 1, "notes": [HOSTILE], "encoded": {"m": 3},
            "properties": {"antonym": {"texts": 3, "encode_seconds": 0.1, "measure_seconds": 0.2}}}  # fmt: skip
-    return {"schema_version": 2, "run": run, "models": [model], "data": [data], "checks": list(rows)}
+    return run_file({"run": run, "models": list(models), "data": [about], "checks": rows, **more})
 
 
 def items(count=1):
@@ -186,8 +181,8 @@ def test_more_items_than_a_page_holds_are_cut_to_the_most_wrong_and_the_page_say
 @pytest.mark.parametrize(("epsilon", "lost"), [(0.0, 6), (0.3, 7)])
 def test_the_items_that_went_wrong_are_those_that_the_figure_does_not_count(epsilon, lost):
     """Six margins are 0 or less; the seventh is 0.1 raw, 0.2 on a scale of a half."""
-    found = results(row(params={"epsilon": epsilon}))
-    found["data"][0]["calibration"] = {"m": {"reference": 0.5, "identity": 1.0, "pairs": 9, "spread": 0.1}}
+    scale = {"reference": 0.5, "identity": 1.0, "pairs": 9, "spread": 0.1}
+    found = results(row(params={"epsilon": epsilon}), data={"calibration": {"m": scale}})
     case = packed_in(html.render(found, items(9)))["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
     assert case["wrong"] == [1] * lost + [0] * (9 - lost)
 
@@ -227,12 +222,11 @@ def test_a_check_shows_each_model_s_own_threshold_where_they_differ():
     lenient = row(id="antonym_is_farther_than_paraphrase/k-d-1/margin_rate_calibrated", model="k", value=0.77,
                   floor=0.01, aim=0.01, verdict="pass")  # fmt: skip
     assert "Held to: k: aim 0.01; m: aim 0.8." in html.render(_two_models(lenient), items())
-    assert "Held to: aim 0.8." in html.render(_two_models(lenient | {"floor": 0.8, "aim": 0.8}), items())
+    assert "Held to: aim 0.8." in html.render(_two_models(replace(lenient, floor=0.8, aim=0.8)), items())
 
 
 def _two_models(other):
-    found = results(row(), other)
-    return found | {"models": [*found["models"], found["models"][0] | {"label": other["model"]}]}
+    return results(row(), other, models=[{}, {"label": other.model}])
 
 
 def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why():
@@ -241,7 +235,7 @@ def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why(
         few, reasons=(HOSTILE,), families=(FamilyRow("order", 2, -1.254, -2.0, passes=False),),
         balanced=Balanced(0.75, 0.5), reported_only={"a/d-1": HOSTILE}, notes=("a note",),
     )  # fmt: skip
-    page = html.render(results(row()) | {"gate": as_values(gate_of_one(against))}, items())
+    page = html.render(results(row(), gate=gate_of_one(against)), items())
     assert "<li>order: -1.25, lower bound -2.00, 2 rows, open</li>" in page
     assert "0.750 before, - now (a blocked model has none)" in page
     assert "<li>a note</li>" in page
@@ -252,7 +246,7 @@ def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why(
 
 def test_what_a_check_says_of_itself_is_in_the_page():
     told = {"antonym_is_farther_than_paraphrase": {"says": "It says.", "title": "A title.", "why": "It matters."}}
-    page = html.render(results(row()) | {"claims": told}, items())
+    page = html.render(results(row(), claims=told), items())
     assert '<span class="title">It says.</span>' in page
     assert "<strong>Why it matters.</strong> It matters." in page
     assert "A title." in page
@@ -335,15 +329,15 @@ def test_a_figure_without_a_verdict_on_these_data_is_shown_and_does_not_count_in
         verdict=None, floor=None, aim=None, reason="words tell", metric="gap", params={"unjudged": "words tell"}
     )
     other = row(check="other", id="other/m-d-1/gap", metric="gap", verdict="pass")
-    found = results(shown, other) | {"claims": {shown["check"]: declared, "other": declared}}
+    found = results(shown, other, claims={shown.check: declared, "other": declared})
     assert view.judged(found) == [shown, other]
-    assert [cell["verdicts"] for cell in view.matrix(found)] == [{1: "pass"}]
+    assert [cell.verdicts for cell in view.matrix(found)] == [{1: "pass"}]
 
 
 def test_a_check_without_a_verdict_is_shown_with_its_reason():
     shown = row(verdict=None, floor=None, aim=None, reason="nonsense", metric="margin_rate")
     declared = {"says": "", "title": "", "why": "", "family": "order", "metric": "margin_rate", "unjudged": "nonsense"}
-    found = results(shown) | {"claims": {shown["check"]: declared}}
+    found = results(shown, claims={shown.check: declared})
     assert view.judged(found) == [shown]
     assert "shown (antonym): nonsense" in "\n".join(terminal.lines(found))
 
@@ -360,19 +354,19 @@ def test_a_check_without_a_verdict_is_shown_with_its_reason():
 )
 def test_an_encoder_passes_only_with_all_four_criteria(found, said):
     rows = [row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=v) for c, v in zip(CRITERIA, found, strict=False)]
-    assert view.matrix(results(*rows) | {"claims": CRITERIA})[0]["all"] == said
+    assert view.matrix(results(*rows, claims=CRITERIA))[0].all == said
 
 
 @pytest.mark.parametrize(("verdict", "said", "four"), [("pass", "pass", "passed"), (None, "shown", "shown")])
 def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict, said, four):
     """With a gate, rows have no verdict: what was measured is shown, what was not selected was not run."""
     run = [row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=verdict) for c in CRITERIA]
-    three = results(*run[:3]) | {"claims": CRITERIA}
+    three = results(*run[:3], claims=CRITERIA)
     page, text = html.render(three, {}), markdown.render(three)
     cells = page.partition('id="criteria"')[2].partition('<th scope="row">m</th><td>d</td>')[2].partition("</tr>")[0]
     assert re.findall(r">([^<]+)</td>", cells) == [said, said, said, "not run", "not all run"]
     assert f"| m | d | {said} | {said} | {said} | not run | not all run |" in text
-    assert view.matrix(results(*run) | {"claims": CRITERIA})[0]["all"] == four
+    assert view.matrix(results(*run, claims=CRITERIA))[0].all == four
 
 
 def test_controls_that_the_paper_does_not_have_count_for_no_criterion_and_stand_with_it():
@@ -382,17 +376,17 @@ def test_controls_that_the_paper_does_not_have_count_for_no_criterion_and_stand_
         row(id=f"{check}/m-d-1/x", check=check, property="antonym", verdict=verdict)
         for check, verdict in ((own, "pass"), ("antonym_is_farther_than_synonym_of_the_same_word", "fail"))
     ]
-    found = results(*rows, row(id="z/m-d-1/x", check="z", property="zero", verdict="pass"))
-    names = [r["check"] for r in rows]
-    found["claims"] = {name: asdict(claim_of(getattr(test_antonym, f"test_{name}")).declared) for name in names}
-    found["claims"]["z"] = asdict(Declaration(property="zero"))
-    assert view.matrix(found)[0]["verdicts"] == {3: "pass"}
-    assert [r["property"] for r in view.judged(found)] == ["antonym", "antonym", "zero"]
+    names = [r.check for r in rows]
+    claims = {name: asdict(claim_of(getattr(test_antonym, f"test_{name}")).declared) for name in names}
+    claims["z"] = asdict(Declaration(property="zero"))
+    found = results(*rows, row(id="z/m-d-1/x", check="z", property="zero", verdict="pass"), claims=claims)
+    assert view.matrix(found)[0].verdicts == {3: "pass"}
+    assert [r.property for r in view.judged(found)] == ["antonym", "antonym", "zero"]
 
 
 def test_a_criterion_that_was_measured_in_part_is_not_called_skipped():
     rows = [row(id=f"{v}/m-d-1/x", check="antonym", verdict=v) for v in ("skipped", None)]
-    assert view.matrix(results(*rows) | {"claims": CRITERIA})[0]["words"][3] == "shown"
+    assert view.matrix(results(*rows, claims=CRITERIA))[0].words[3] == "shown"
 
 
 def test_a_figure_without_a_value_is_a_dash():
@@ -426,18 +420,6 @@ def test_an_item_is_found_by_the_beginning_of_its_id(tmp_path):
     assert len(find_item(tmp_path, "d/0007")) == 1
     assert len(find_item(tmp_path, "d/000")) == 16
     assert find_item(tmp_path, "d/0007")[0]["source"] == HOSTILE
-
-
-def test_results_cannot_hold_what_json_cannot(tmp_path):
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        write_results(tmp_path, results(row(value=float("nan"))))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_schema_is_json():
-    from encheck.reporting.results import schema
-
-    assert json.dumps(schema())
 
 
 def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):

@@ -1,5 +1,6 @@
 """Rivals stand beside what they explain: in figures, verdicts, on the terminal and on the page."""
 
+from dataclasses import replace
 from importlib import resources
 
 import numpy as np
@@ -9,6 +10,7 @@ import encheck
 from encheck.metrics import adjusted_rate, interaction
 from encheck.metrics.adjusted import meaning
 from encheck.reporting import markdown, rivals, terminal
+from encheck.run_file import SurfaceFigure
 from encheck.scoring.scores import CrossedScores, Scale
 from encheck.scoring.triplets import MarginScores
 from encheck.statistics.bootstrap import Resampler
@@ -58,23 +60,23 @@ def ran(tmp_path_factory):
 
 def test_they_stand_beside_what_they_read(ran):
     raw, _ = ran
-    both = {row["property"]: row for row in raw["checks"] if row["metric"] == "both_directions_calibrated"}
-    assert {*POSITION} == {*RIVALS} & both["roles"]["surface"].keys()  # whose words deny nothing
-    assert {*RIVALS} <= both["negation"]["surface"].keys()
-    assert both["negation"]["surface"]["polarity"]["value"] > both["negation"]["value"]  # a bag of words is below it
+    both = {row.property: row for row in raw.checks if row.metric == "both_directions_calibrated"}
+    assert {*POSITION} == {*RIVALS} & both["roles"].surface.keys()  # whose words deny nothing
+    assert {*RIVALS} <= both["negation"].surface.keys()
+    assert both["negation"].surface["polarity"].value > both["negation"].value  # a bag of words is below it
     assert {*POLARITY, *POSITION} == {*RIVALS}
 
 
 def test_what_rewards_a_difference_does_not_stand_beside_a_share_of_margins(ran):
-    rows = [row for row in ran[0]["checks"] if row["property"] == "negation"]
-    without = {row["metric"]: {*RIVALS} - row["surface"].keys() for row in rows}
+    rows = [row for row in ran[0].checks if row.property == "negation"]
+    without = {row.metric: {*RIVALS} - row.surface.keys() for row in rows}
     assert without["margin_rate_calibrated"] == {"suffix-2-prefix"}
     assert without["adjusted_rate_calibrated"] == set()
 
 
 def test_terminal_page_and_summary_name_the_best(ran):
     raw, page = ran
-    said = [line for line in rivals.lines(raw["checks"]) if line.startswith("negation")]
+    said = [line for line in rivals.lines(raw.checks) if line.startswith("negation")]
     assert len(said) == 1
     assert READS_NOTHING in said[0]
     assert said[0] in page
@@ -84,6 +86,6 @@ def test_terminal_page_and_summary_name_the_best(ran):
 
 @pytest.mark.parametrize(("low", "rival", "count"), [(0.3, 0.3, 1), (0.3, 0.2, 0), (0.7, 0.3, 0)])
 def test_a_rival_is_named_above_chance_where_the_model_is_not_above_it(ran, low, rival, count):
-    row = next(row for row in ran[0]["checks"] if row["metric"] == "both_directions_calibrated")
-    beside = {name: {"value": 0.5, "low": at, "high": 0.6} for name, at in (("jaccard", 0.4), ("prefix", rival))}
-    assert len(list(rivals.lines([row | {"low": low, "surface": beside}]))) == count
+    row = next(row for row in ran[0].checks if row.metric == "both_directions_calibrated")
+    beside = {name: SurfaceFigure(0.5, at, 0.6) for name, at in (("jaccard", 0.4), ("prefix", rival))}
+    assert len(list(rivals.lines([replace(row, low=low, surface=beside)]))) == count

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gate_fakes import gate_against, gate_of_one, gate_row
+from recorded import run_file
 
 from encheck.ids import CaseId
 from encheck.reporting.story import LINES, MOST, mistake, percent, story
 from encheck.scoring.frame import Frame, Side
 from encheck.scoring.triplets import TRIPLET
-from encheck.system.typed_files import as_values
 
-RATE = {"says": "", "title": "", "why": "", "family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
+RATE = {"family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
 
 
 def row(check, value, low, high, **more):
@@ -24,11 +24,15 @@ def row(check, value, low, high, **more):
 
 def results(*rows, **more):
     claims = {one["check"]: {**RATE, "property": one["check"], "tells": f"an {one['check']}"} for one in rows}
-    return {"models": [{"label": "m"}], "data": [{"name": "d"}], "claims": claims, "checks": list(rows)} | more
+    return {"claims": claims, "checks": list(rows)} | more
+
+
+def told(found):
+    return story(run_file(found), {})
 
 
 def texts(found):
-    return [one.text for one in story(found, {})]
+    return [one.text for one in told(found)]
 
 
 def test_what_is_no_better_than_chance_is_said_with_its_figures():
@@ -77,9 +81,9 @@ def test_a_surface_scorer_that_does_better_is_a_rival():
 
 
 def test_a_reference_is_a_line_only_where_the_paired_difference_is_certain():
-    paired = {"row": "edit/d", "kind": "rate", "n": 200, "before": 0.9, "now": 0.7, "change": -0.2, "low": -0.3,
-              "high": -0.1, "certain": True}  # fmt: skip
-    beside = [{"model": "m", "against": "sbert", "role": "reference", "properties": [paired]}]
+    paired = {"row": "edit/d", "kind": "rate", "n": 200, "clusters": 200, "before": 0.9, "now": 0.7, "change": -0.2,
+              "low": -0.3, "high": -0.1, "certain": True}  # fmt: skip
+    beside = [{"model": "m", "against": "sbert", "role": "reference", "same_weights": False, "properties": [paired]}]
     found = results(row("edit", 0.7, 0.65, 0.75), references=beside)
     assert texts(found) == ["It is worse than sbert at telling an edit: right in 70% of 200 items, sbert in 90%."]
     paired["certain"] = False
@@ -88,9 +92,9 @@ def test_a_reference_is_a_line_only_where_the_paired_difference_is_certain():
 
 def test_what_a_gate_blocks_comes_first_with_what_it_means():
     lost = gate_row("edit/d", n=90, baseline=0.9, candidate=0.8, high=-0.05, means="It hurts.")
-    gate = as_values(gate_of_one(gate_against(lost, replace(lost, outcome="pass"))))
+    gate = gate_of_one(gate_against(lost, replace(lost, outcome="pass")))
     found = results(row("edit", 0.9, 0.85, 0.95), row("other", 0.1, 0.05, 0.15), gate=gate)
-    assert [one.line for one in story(found, {})] == ["baseline", "chance"]
+    assert [one.line for one in told(found)] == ["baseline", "chance"]
     assert texts(found)[0] == "It is worse at edit than old: 90% before, 80% now, on 90 items. It hurts."
 
 
@@ -100,7 +104,7 @@ def test_at_most_five_are_said_no_property_twice_and_one_strength_ends_them():
     found = results(*weak, *strong)
     for name in "xy":
         found["claims"][name]["headline"] = True
-    said = story(found, {})
+    said = told(found)
     assert [one.tested for one in said] == ["a", "b", "c", "d", "x"]
     assert len(said) == MOST
     assert {one.line for one in said} <= set(LINES)
@@ -109,7 +113,7 @@ def test_at_most_five_are_said_no_property_twice_and_one_strength_ends_them():
 def test_a_family_stands_there_twice_as_long_as_there_are_others():
     found = results(*(row(name, 0.1 + i / 100, 0.05, 0.15 + i / 100) for i, name in enumerate("abcd")))
     found["claims"]["d"]["family"] = "retrieval"
-    assert [one.tested for one in story(found, {})] == ["a", "b", "d", "c"]
+    assert [one.tested for one in told(found)] == ["a", "b", "d", "c"]
 
 
 def test_models_and_data_are_named_where_there_are_several():
@@ -129,7 +133,7 @@ def test_what_judges_nothing_or_is_no_share_of_items_is_not_said():
     for change in ({"unjudged": "nonsense"}, {"metric": "adjusted_rate_calibrated"}):
         changed = {"claims": {"edit": found["claims"]["edit"] | change},
                    "checks": [found["checks"][0] | {"metric": change.get("metric", RATE["metric"])}]}  # fmt: skip
-        assert story(found | changed, {}) == []
+        assert told(found | changed) == []
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 """`encheck export RUN --where`: the kinds of items that a run's models fail more often."""
 
-import json
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from recorded import run_file
 from test_reporting import results, row
 from typer.testing import CliRunner
 
@@ -66,12 +66,11 @@ def frame(rng, *, fails=0.9, usual=0.2, overlaps=False, count=240, model="m"):
 def run_of(folder, *frames, data="pairs:own.csv"):
     row = {"check": CHECK, "property": "antonym", "level": "1", "data": "own"}
     models = [one.case.model for one in frames]
-    results = {
-        "schema_version": 2, "run": {"notes": [], "settings": {"data": [data], "seed": 0}},
-        "models": [{"label": m} for m in models], "data": [],
+    found = {
+        "run": {"settings": {"data": [data], "seed": 0}}, "models": [{"label": m} for m in models], "data": [],
         "checks": [row | {"model": m, "id": f"{CHECK}/{m}-own-1/margin_rate"} for m in models],
     }  # fmt: skip
-    (folder / "results.json").write_text(json.dumps(results), "utf-8")
+    write_results(folder, run_file(found))
     write_items(folder, {str(one.case): one.to_columns() for one in frames})
     return folder
 

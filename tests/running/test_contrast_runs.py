@@ -1,7 +1,8 @@
 """Contrasts of queries and documents under a model: roles, both kinds of models, surface scorers, and the gate."""
 
 import pytest
-from gate_fakes import results
+from gate_fakes import given
+from recorded import run_file
 from test_search_runs import Picky, Prompted
 
 from encheck.claims import claim_of
@@ -119,18 +120,18 @@ def test_the_gate_weighs_both_queries_of_each_contrast(store):
 def _table(scores, items):
     columns = scores.frame(CASE, items.kept).to_columns()
     assert set(columns["source_role"]) == {"query"}
-    row = {"check": CASE.check, "model": "m", "data": "own", "level": "1", "property": "contrast"}
+    row = {"check": CASE.check, "data": "own", "property": "contrast"}
     claims = {CASE.check: {"family": "meaning changed", "metric": "both_directions", "gates": "directions_mean"}}
-    return tables_of({"checks": [row], "claims": claims}, {str(CASE): columns}, "m")[CASE.of_any_model]
+    return tables_of(run_file({"checks": [row], "claims": claims}), {str(CASE): columns}, "m")[CASE.of_any_model]
 
 
 def test_a_baseline_of_contrasts_is_read_back_though_nothing_calibrates_them(store, tmp_path):
     items, scores = measured(store, BagOfWords())
     kept = _table(scores, items)
-    about = results(check=CASE.check, tested="contrast")
+    about = given(check=CASE.check, tested="contrast")
     about["data"][0] |= {"name": "own", "calibration": {}}
     about["checks"][0]["data"] = "own"
-    save(tmp_path / "base", about, {kept.case: kept}, model="m")
+    save(tmp_path / "base", run_file(about), {kept.case: kept}, model="m")
     found = read(tmp_path / "base").cases[kept.case]
     assert found.unscaled
     assert found.facing(kept).items == kept.items

@@ -192,10 +192,9 @@ def test_items_travel_and_pair_by_their_texts(store):
     items, scores = measured(store, BagOfWords(), "MRPC")
     frame = frame_of(CASE, scores.frame(CASE, items.kept).to_columns())
     assert (frame.kind.name, set(frame.near.scores)) == ("classified", {1.0})
-    said = {"check": CASE.check, "model": "m", "data": "own", "level": "MRPC", "property": "downstream"}
-    table = scored_table(said, frame.to_columns(), the_claim().declared)
+    table = scored_table(CASE, "downstream", frame.to_columns(), the_claim().declared)
     other = measured(store, Constant(), "MRPC")[1].frame(CASE, items.kept)
-    assert table.texts == scored_table(said, other.to_columns(), the_claim().declared).texts
+    assert table.texts == scored_table(CASE, "downstream", other.to_columns(), the_claim().declared).texts
     assert gating(table) == (None, the_claim().declared.reported)
 
 

@@ -39,16 +39,16 @@ def duplicates(folder, *, query_id="q{}", change=lambda text: text):
 def searched(model, path, **options):
     """recall@1 of the model and of BM25, and the raw results."""
     raw = encheck.run(model, data=f"retrieval:{path}", checks="retrieval", **options).raw
-    row = next(r for r in raw["checks"] if r["metric"] == "document_recall_at_1")
-    return row["value"], row["surface"]["bm25"]["value"] if row["surface"] else None, raw
+    row = next(r for r in raw.checks if r.metric == "document_recall_at_1")
+    return row.value, row.surface["bm25"].value if row.surface else None, raw
 
 
 @pytest.mark.parametrize("model", ["bag-of-words", "jaccard"])
 def test_a_query_does_not_find_itself(tmp_path, model):
     recall, of_bm25, raw = searched(model, duplicates(tmp_path / "data"), report_dir=tmp_path / "report")
     assert (recall, of_bm25) == (1.0, 1.0)
-    assert raw["data"][0]["own_documents"] == COUNT
-    assert any(SAID in note for note in raw["run"]["notes"])
+    assert raw.data[0].own_documents == COUNT
+    assert any(SAID in note for note in raw.run.notes)
     assert SAID in (tmp_path / "report" / "report.html").read_text("utf-8")
 
 

@@ -60,8 +60,8 @@ def test_each_property_of_a_file_is_a_row_with_rivals_and_an_interval_and_no_sea
     hedging = rows["hedging"]
     assert hedging.check == CHECK
     assert 0 <= hedging.low <= hedging.value <= hedging.high <= 1
-    raw = next(row for row in found.raw["checks"] if row["check"] == CHECK and row["verdict"] is None)
-    assert {"jaccard", "edit-distance", "bigrams", "tf-idf"} <= {*raw["surface"]}
+    raw = next(row for row in found.raw.checks if row.check == CHECK and row.verdict is None)
+    assert {"jaccard", "edit-distance", "bigrams", "tf-idf"} <= {*raw.surface}
     assert "a threshold of yours" in hedging.reason
     measured = {row.property for row in found.rows if row.value is not None}
     assert measured == {"hedging", "certainty", "contract"}  # all triplets share a word, so nothing is apart

@@ -75,6 +75,6 @@ def test_its_scores_come_from_the_store_and_it_is_never_loaded(tmp_path, monkeyp
     mine, theirs = there.scores("demo", items), other.scores("m", "demo", items)
     np.testing.assert_allclose(mine.values, theirs.values)
     assert mine.scale == theirs.scale
-    assert there.described(["demo"])["calibration"]["demo"]["reference"] == theirs.scale.reference
+    assert there.measured(["demo"]).scales["demo"].reference == theirs.scale.reference
     assert there.weights == absent.weights is not None
     store.close()

@@ -1,16 +1,17 @@
 """How often generated items are right stands beside the rates on them, and no aim lies above it."""
 
 import json
-from importlib import resources
+from dataclasses import asdict
 
 import jsonschema
 import pytest
+from recorded import run_file, schema
 
 import encheck
 from encheck.generators.entity import ENTITY
 from encheck.generators.phenomenon import generators, phenomena, validity_of
 from encheck.reporting import terminal
-from encheck.types import Estimate, Lines, Validity
+from encheck.types import Estimate, Validity
 from encheck.verdict import Terms, rule
 
 TEXTS = (
@@ -42,14 +43,13 @@ def ran(tmp_path_factory):
 
 def test_a_run_with_what_is_on_trial_says_how_often_it_is_right(ran):
     folder, found = ran
-    schema = resources.files("encheck.reporting").joinpath("results.schema.json").read_text("utf-8")
-    jsonschema.validate(json.loads(folder.joinpath("results.json").read_text("utf-8")), json.loads(schema))
-    rows = {row["check"]: row for row in found.raw["checks"] if row["aim"] is not None}
+    jsonschema.validate(json.loads(folder.joinpath("results.json").read_text("utf-8")), schema())
+    rows = {row.check: row for row in found.raw.checks if row.aim is not None}
     changed = rows["other_number_is_farther_than_edit_that_keeps_the_meaning"]
     control = rows["other_statement_is_farther_than_edit_that_keeps_the_number"]
-    assert changed["validity"] == {"generator": "number", "right": 252, "read": 260}
-    assert control["validity"] == {"generator": "number_control", "right": 105, "read": 106}
-    assert (changed["aim"], control["aim"]) == (0.8, 0.8)
+    assert changed.validity == Validity("number", 252, 260)
+    assert control.validity == Validity("number_control", 105, 106)
+    assert (changed.aim, control.aim) == (0.8, 0.8)
     said = (
         "other numbers: made of 5 of 7 sentences (texts); blind readers found 96.9% [94.0, 98.4] of 260 right, "
         "a ceiling for rates"
@@ -61,7 +61,7 @@ def test_a_run_with_what_is_on_trial_says_how_often_it_is_right(ran):
 
 def test_what_was_written_by_hand_has_no_ceiling(some_probes):
     found = encheck.run("bag-of-words", data=some_probes, checks="number")
-    assert not [row for row in found.raw["checks"] if "validity" in row]
+    assert not [row for row in found.raw.checks if row.validity]
 
 
 ESTIMATE = Estimate("margin_rate", 0.7, 0.65, 0.75, n=400, clusters=400)
@@ -84,20 +84,18 @@ def test_no_aim_lies_above_what_is_right_nor_below_the_floor(floor):
 
 def test_items_that_are_right_less_often_than_the_floor_are_not_judged(ran):
     _, found = ran
-    rows = {row["check"]: row for row in found.raw["checks"] if row["aim"] is not None}
+    rows = {row.check: row for row in found.raw.checks if row.aim is not None}
     control = rows["other_statement_is_farther_than_edit_that_keeps_the_entity"]
-    assert control["verdict"] == "inconclusive"
-    assert control["reason"] == "not judged: blind readers found 45.9% of 74 such items right, below the floor of 0.5"
-    assert (control["floor"], control["aim"]) == (0.5, 0.8)
+    assert control.verdict == "inconclusive"
+    assert control.reason == "not judged: blind readers found 45.9% of 74 such items right, below the floor of 0.5"
+    assert (control.floor, control.aim) == (0.5, 0.8)
 
 
 def test_a_generator_that_nobody_read_is_said_to_be_so():
-    from encheck.reporting.validity import said
-
-    nobody = {"generator": "typo", "right": 0, "read": 0}
-    rows = [{"validity": nobody, "data": "own", "excluded": excluded} for excluded in ({"a": 5, "b": 3}, {"a": 7})]
-    assert said([*rows, {"verdict": None}], [{"name": "own", "groups": 1_200}]) == [
-        "typo: made of 1,193 of 1,200 sentences (own); nobody has checked them yet, so the share that is right is "
-        "unknown"
-    ]
-    assert rule(ESTIMATE, Terms(declared=(None, 0.9), validity=Validity("typo", 0, 0))).lines == Lines(0.9)
+    unread = Validity("typo", 0, 0)
+    rows = [{"check": "c", "validity": asdict(unread), "excluded": one} for one in ({"a": 5, "b": 3}, {"a": 7})]
+    found = run_file({"checks": [*rows, {"check": "d"}], "data": [{"groups": 1_200}]})
+    told = " ".join(" ".join(terminal.lines(found)).split())
+    said = "made of 1,193 of 1,200 sentences (d); nobody has checked them yet, so the share that is right is unknown"
+    assert told.count(f"typo: {said}") == told.count("typo: ") == 1
+    assert rule(ESTIMATE, Terms(declared=(None, 0.9), validity=unread)).lines == Lines(0.9)

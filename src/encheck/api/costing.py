@@ -58,8 +58,8 @@ def compare_costs(
         selected = f"({checks}) or {SEARCH}" if checks and data else checks
         sets = [behaviour, *([data] if data else [])]
         ran = run(specs, data=sets, checks=selected, report_dir=scratch, **options)
-        if failed := [one for one in ran.raw["models"] if one["error"]]:
-            raise EncoderError(f"{failed[0]['label']}: {failed[0]['error']}")
+        if failed := [one for one in ran.raw.models if one.error]:
+            raise EncoderError(f"{failed[0].label}: {failed[0].error}")
         sides = read_models([Path(scratch)])
     seed = settings.seed
     if not data:

@@ -12,10 +12,10 @@ from encheck.comparing.matrix import Line, matrix
 from encheck.comparing.models import Model, read_models
 from encheck.comparing.runs import Difference, compare_sides
 from encheck.errors import UsageError
-from encheck.gating.baseline import case_of
-from encheck.gating.contamination import Contamination, contaminations
+from encheck.gating.contamination import contaminations
 from encheck.metrics import named
 from encheck.reporting.view import figure, sentence, surface
+from encheck.run_file import Contamination
 from encheck.types import Declaration
 
 
@@ -40,7 +40,7 @@ class Comparison:
     def surface_of(self, difference: Difference) -> str:
         """The best surface scorer on a case, with the same figure of it; a dash where none was measured."""
         for row in self.first.rows:
-            if case_of(row) == difference.case and row["metric"] in _names(difference.figure) and row["surface"]:
+            if row.case.of_any_model == difference.case and row.metric in _names(difference.figure) and row.surface:
                 return surface(row)
         return "-"
 
@@ -99,10 +99,10 @@ def epsilons_of(models: Sequence[Model]) -> dict[str, float]:
     found: dict[str, float] = {}
     for model in models:
         for row in model.rows:
-            if "epsilon" in row["params"]:
-                epsilon = float(row["params"]["epsilon"])
-                if found.setdefault(case_of(row), epsilon) != epsilon:
-                    several = f"--epsilon {found[case_of(row)]} and {epsilon}"
+            if "epsilon" in row.params:
+                epsilon = float(row.params["epsilon"])
+                if found.setdefault(row.case.of_any_model, epsilon) != epsilon:
+                    several = f"--epsilon {found[row.case.of_any_model]} and {epsilon}"
                     raise UsageError(f"the runs were made with {several}: compare runs with one --epsilon")
     return found
 
@@ -110,18 +110,18 @@ def epsilons_of(models: Sequence[Model]) -> dict[str, float]:
 def _whole(models: Sequence[Model]) -> list[list[str]]:
     """Check, level, data, figure, and each model's value with its interval, for checks judged by a whole set's."""
     rows = {
-        (case_of(row), row["metric"]): row
+        (row.case.of_any_model, row.metric or ""): row
         for model in models
         for row in model.rows
-        if _is_whole(model.declared[row["check"]]) and row["verdict"] is not None and row["value"] is not None
+        if _is_whole(model.declared[row.check]) and row.verdict is not None and row.value is not None
     }
     lines = []
     for (case, metric), row in rows.items():
         values = [
-            next((r for r in model.rows if case_of(r) == case and r["metric"] == metric), None) for model in models
+            next((r for r in model.rows if (r.case.of_any_model, r.metric) == (case, metric)), None) for model in models
         ]
-        shown = ["-" if r is None or r["value"] is None else figure(r) for r in values]
-        lines.append([sentence(row["check"]), row["level"], row["data"], metric, *shown])
+        shown = ["-" if r is None or r.value is None else figure(r) for r in values]
+        lines.append([sentence(row.check), row.level, row.data, metric, *shown])
     return lines
 
 

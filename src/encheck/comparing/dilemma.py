@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +21,13 @@ from encheck.gating.balance import (
     score_replicates,
     won,
 )
-from encheck.gating.baseline import case_of
 from encheck.metrics.downstream import task_accuracy
+from encheck.run_file import Result
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import interval
 from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
-Row = Mapping[str, Any]
 Key = tuple[str, str, str]  # data, case, and the fingerprint of the data: one name may stand for other data elsewhere
 BENCHMARKS = (  # the metric that a check is judged by, its family where that matters, the row's metric, in words
     ("spearman", "", "spearman_all", "Spearman with people's scores, all sets"),
@@ -121,7 +119,7 @@ def _downstream(models: Sequence[Model]) -> tuple[str, dict[str, Figure]]:
     shared = sorted(set.intersection(*(set(own) for own in rows.values()))) if rows else []
     if not shared:
         return "", {}
-    tasks = [str(next(iter(rows.values()))[key]["level"]) for key in shared]
+    tasks = [str(next(iter(rows.values()))[key].level) for key in shared]
     words = f"mean accuracy of {', '.join(tasks)}" if len(tasks) > 1 else f"accuracy of {tasks[0]}"
     return words, {name: _mean([_figure(own[key]) for key in shared]) for name, own in rows.items()}
 
@@ -135,20 +133,20 @@ def _mean(figures: Sequence[Figure]) -> Figure:
     return Figure(value, value - below, value + above)
 
 
-def _figures(model: Model, judged_by: str, family: str, metric: str) -> dict[Key, Row]:
+def _figures(model: Model, judged_by: str, family: str, metric: str) -> dict[Key, Result]:
     """The rows of a figure that have a value, of checks that are judged by this metric."""
     own = {
         name
         for name, declared in model.declared.items()
         if declared.metric == judged_by and declared.family in (family or declared.family,)
     }
-    rows = [r for r in model.rows if r["check"] in own and r["metric"] == metric and r["value"] is not None]
-    return {(r["data"], case_of(r), model.data[r["data"]]): r for r in rows}
+    rows = [r for r in model.rows if r.check in own and r.metric == metric and r.value is not None]
+    return {(r.data, r.case.of_any_model, model.data[r.data]): r for r in rows}
 
 
-def _figure(row: Row) -> Figure:
-    low, high = (row["value"] if row[end] is None else row[end] for end in ("low", "high"))
-    return Figure(row["value"], low, high)
+def _figure(row: Result) -> Figure:
+    assert row.value is not None
+    return Figure(row.value, *(row.value if end is None else end for end in (row.low, row.high)))
 
 
 def _behaviour(

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 from encheck.comparing.comparison import Comparison
-from encheck.reporting.contamination import as_dicts
 from encheck.reporting.results import write_named
 
 
@@ -24,6 +23,6 @@ def write_json(path: Path, found: Comparison) -> None:
         "matrix": matrix,
         "differences": differences,
         "dilemma": found.dilemma and asdict(found.dilemma) | {"correlation": found.dilemma.correlation},
-        "contamination": as_dicts(found.contamination),
+        "contamination": [asdict(one) for one in found.contamination],
     }
     write_named(path, json.dumps(whole, indent=1) + "\n")

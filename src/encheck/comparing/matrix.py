@@ -13,9 +13,9 @@ from typing import Any, Literal
 from encheck.claims import FAMILIES
 from encheck.comparing.models import Model
 from encheck.comparing.paired import Change, change
-from encheck.gating.baseline import case_of
 from encheck.metrics import mean_margin, mean_similarity, named
 from encheck.reporting.view import best_surface
+from encheck.run_file import Result
 from encheck.statistics.paired import holm
 
 Said = Literal["better", "worse", "cannot tell", "no evidence", "not compared"]
@@ -25,7 +25,6 @@ SIGNS: Mapping[Said, str] = {
 NO_EVIDENCE = "the figure rose, but the model is not shown to beat guessing, and damage raises such figures too"
 CERTAIN = 0.05  # of all cells together
 RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
-Raw = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +93,20 @@ def _said(one: Change, p: float) -> Said:
     return "better" if one.beats_chance else "no evidence"
 
 
-def _rows(models: Sequence[Model]) -> dict[tuple[str, str], Raw]:
+def _rows(models: Sequence[Model]) -> dict[tuple[str, str], Result]:
     """By (data, property) the row that stands for it: the reference's, else that of the first model that has one."""
-    found: dict[tuple[str, str], Raw] = {}
+    found: dict[tuple[str, str], Result] = {}
     for model in models:
         for key, row in model.headlines.items():
             found.setdefault(key, row)
     return found
 
 
-def change_of(row: Raw, first: Model, other: Model, epsilons: Mapping[str, float]) -> Change | None:
+def change_of(row: Result, first: Model, other: Model, epsilons: Mapping[str, float]) -> Change | None:
     """How a model differs from the first in a row's figure; None where it cannot be paired, or has no better side."""
-    if not has_better_side(row["metric"]):
+    if not has_better_side(row.metric or ""):
         return None
-    return change(row, first, other, epsilon=epsilons.get(case_of(row), 0.0))
+    return change(row, first, other, epsilon=epsilons.get(row.case.of_any_model, 0.0))
 
 
 def has_better_side(figure: str) -> bool:
@@ -119,28 +118,28 @@ def has_better_side(figure: str) -> bool:
 
 
 def _line(
-    row: Raw, models: Sequence[Model], changes: Mapping[Any, Change], said: Mapping[Any, Said], key: tuple[str, str]
+    row: Result, models: Sequence[Model], changes: Mapping[Any, Change], said: Mapping[Any, Said], key: tuple[str, str]
 ) -> Line:
-    declared = next(m.declared[row["check"]] for m in models if row["check"] in m.declared)
-    scorer, beside = best_surface(row) or ("", {"value": None})
+    declared = next(m.declared[row.check] for m in models if row.check in m.declared)
+    scorer, rival, _ = best_surface(row) or ("", None, None)
     cells = tuple(_cell(row, m, changes.get((key, m.name)), said.get((key, m.name), "not compared")) for m in models)
     return Line(
-        row["property"], declared.family, row["data"], row["check"], str(row["level"]), row["metric"], declared.source,
-        declared.chance, beside["value"], scorer, cells,
+        row.property, declared.family, row.data, row.check, row.level, row.metric or "", declared.source,
+        declared.chance, rival, scorer, cells,
     )  # fmt: skip
 
 
-def _cell(row: Raw, model: Model, change: Change | None, said: Said) -> Cell | None:
+def _cell(row: Result, model: Model, change: Change | None, said: Said) -> Cell | None:
     own = row_like(row, model.rows)
     if own is None:
         return None
-    return Cell(own["value"], own["low"], own["high"], own["n"], own["clusters"], said, change)
+    return Cell(*own.numbers, own.n, own.clusters, said, change)
 
 
-def row_like(row: Raw, rows: Sequence[Raw]) -> Raw | None:
+def row_like(row: Result, rows: Sequence[Result]) -> Result | None:
     """The row of the same check, data, level and figure; None where it has no value with an interval."""
-    own = next((r for r in rows if case_of(r) == case_of(row) and r["metric"] == row["metric"]), None)
-    return own if own and own["value"] is not None and own["low"] is not None else None
+    own = next((r for r in rows if r.case.of_any_model == row.case.of_any_model and r.metric == row.metric), None)
+    return own if own and own.value is not None and own.low is not None else None
 
 
 def tallies(lines: Sequence[Line], models: Sequence[Model]) -> Iterator[tuple[str, dict[Said, int]]]:

@@ -5,25 +5,24 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from encheck.comparing.runs import names_of
 from encheck.errors import UsageError, unknown
-from encheck.gating.declared import declarations
 from encheck.gating.weighing import Side, side_of
-from encheck.ids import CaseId
 from encheck.reporting.profile import headlines
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.view import Items, measured_in_shards
+from encheck.run_file import ModelEntry, Result, RunFile, listed
 from encheck.types import Declaration
 
 log = logging.getLogger("encheck")
 MAX_MODELS = 10
 OF_ONE_RUN = ("models", "model_args", "data", "queries")  # settings that change no figure of a case
 ROUNDING = 1e-6  # of figures that two machines compute
-Run = tuple[str, str, Mapping[str, Any], Items]  # the folder's name, a model's label, results and items
+Run = tuple[str, str, RunFile, Items]  # the folder's name, a model's label, results and items
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,12 @@ class Model:
     name: str
     label: str
     side: Side
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[Result]
     items: Items
     data: Mapping[str, str]
     editions: Mapping[str, str]
     declared: Mapping[str, Declaration]
-    headlines: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    headlines: Mapping[tuple[str, str], Result] = field(default_factory=dict)
     run: str = ""
     started: str = ""
     look: str = ""
@@ -58,7 +57,7 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
     found: list[Run] = []
     for folder in folders:
         results, items = read_run(folder)
-        found += [(folder.resolve().name, m["label"], results, items) for m in _as_named(results) if not m["error"]]
+        found += [(folder.resolve().name, m.label, results, items) for m in _as_named(results) if not m.error]
     found = _merged(found)
     if not 2 <= len(found) <= MAX_MODELS:
         raise UsageError(f"the runs hold {len(found)} different models; a comparison takes 2 to {MAX_MODELS}")
@@ -72,43 +71,48 @@ def _merged(found: Sequence[Run]) -> list[Run]:
     """The runs with those made one that are of one fingerprint, label and setting, and of no first look."""
     merged: dict[Any, Run] = {}
     for place, label, results, items in found:
-        (about,) = (m for m in results["models"] if m["label"] == label)
-        asked = {k: v for k, v in results["run"]["settings"].items() if k not in OF_ONE_RUN}
-        key = about["fingerprint"], label, json.dumps(asked, sort_keys=True), place if "first_look" in results else ""
-        cases = {str(CaseId.of(row)) for row in results["checks"] if row["model"] == label}
+        (about,) = (m for m in results.models if m.label == label)
+        asked = {k: v for k, v in results.run.settings.items() if k not in OF_ONE_RUN}
+        key = about.fingerprint, label, json.dumps(asked, sort_keys=True), place if results.first_look else ""
+        cases = {str(row.case) for row in results.checks if row.model == label}
         own = {case: columns for case, columns in items.items() if case in cases}
         merged[key] = _joined(merged[key], place, results, own) if key in merged else (place, label, results, items)
     return [*merged.values()]
 
 
-def _joined(first: Run, place: str, results: Mapping[str, Any], items: Items) -> Run:
+def _joined(first: Run, place: str, results: RunFile, items: Items) -> Run:
     """A run and another of the same model; UsageError where a figure of one is not the other's."""
     there, label, known, kept = first
-    data = {d["name"]: d for d in known["data"]}
-    rows = {row["id"]: row for row in known["checks"]}
-    same = [(data[d["name"]]["fingerprint"], d["fingerprint"], d["name"]) for d in results["data"] if d["name"] in data]
-    other = [one for one in same if one[0] != one[1]]
-    figures = [(rows[r["id"]]["value"], r["value"], r["id"]) for r in results["checks"] if r["id"] in rows]
-    other += [one for one in figures if one[0] != one[1] and (None in one or abs(one[0] - one[1]) > ROUNDING)]
+    data = {d.name: d for d in known.data}
+    rows = {row.id: row for row in known.checks}
+    same = [(data[d.name].fingerprint, d.fingerprint, d.name) for d in results.data if d.name in data]
+    other: list[tuple[object, object, str]] = [one for one in same if one[0] != one[1]]
+    for old, new in ((rows[row.id], row) for row in results.checks if row.id in rows):
+        is_same = old.value == new.value or (
+            old.value is not None and new.value is not None and abs(old.value - new.value) <= ROUNDING
+        )
+        other += [] if is_same else [(old.value, new.value, new.id)]
     if wrong := next(iter(other), None):
         raise UsageError(
             f"{there} and {place} are of one model, {label}, with one setting, but disagree on {wrong[2]}: {wrong[0]} "
             f"and {wrong[1]}. Remedy: run one of them again"
         )
-    rows |= {row["id"]: row for row in results["checks"] if row["model"] == label}
-    joined = {"data": [*({d["name"]: d for d in results["data"]} | data).values()], "checks": [*rows.values()],
-              "claims": results["claims"] | known["claims"]}  # fmt: skip
-    return there, label, {**known, **joined}, {**items, **kept}
+    rows |= {row.id: row for row in results.checks if row.model == label}
+    joined = replace(
+        known, data=tuple(({d.name: d for d in results.data} | data).values()), checks=tuple(rows.values()),
+        claims={**results.claims, **known.claims},
+    )  # fmt: skip
+    return there, label, joined, {**items, **kept}
 
 
-def _as_named(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _as_named(results: RunFile) -> list[ModelEntry]:
     """The models of a run in the order in which its command names them: the first is the reference."""
-    named = list(results["run"].get("settings", {}).get("models", ()))
+    named = listed(results.run.settings, "models")
     labels = [Path(one).name for one in named]
-    return sorted(results["models"], key=lambda m: labels.index(m["label"]) if m["label"] in labels else len(named))
+    return sorted(results.models, key=lambda m: labels.index(m.label) if m.label in labels else len(named))
 
 
-def read_run(folder: Path) -> tuple[Mapping[str, Any], Items]:
+def read_run(folder: Path) -> tuple[RunFile, Items]:
     """The results and items of a run; UsageError where there are none."""
     results, items = read_results(folder), read_items(folder)
     if not items:
@@ -116,25 +120,25 @@ def read_run(folder: Path) -> tuple[Mapping[str, Any], Items]:
     return results, items
 
 
-def model_of(name: str, label: str, results: Mapping[str, Any], items: Items, *, folder: str = "") -> Model:
+def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: str = "") -> Model:
     """One model of a run, called `name`; without what was measured in shards, whose items are a sample."""
     if sampled := measured_in_shards(results, items):
         said = "%s: %d cases were measured in shards and keep a sample of their items: they are not paired"
         log.warning(said, name, len(sampled))
         items = {case: columns for case, columns in items.items() if case not in sampled}
-    rows = [row for row in results["checks"] if row["model"] == label]
-    data = {d["name"]: d["fingerprint"] for d in results["data"]}
-    editions = {d["name"]: d.get("version", "") for d in results["data"]}
+    rows = [row for row in results.checks if row.model == label]
+    data = {d.name: d.fingerprint for d in results.data}
+    editions = {d.name: d.version for d in results.data}
     best = {(on, one): row for on in data for one, row in headlines(results, model=label, data=on).items()}
     return Model(
-        name, label, side_of(results, items, label), rows, items, data, editions, declarations(results), best, folder,
-        results["run"]["started"], _look(results),
+        name, label, side_of(results, items, label), rows, items, data, editions, results.declarations, best, folder,
+        results.run.started, _look(results),
     )  # fmt: skip
 
 
-def _look(results: Mapping[str, Any]) -> str:
-    if look := results.get("first_look"):
-        return f"a first look at {look['clusters']:,} of {look['of_clusters']:,} clusters"
+def _look(results: RunFile) -> str:
+    if look := results.first_look:
+        return f"a first look at {look.clusters:,} of {look.of_clusters:,} clusters"
     return ""
 
 

@@ -13,8 +13,8 @@ from encheck.comparing.flips import Flip
 from encheck.comparing.matrix import SIGNS, Line, has_better_side, tallies
 from encheck.comparing.models import Model
 from encheck.comparing.runs import Difference, flips_count
+from encheck.gating import contamination
 from encheck.metrics import named
-from encheck.reporting import contamination
 from encheck.reporting.html import page as html
 from encheck.reporting.html.payload import pack
 from encheck.reporting.text import pieces
@@ -70,7 +70,7 @@ def render(found: Comparison) -> str:
         counts=flips_count,
         whole=found.whole,
         looks=found.looks,
-        contamination=list(contamination.lines(contamination.as_dicts(found.contamination))),
+        contamination=list(contamination.lines(found.contamination)),
         clusters=MIN_CLUSTERS,
     )
 

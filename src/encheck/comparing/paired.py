@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.comparing.models import Model
 from encheck.comparing.runs import beats_chance, clusters_told, measured, metric_values, unchanged
-from encheck.gating.baseline import case_of
 from encheck.gating.endpoints import RANKS
 from encheck.gating.pairing import shared
-from encheck.ids import CaseId, ItemId
+from encheck.ids import ItemId
 from encheck.metrics import Metric, adjusted_rate, margin_rate, named
+from encheck.run_file import Result
 from encheck.scoring.differences import differences
 from encheck.scoring.table import Table
 from encheck.scoring.triplets import Triplet
@@ -48,15 +46,16 @@ class Change:
     beats_chance: bool = True
 
 
-def change(row: Mapping[str, Any], first: Model, other: Model, *, epsilon: float = 0.0) -> Change | None:
+def change(row: Result, first: Model, other: Model, *, epsilon: float = 0.0) -> Change | None:
     """How `other` differs from `first` in the figure of a row of results.json.
 
     Of an adjusted rate the differences of the items are weighed as the rate weighs the items: the weights come from the
     texts, so both models have the same. None where fewer than two items are shared, or no item has a part in it.
     """
-    case = case_of(row)
-    is_adjusted = named(row["metric"]).base == adjusted_rate.name
-    metric = margin_rate if is_adjusted else named(row["metric"])
+    case = row.case.of_any_model
+    metric = named(row.metric or "")
+    is_adjusted = metric.base == adjusted_rate.name
+    metric = margin_rate if is_adjusted else metric
     if metric.values is None or not all(case in model.side.tables for model in (first, other)):
         return None
     before, after = map(measured, shared(first.side.tables[case], other.side.tables[case]))
@@ -81,9 +80,9 @@ def _values(metric: Metric[...], table: Table, model: Model, epsilon: float) -> 
     return metric_values(metric, table, model.side.scales.get(table.data, RANKS), epsilon=epsilon)
 
 
-def _weights(table: Table, model: Model, row: Mapping[str, Any]) -> Floats:
+def _weights(table: Table, model: Model, row: Result) -> Floats:
     """The weights of the adjusted rate over these items; shape [n], NaN where none balance the surface."""
-    columns = model.items[str(CaseId(row["check"], model.label, row["data"], str(row["level"])))]
+    columns = model.items[str(replace(row.case, model=model.label))]
     at = {item: i for i, item in enumerate(columns["item"])}
     triplets = [
         Triplet(ItemId(item), columns["source"][at[item]], columns["near"][at[item]], columns["far"][at[item]], "")

@@ -11,16 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from encheck.errors import BaselineError, UsageError
 from encheck.gating.replicates import WHAT_IT_IS, checked, noise_between, paired_rows
 from encheck.gating.types import DEFAULT, Noise
 from encheck.gating.weighing import Side, side_of
-from encheck.ids import figure_name
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
+from encheck.run_file import ModelEntry, Result, RunFile
 
 ITS_OWN = ("vectors", "prompts used")  # what a report says of a model that differs between seeds, or between data
 
@@ -59,12 +58,12 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeed
     runs = [(folder, read_results(folder)) for folder in folders]
     _refuse_other_data(runs)
     for folder, results in runs:
-        models = {m["label"]: m["fingerprint"] for m in results["models"] if not m["error"]}
-        for row in results["checks"]:
-            decides = everything or row["aim"] is not None
-            if decides and row["value"] is not None and row["model"] in models:
-                found, place = values.setdefault(_key(row), {}), f"{row['model']} of {folder}"
-                _add(found, models[row["model"]], row["value"], place)
+        models = {m.label: m.fingerprint for m in results.models if not m.error}
+        for row in results.checks:
+            decides = everything or row.aim is not None
+            if decides and row.value is not None and row.model in models:
+                found, place = values.setdefault(_key(row), {}), f"{row.model} of {folder}"
+                _add(found, models[row.model], row.value, place)
     checkpoints = _checkpoints(runs)
     if len(checkpoints) < 2:
         raise UsageError(f"the runs hold {len(checkpoints)} model: give those of several seeds")
@@ -90,7 +89,7 @@ class _Checkpoint:
     side: Side
 
 
-def _checkpoints(runs: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[_Checkpoint]:
+def _checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
     """The models of the runs, each once; UsageError for a run without items."""
     found: dict[str, _Checkpoint] = {}
     for folder, results in runs:
@@ -100,21 +99,21 @@ def _checkpoints(runs: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[_Checkp
                 f"{folder} has no items.parquet: whether models differ only in the seed is tested item by item. Run "
                 "again"
             )
-        for model in results["models"]:
-            if not model["error"]:
-                side = side_of(results, items, model["label"])
-                known = found.get(model["fingerprint"])
+        for model in results.models:
+            if not model.error:
+                side = side_of(results, items, model.label)
+                known = found.get(model.fingerprint)
                 if known:
                     side = Side({**known.side.tables, **side.tables}, {**known.side.scales, **side.scales})
-                place = known.place if known else f"{model['label']} of {folder}"
-                found[model["fingerprint"]] = _Checkpoint(place, model.get("weights"), _design(model), side)
+                place = known.place if known else f"{model.label} of {folder}"
+                found[model.fingerprint] = _Checkpoint(place, model.weights, _design(model), side)
     return list(found.values())
 
 
-def _design(model: Mapping[str, Any]) -> dict[str, object]:
+def _design(model: ModelEntry) -> dict[str, object]:
     """What every seed of one training has in common, as far as results say it."""
-    how = {name: value for name, value in model.get("how", {}).items() if name not in ITS_OWN}
-    named = {name: model.get(name) for name in ("kind", "adapter", "dimension", "architecture", "prompt")}
+    how = {name: value for name, value in model.how.items() if name not in ITS_OWN}
+    named = {name: getattr(model, name) for name in ("kind", "adapter", "dimension", "architecture", "prompt")}
     return {"vectors or scores of pairs" if name == "kind" else name: value for name, value in (named | how).items()}
 
 
@@ -142,21 +141,21 @@ def _add(found: dict[str, tuple[float, str]], fingerprint: str, value: float, pl
     found[fingerprint] = value, place
 
 
-def _refuse_other_data(runs: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
+def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
     """UsageError if two runs call different data by one name."""
     known: dict[str, tuple[str, Path]] = {}
     for folder, results in runs:
-        for data in results["data"]:
-            fingerprint, first = known.setdefault(data["name"], (data["fingerprint"], folder))
-            if data["fingerprint"] != fingerprint:
+        for data in results.data:
+            fingerprint, first = known.setdefault(data.name, (data.fingerprint, folder))
+            if data.fingerprint != fingerprint:
                 raise UsageError(
-                    f"{data['name']} is one data set in {first} and another in {folder} (fingerprints {fingerprint} "
-                    f"and {data['fingerprint']}): give runs on the same file, sample and seed"
+                    f"{data.name} is one data set in {first} and another in {folder} (fingerprints {fingerprint} "
+                    f"and {data.fingerprint}): give runs on the same file, sample and seed"
                 )
 
 
-def _key(row: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    return row["check"], row["level"], row["data"], figure_name(row)
+def _key(row: Result) -> tuple[str, str, str, str]:
+    return row.check, row.level, row.data, row.figure
 
 
 def _spread(key: tuple[str, str, str, str], found: Sequence[float]) -> Spread:

@@ -8,8 +8,8 @@ from encheck.comparing.comparison import Comparison
 from encheck.comparing.dilemma import Dilemma
 from encheck.comparing.matrix import NO_EVIDENCE, Cell, Said, tallies
 from encheck.comparing.runs import Difference, flips_count
+from encheck.gating import contamination
 from encheck.metrics import named
-from encheck.reporting import contamination
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
 from encheck.statistics.figures import Figure
@@ -28,7 +28,7 @@ def lines(found: Comparison, *, everything: bool = False) -> Iterator[str]:
         yield from _checks(found)
     if found.dilemma:
         yield from _dilemma(found.dilemma)
-    yield from contamination.lines(contamination.as_dicts(found.contamination))
+    yield from contamination.lines(found.contamination)
     if found.whole and (everything or not found.matrix):
         yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
         heads = ("check", "level", "data", "figure", *(m.name for m in found.models))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from encheck.comparing.comparison import Comparison
 from encheck.comparing.models import Model
 from encheck.metrics import named
+from encheck.run_file import Result
 from encheck.system.cells import safe_cell
 
 PAIRED = ("difference", "difference_low", "difference_high", "compared")
@@ -32,17 +33,20 @@ def rows(found: Comparison) -> Iterator[dict[str, Any]]:
     }
     for model in found.models:
         for row in model.rows:
-            if row["value"] is not None:
-                cell = cells.get((model.name, row["data"], row["check"], str(row["level"]), row["metric"]))
+            if row.value is not None:
+                cell = cells.get((model.name, row.data, row.check, str(row.level), row.metric or ""))
                 yield _row(found, model, row) | dict(zip(PAIRED, _paired(cell), strict=True))
 
 
-def _row(found: Comparison, model: Model, row: Mapping[str, Any]) -> dict[str, Any]:
-    declared = model.declared[row["check"]]
-    own = {name: row[name] for name in ("data", "property", "check", "level", "value", "low", "high", "n", "clusters")}
-    chance = declared.chance if row["metric"] == declared.metric else _chance(row["metric"])
+def _row(found: Comparison, model: Model, row: Result) -> dict[str, Any]:
+    declared = model.declared[row.check]
+    own = {
+        name: getattr(row, name)
+        for name in ("data", "property", "check", "level", "value", "low", "high", "n", "clusters")
+    }
+    chance = declared.chance if row.metric == declared.metric else _chance(row.metric or "")
     names = {"model": model.name, "reference": found.first.name, "family": declared.family}
-    return names | own | {"figure": row["metric"], "chance": chance}
+    return names | own | {"figure": row.metric, "chance": chance}
 
 
 def _chance(metric: str) -> float | None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 from encheck.datasets.collection import Collection
 from encheck.ids import ItemId
@@ -18,11 +18,26 @@ from encheck.scoring.contrasts import Contrast
 from encheck.scoring.item import Items
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.triplets import Triplet
+from encheck.system.typed_files import Count
 from encheck.types import Group, content_hash
 
 REFERENCE_PAIRS = 2_000
 SENTENCES = 50_000  # that random pairs are drawn from
 TEXTS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Of data in shards: all pairs, on which checks of labelled pairs are measured, how many malformed rows were
+    skipped, and the engine, its kind and how many workers it has.
+    """
+
+    pairs: Count
+    clusters: Count
+    labels: Mapping[str, Count]
+    shards: Count
+    skipped: Count
+    engine: Mapping[str, int | str]
 
 
 class WholeData(ABC):
@@ -35,7 +50,7 @@ class WholeData(ABC):
     sentences: Sequence[tuple[str, str]]
 
     @abstractmethod
-    def described(self) -> dict[str, Any]:
+    def described(self) -> Whole:
         """What results.json says of them."""
 
     @abstractmethod

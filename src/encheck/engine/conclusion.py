@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from encheck.engine.contamination import contamination_of
 from encheck.engine.people import people, qrels_of
@@ -13,7 +12,7 @@ from encheck.engine.recorder import Conclusion, Recorder
 from encheck.engine.references import references_of
 from encheck.errors import BaselineError
 from encheck.gating import judgements
-from encheck.gating.baseline import Baseline, case_of, refuse_place, save
+from encheck.gating.baseline import Baseline, refuse_place, save
 from encheck.gating.index_space import OldIndex
 from encheck.gating.purpose import Purpose
 from encheck.gating.replicates import (
@@ -34,10 +33,10 @@ from encheck.gating.weighing import (
     side_of_baseline,
     weigh,
 )
-from encheck.ids import figure_name
 from encheck.options import Settings, described
 from encheck.reporting.gate import record
 from encheck.reporting.markdown import ENDED
+from encheck.run_file import BaselineFigure, Result, RunFile
 from encheck.running.labels import labels
 from encheck.running.subject import Subject
 
@@ -164,7 +163,7 @@ def _left_undone(options: GateOptions, status: int) -> Iterator[str]:
 
 def _weigh_all(
     recorder: Recorder,
-    results: Mapping[str, Any],
+    results: RunFile,
     model: str,
     replicates: Mapping[str, Side],
     *,
@@ -196,7 +195,11 @@ def _weigh_all(
 
 
 def _decided(
-    weighed: Sequence[Weighed], inconclusive: str | None, status: int, beside: Mapping[str, Any], shown: record.Shown
+    weighed: Sequence[Weighed],
+    inconclusive: str | None,
+    status: int,
+    beside: Mapping[str, BaselineFigure],
+    shown: record.Shown,
 ) -> Conclusion:
     """The conclusion of a gate; a check that failed fails the run, and so do data of which nothing was measured."""
     decided = record.with_texts(weighed, inconclusive, shown)
@@ -212,7 +215,7 @@ def _decided(
 
 def _weigh(
     baseline: Baseline,
-    results: Mapping[str, Any],
+    results: RunFile,
     recorder: Recorder,
     model: str,
     replicates: Mapping[str, Side],
@@ -255,11 +258,11 @@ def _noise_to_keep(
     return _noise(side, replicates, dimensions, model)
 
 
-def _dimensions(results: Mapping[str, Any]) -> dict[str, int | None]:
-    return {model["label"]: model.get("dimension") for model in results["models"]}
+def _dimensions(results: RunFile) -> dict[str, int | None]:
+    return {model.label: model.dimension for model in results.models}
 
 
-def _beside(rows: Mapping[str, Mapping[str, Any]], baseline: Baseline) -> dict[str, Any]:
+def _beside(rows: Mapping[str, Result], baseline: Baseline) -> dict[str, BaselineFigure]:
     """The baseline's figure beside each row's own."""
-    found = {key: baseline.figure(case_of(row), figure_name(row)) for key, row in rows.items()}
+    found = {key: baseline.figure(row.case.of_any_model, row.figure) for key, row in rows.items()}
     return {key: figure for key, figure in found.items() if figure}

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import Baseline
 from encheck.gating.contamination import contaminations, data_pairs
 from encheck.gating.weighing import Side, side_of, side_of_baseline
 from encheck.options import Settings, described
-from encheck.reporting.contamination import as_dicts
+from encheck.run_file import Contamination, RunFile
 from encheck.running.labels import labels
-
-Results = Mapping[str, Any]
 
 
 def contamination_of(
     recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
-) -> list[dict[str, Any]]:
+) -> tuple[Contamination, ...]:
     """The rows of the model since each baseline, else of each later model since the first, as results.json has them.
 
     None if the run was not on both sorts of probes. Seed replicates are no candidates.
     """
     results = recorder.results(settings=described(settings), end=Conclusion(0))
-    editions = {data["name"]: data.get("version", "") for data in results["data"]}
+    editions = {data.name: data.version for data in results.data}
     used = {name for pair in data_pairs(editions) for name in pair}
     if not used:
-        return []
-    results["checks"] = [row for row in results["checks"] if row["data"] in used]
-    return as_dicts(
+        return ()
+    results = replace(results, checks=tuple(row for row in results.checks if row.data in used))
+    return tuple(
         row
         for names, older, candidate in _pairs(recorder, results, settings, baselines)
         for row in contaminations(older, candidate, editions, names=names, seed=settings.seed)
@@ -37,7 +35,7 @@ def contamination_of(
 
 
 def _pairs(
-    recorder: Recorder, results: Results, settings: Settings, baselines: Sequence[Baseline]
+    recorder: Recorder, results: RunFile, settings: Settings, baselines: Sequence[Baseline]
 ) -> Iterator[tuple[tuple[str, str], Side, Side]]:
     """The names and the sides of each older model with its candidate."""
     first, *later = labels(settings.models)

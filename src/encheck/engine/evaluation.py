@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -15,6 +15,7 @@ from encheck.encoders.protocol import Model, Partial
 from encheck.encoders.weights import architecture_of, weights_of
 from encheck.engine.first_look import Decision, Mode, Shared, decide, look_of
 from encheck.engine.locks import Locks
+from encheck.engine.measured import Described
 from encheck.engine.shards import in_shards
 from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, scored_table
@@ -28,6 +29,7 @@ from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
+from encheck.run_file import DataEntry, ModelEntry, Selection
 from encheck.running.bench import Bench, Request
 from encheck.running.case import Case
 from encheck.running.first_look import Look
@@ -46,12 +48,12 @@ from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
 from encheck.scoring.answers import Answers
 from encheck.scoring.documents import SearchingQuery
+from encheck.scoring.frame import Columns
 from encheck.scoring.item import Items
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
 from encheck.store import Store
 from encheck.system.garbage import seldom_collected
 from encheck.system.progress import Progress
-from encheck.system.typed_files import as_values
 from encheck.system.waiting import WorkClock
 from encheck.types import CheckResult, Estimate, Floor, Lines, Validity, Verdict
 from encheck.verdict import Terms, known_failure, rule
@@ -329,7 +331,7 @@ class Evaluation:
         spec = labels(self.settings.models)[case.model]
         return model_options(case.model, spec, self.settings.model_args)
 
-    def table(self, case: Case) -> dict[str, list[Any]]:
+    def table(self, case: Case) -> Columns:
         """The items of a case with their scores, column by column."""
         items, scores = self.items(case), self.scores(case)
         listed = items.kept
@@ -337,22 +339,20 @@ class Evaluation:
             listed, scores = items.whole.shown(scores, seed=self.settings.seed)
         return scores.frame(case.id, listed).to_columns()
 
-    def part_of_whole(self, case: Case) -> dict[str, Any]:
+    def part_of_whole(self, case: Case) -> Part | None:
         """Where the items of a first look stand among all of their case, where a reference was measured on these data.
 
-        Nothing of a run on all items.
+        None of a run on all items.
         """
         if self.seen is None or not has_shipped(case.data, self.whole.data[case.data].fingerprint):
-            return {}
-        row = {"check": case.check, "model": case.model, "data": case.data, "level": str(case.level)}
-        row["property"] = case.property
+            return None
         items = self.whole.items(case.data, case.claim, case.level)
         listed = self.whole.scorer.unmeasured(items).frame(case.id, items.kept).to_columns()
-        mine, every = (scored_table(row, some, case.claim.declared) for some in (self.table(case), listed))
-        found = Part.of(mine, every)
-        return {"lock": found.lock, "at": list(found.at)} if found else {}
+        both = (self.table(case), listed)
+        mine, every = (scored_table(case.id, case.property, some, case.claim.declared) for some in both)
+        return Part.of(mine, every)
 
-    def parents_scores(self, case: Case) -> dict[str, list[Any]]:
+    def parents_scores(self, case: Case) -> Columns:
         """The scores of a case's items under the model's parent, as columns of `table`; nothing where it has none."""
         parent, items = self.parents.get(case.model), self.items(case)
         if parent is None or items.whole or any(item.repeats for item in items.kept):
@@ -377,24 +377,25 @@ class Evaluation:
         rows = {row for found in (*scores.answers, *known) for row in found.first if row < len(searched.ids)}
         return [(row, searched.ids[row], searched.texts[row]) for row in sorted(rows)]
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Described:
         """Models, data, notes and times of this run, for results.json."""
         subjects = self.bench.subjects
-        return {
-            "models": [self._describe_model(s) for s in self.bench.subjects.values()],
-            "data": [self._describe_data(name) for name in self.whole.data],
-            "notes": self.notes.lines,
-            "selection": self._selection(),
-            "parents": {model: parent.described(self.bench.data) for model, parent in self.parents.items()},
-            "seconds": {**self.bench.seconds, "wait": self.bench.clock.for_others},
-            "first_look": {"look": self.decision.look, "rest": self.decision.rest} if self.decision.look else None,
-            "texts": self._texts(),
-            "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
-            "vectors": {label: as_values(one.packed()) for label, s in subjects.items() if (one := s.state.sample)},
-            "documents": {label: asdict(some) for label, s in subjects.items() if (some := s.state.documents)},
-        }
+        return Described(
+            models=tuple(map(self._describe_model, subjects.values())),
+            data=tuple(map(self._describe_data, self.whole.data)),
+            notes=tuple(self.notes.lines),
+            selection=self._selection(),
+            seconds={**self.bench.seconds, "wait": self.bench.clock.for_others},
+            texts=self._texts(),
+            encoded={label: subject.encoded for label, subject in subjects.items()},
+            look=self.decision.look,
+            rest=self.decision.rest,
+            parents={model: parent.measured(self.bench.data) for model, parent in self.parents.items()},
+            vectors={label: one.packed() for label, s in subjects.items() if (one := s.state.sample)},
+            documents={label: some for label, s in subjects.items() if (some := s.state.documents)},
+        )
 
-    def _selection(self) -> dict[str, list[str]]:
+    def _selection(self) -> Selection:
         """The cases that there are and that were not selected, and the properties of those that a gate weighs.
 
         In a gate, only of those that have items in its data: of one, if the baseline lacks them all.
@@ -407,7 +408,7 @@ class Evaluation:
             baselines = self.against.baselines
             known = [case for name, case in weighed.items() if any(name in one.cases for one in baselines)]
             left_out = known or next(([case] for case in left_out if self._has_items(case)), [])
-        return {"unselected": sorted(unselected), "left_out": sorted({case.property for case in left_out})}
+        return Selection(tuple(sorted(unselected)), tuple(sorted({case.property for case in left_out})))
 
     def _has_items(self, case: Case) -> bool:
         """Whether the data give a case something to measure; also where that cannot be found out."""
@@ -429,47 +430,56 @@ class Evaluation:
             texts[case.property].update((case.model, text) for some in texts_of(kept).values() for text in some)
         return {name: len(found) for name, found in texts.items()}
 
-    def _describe_data(self, name: str) -> dict[str, Any]:
+    def _describe_data(self, name: str) -> DataEntry:
         data = self.whole.data[name]
-        scales = {m: self.bench.scale(m, name) for m in self.bench.subjects}
-        return {
-            "name": name,
-            "licence": data.licence,
-            "version": data.version,
-            "rows": data.rows,
-            "pairs": len(data.pairs),
-            "groups": len(data.groups),
-            "clusters": len(data.universe),
-            "labels": data.labels,
-            "skipped": len(data.skipped),
-            "sample": (self.settings.sample or len(data.universe)) if data.sampled else None,
-            "seed": self.settings.seed,
-            "fingerprint": data.fingerprint,
-            "language": self.english.describe() if self._generated(name) else None,
-            "calibration": {
-                m: {"reference": s.reference, "identity": s.identity, "pairs": s.pairs, "spread": s.spread}
-                for m, s in scales.items()
-                if s
-            },
-            **(data.whole.described() if data.whole else {}),
-            **({"own_documents": own} if (own := data.collection and data.collection.own_documents) else {}),
-        }
+        whole = data.whole.described() if data.whole else None
+        scales = {model: self.bench.scale(model, name) for model in self.bench.subjects}
+        return DataEntry(
+            name=name,
+            licence=data.licence,
+            version=data.version,
+            rows=data.rows,
+            pairs=len(data.pairs),
+            groups=len(data.groups),
+            clusters=len(data.universe),
+            labels=data.labels,
+            skipped=whole.skipped if whole else len(data.skipped),
+            sample=(self.settings.sample or len(data.universe)) if data.sampled else None,
+            seed=self.settings.seed,
+            fingerprint=data.fingerprint,
+            language=self.english.describe() if self._generated(name) else None,
+            calibration={model: scale for model, scale in scales.items() if scale},
+            whole=whole,
+            own_documents=data.collection.own_documents if data.collection else 0,
+        )
 
-    def _describe_model(self, subject: Subject) -> dict[str, Any]:
-        found = _describe_model(subject)
-        found |= {"lacks": self._lacks(subject)} if isinstance(subject.model, Partial) else {}
-        if subject.error:
-            return found
-        hashes = {
-            "weights": weights_of(subject.model, self.bench.store.file_hash),
-            "architecture": architecture_of(subject.model, self.bench.store.file_hash),
-        }
-        return found | {name: one for name, one in hashes.items() if one}
+    def _describe_model(self, subject: Subject) -> ModelEntry:
+        config, model, file_hash = subject.config, subject.model, self.bench.store.file_hash
+        about: dict[str, object] = getattr(model, "about", dict)()
+        revision, prompt = about.pop("revision", config.revision), about.pop("prompt", config.prompt)
+        used = {role: found.prompt for role, found in subject.roles.items() if found.prompt is not None}
+        return ModelEntry(
+            label=subject.label,
+            name=config.name or config.adapter,
+            adapter=config.adapter,
+            fingerprint=subject.fingerprint,
+            kind=subject.kind,
+            revision=None if revision is None else str(revision),
+            licence=config.licence,
+            prompt=None if prompt is None else str(prompt),
+            how=about | ({"prompts used": used} if used else {}),
+            trained_on=tuple(config.trained_on),
+            dimension=subject.dimension,
+            error=str(subject.error) if subject.error else None,
+            weights=None if subject.error else weights_of(model, file_hash),
+            architecture=None if subject.error else architecture_of(model, file_hash),
+            lacks=self._lacks(subject) if isinstance(model, Partial) else (),
+        )
 
-    def _lacks(self, subject: Subject) -> list[str]:
+    def _lacks(self, subject: Subject) -> tuple[str, ...]:
         """The cases of a file of vectors that it lacks texts of."""
         cases = (case for case in self.cases if case.model == subject.label and self._has_items(case))
-        return sorted(case.id.of_any_model for case in cases if self._lacks_texts(case))
+        return tuple(sorted(case.id.of_any_model for case in cases if self._lacks_texts(case)))
 
     def _lacks_texts(self, case: Case) -> bool:
         try:
@@ -504,24 +514,3 @@ def _metric_key(estimate: Estimate | None) -> str:
         return "none"
     label = estimate.params.get("label")
     return estimate.metric if label is None else f"{estimate.metric}[{label}]"
-
-
-def _describe_model(subject: Subject) -> dict[str, Any]:
-    config = subject.config
-    about: dict[str, Any] = getattr(subject.model, "about", dict)()
-    used = {role: found.prompt for role, found in subject.roles.items() if found.prompt is not None}
-    about |= {"prompts used": used} if used else {}
-    return {
-        "label": subject.label,
-        "name": config.name or config.adapter,
-        "adapter": config.adapter,
-        "fingerprint": subject.fingerprint,
-        "kind": subject.kind,
-        "revision": about.pop("revision", config.revision),
-        "licence": config.licence,
-        "prompt": about.pop("prompt", config.prompt),
-        "how": about,
-        "trained_on": list(config.trained_on),
-        "dimension": subject.dimension,
-        "error": str(subject.error) if subject.error else None,
-    }

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from encheck.options import Settings
+from encheck.run_file import FirstLook, ModelRest, Rest
 from encheck.running.bench import Bench, Request
 from encheck.running.first_look import Look, first_look, is_warm, learns
 from encheck.running.plan import missing
-from encheck.running.rest import FEWEST, Rest, rest_of, to_time
+from encheck.running.rest import FEWEST, rest_of, to_time
 from encheck.running.subject import Subject
 from encheck.system.files import write_text
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
+from encheck.system.typed_files import as_json, typed
 
 Mode = Literal["", "show", "ask", "stop"]  # no look; a look; one that may stop the run; one that stops it
 MOST_TEXTS = 2_500  # that a model computes for a first look
@@ -33,8 +35,8 @@ class Decision:
     """Whether the run stops after its first look; what results.json says of the look, and of what is left."""
 
     stops: bool = False
-    look: Mapping[str, Any] = field(default_factory=dict)
-    rest: Mapping[str, Any] = field(default_factory=dict)
+    look: FirstLook | None = None
+    rest: Rest | None = None
 
 
 def mode_of(settings: Settings, *, is_junit: bool) -> Mode:
@@ -113,23 +115,17 @@ def _encoded(look: Look, subject: Subject, bench: Bench, locks: Locks, progress:
     return (subject.state.seconds - before) / characters
 
 
-def _why(rests: Sequence[Rest], seconds: Mapping[str, float]) -> str:
+def _why(rests: Sequence[ModelRest], seconds: Mapping[str, float]) -> str:
     """Why a run stops by itself; empty where it goes on."""
     if any(rest.price and rest.texts for rest in rests):
         return "price"
     return "time" if sum(seconds.values()) > MOST_SECONDS else ""
 
 
-def _stopped(look: Look | None, rests: Sequence[Rest], seconds: Mapping[str, float], why: str) -> Decision:
-    """The decision in plain types, for results.json and for the other workers of the run."""
-    seen = {
-        "texts": look.texts if look else 0,
-        "of_texts": look.of_texts if look else 0,
-        "clusters": look.clusters if look else 0,
-        "of_clusters": look.of if look else 0,
-    }
-    models = [{**asdict(one), "dollars": one.dollars, "seconds": seconds.get(one.model)} for one in rests]
-    return Decision(bool(why), seen, {"why": WHY.get(why, ""), "models": models})
+def _stopped(look: Look | None, rests: Sequence[ModelRest], seconds: Mapping[str, float], why: str) -> Decision:
+    seen = FirstLook(look.texts, look.of_texts, look.clusters, look.of) if look else FirstLook(0, 0, 0, 0)
+    models = tuple(replace(one, seconds=seconds.get(one.model)) for one in rests)
+    return Decision(bool(why), seen, Rest(WHY.get(why, ""), models))
 
 
 class Shared:
@@ -142,9 +138,9 @@ class Shared:
         """What was decided; None where nobody has decided yet."""
         if self._path is None or not self._path.exists():
             return None
-        return Decision(**json.loads(self._path.read_text("utf-8")))
+        return typed(Decision, json.loads(self._path.read_text("utf-8")))
 
     def write(self, decision: Decision) -> None:
         """Tell the others."""
         if self._path:
-            write_text(self._path, json.dumps(asdict(decision)))
+            write_text(self._path, as_json(decision))

@@ -35,7 +35,7 @@ def profile_of(evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -
             if function and evaluation.sees(case):
                 judgement = measure_case(case, evaluation, function)
                 if any(row.estimate for row in judgement.rows):  # the others' own tests say what is wrong
-                    recorder.take(judgement.payload(function))
+                    recorder.take(judgement.found(function))
         recorder.described.append(evaluation.describe())
         end = Conclusion(0, references=for_profile(recorder, evaluation.settings))
         yield from first_profile(recorder.results(settings=described(evaluation.settings), end=end))

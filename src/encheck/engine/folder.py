@@ -11,7 +11,6 @@ from typing import Any
 
 from encheck.errors import EncheckError, UsageError
 from encheck.gating.baseline import SUMMARY
-from encheck.gating.gate import gate_of
 from encheck.gating.required_changes import ADAPTER
 from encheck.gating.weighing import Searched
 from encheck.options import Settings
@@ -20,7 +19,9 @@ from encheck.reporting.answers import AGAIN, ANSWERS, DOCUMENTS, PLAN, SHEET, UN
 from encheck.reporting.html import gate_page
 from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
+from encheck.run_file import RunFile
 from encheck.running.labels import label_of
+from encheck.scoring.frame import Columns
 from encheck.system import files
 from encheck.system.documents import json_of
 from encheck.system.files import write_text
@@ -85,8 +86,8 @@ def from_here(place: Path) -> str:
 
 def write(
     place: Path,
-    results: Mapping[str, Any],
-    items: Mapping[str, Any],
+    results: RunFile,
+    items: Mapping[str, Columns],
     *,
     searched: Sequence[Searched] = (),
     documents: Mapping[str, Any] = MappingProxyType({}),
@@ -99,9 +100,9 @@ def write(
         write_answers(place, searched, items, documents)
         write_text(place / "summary.md", markdown.render(results, items))
         write_text(place / "report.html", html.render(results, items, folder=place))
-        if gate := gate_of(results):
-            write_unjudged(place, gate)
-            write_text(place / GATE, gate_page.render(results, gate))
+        if results.gate is not None:
+            write_unjudged(place, results.gate)
+            write_text(place / GATE, gate_page.render(results, results.gate))
     except OSError as error:
         raise EncheckError(
             f"cannot write the results to {place}: {files.problem_of(error, folder=place)}. "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from encheck.gating.reindex import Reindex
     from encheck.gating.types import Decision, ExitCode, GateRow, Outcome, PartialGate
     from encheck.options import Settings
+    from encheck.run_file import RunFile
     from encheck.running.subject import Subject
 
 OF_A_RUN = ("twin", "quick", "full", "strict", "look_first", "engine", "address", "shards_dir", "model", "data")
@@ -74,11 +74,9 @@ class GateResult:
         return self.decision.partial
 
     def __str__(self) -> str:
-        from encheck.gating.gate import gate_of
         from encheck.reporting.gate.words import headline
 
-        gate = gate_of(self.results.raw)
-        return "\n".join(headline(gate)) if gate else ""
+        return "\n".join(headline(self.results.raw.gate)) if self.results.raw.gate else ""
 
 
 def gate(
@@ -156,7 +154,7 @@ def gate(
 class Decided:
     """A gate at its end: results.json, the items, and what was concluded; `place` is the folder of the report."""
 
-    raw: dict[str, Any]
+    raw: RunFile
     items: Mapping[str, Mapping[str, Sequence[Any]]]
     documents: Mapping[str, Any]
     end: Conclusion
@@ -170,7 +168,7 @@ class Decided:
 
         write(place, self.raw, self.items, searched=self.end.searched, documents=self.documents)
         if self.end.weighed and (index := self.end.weighed[0].index) and index.adapter:
-            index.adapter.save(place / ADAPTER, {"new": self.raw["models"][0]["fingerprint"]})
+            index.adapter.save(place / ADAPTER, {"new": self.raw.models[0].fingerprint})
 
     @property
     def result(self) -> GateResult:
@@ -183,7 +181,7 @@ class Decided:
         return GateResult(
             self.end.gate.outcome, self.end.status, first.decision, first.decision.reindex,
             first.decision.required_changes, first.decision.index_faults, first.index.adapter if first.index else None,
-            Results.of(json.loads(json.dumps(self.raw)), self.items), self.end.problems,
+            Results(self.raw, self.items), self.end.problems,
         )  # fmt: skip
 
 
@@ -504,7 +502,7 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
     raw = recorder.results(settings=described(settings), end=Conclusion(0))
     tables = side_of(raw, recorder.items, label).tables
     if not tables and not recorder.index:
-        why = raw["models"][0]["error"] or next((row["reason"] for row in raw["checks"] if row["reason"]), "")
+        why = raw.models[0].error or next((row.reason for row in raw.checks if row.reason), "")
         raise NothingToCompare(f"{label} could not be measured, so there is nothing to compare with: {why}")
     return Baseline.of(raw, tables, model=label, vectors=recorder.vectors(label), may_be_empty=True)
 
@@ -515,7 +513,6 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, 
     from encheck.gating.weighing import weigh
     from encheck.options import refuse_place
     from encheck.reporting.gate import record
-    from encheck.system.typed_files import as_values
 
     _refuse_cut_short(results)
     if place:
@@ -528,21 +525,20 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, 
     is_broken = any(row.verdict == "error" for row in results.rows)
     code: ExitCode = found.exit_code or (1 if is_broken else 5 if results.exit_code == 5 else 0)
     found = replace(found, exit_code=code)
-    run = {**results.raw["run"], "exit_status": code, "command": command}
-    raw = {**results.raw, "gate": as_values(found), "run": run}
+    raw = replace(results.raw, gate=found, run=replace(results.raw.run, exit_status=code, command=command))
     return Decided(raw, results.items, {}, Conclusion(code, found, weighed=weighed), place)
 
 
 def _refuse_cut_short(results: Results) -> None:
     """UsageError for a run that did not come to its end, or has no row of a check that it selected."""
     there = {f"{row.check}/{row.data}/{row.level}" for row in results.rows}
-    there |= {*results.raw.get("selection", {}).get("unselected", ())}
-    data = [one["name"] for one in results.raw["data"]]
+    there |= {*(results.raw.selection.unselected if results.raw.selection else ())}
+    data = [one.name for one in results.raw.data]
     cases = (f"{c.name}/{d}/{level}" for c in packaged_checks() for d in data for level in c.claim.levels)
     lacking = next((case for case in cases if case not in there), "")
     if results.exit_code not in (0, 1, 5, 10) or lacking:
         why = f"it has no row of {lacking}" if lacking else f"its exit code is {results.exit_code}"
-        raise UsageError(f"the run {results.raw['run']['id']} was cut short: {why}. Run it again, without -x")
+        raise UsageError(f"the run {results.raw.run.id} was cut short: {why}. Run it again, without -x")
 
 
 def _saved(old: object) -> Baseline | None:
@@ -609,7 +605,7 @@ def _run_in(given: object) -> tuple[Results, str] | None:
     if folder is None:
         return None
     results = read(folder)
-    names = [model["label"] for model in results.raw["models"]]
+    names = [model.label for model in results.raw.models]
     if len(names) != 1:
         raise UsageError(f"{folder} holds a run of {len(names)} models ({', '.join(names)}), but should hold one")
     return results, names[0]

@@ -11,12 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from encheck.claims import entry_of, lines_of
-from encheck.engine.recorder import payload
+from encheck.engine.recorder import as_row
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.types import CheckResult, Estimate, Verdict
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
+    from encheck.engine.measured import MeasuredCase
     from encheck.running.case import Case
     from encheck.scoring.scores import Scores
 
@@ -107,9 +108,22 @@ class Judgement:
         if not any(row.verdict for row in self.rows):
             self.rows.append(self.evaluation.row(self.case, None, verdict, None, reason))
 
-    def payload(self, function: Callable[..., object]) -> dict[str, Any]:
-        """The rows, items and declaration of this case, in plain types."""
-        return payload(self.evaluation, self.case, self.rows, entry_of(function, property=self.case.property))
+    def found(self, function: Callable[..., object]) -> MeasuredCase:
+        """What came of this case, for the run's results."""
+        from encheck.engine.measured import MeasuredCase
+
+        evaluation, case = self.evaluation, self.case
+        rows, claim = tuple(map(as_row, self.rows)), entry_of(function, property=case.property)
+        if not any(row.estimate for row in self.rows):
+            return MeasuredCase(rows, claim)
+        return MeasuredCase(
+            rows,
+            claim,
+            evaluation.table(case),
+            evaluation.parents_scores(case),
+            evaluation.part_of_whole(case),
+            evaluation.documents(case),
+        )
 
 
 def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., object]) -> Judgement:

@@ -3,70 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from encheck.errors import UsageError
 from encheck.reporting.item_table import item_table
 from encheck.reporting.text import table
-from encheck.types import Verdict
+from encheck.run_file import Result, RunFile
+from encheck.scoring.frame import Columns
 
-NAMES = (
-    "id", "check", "property", "level", "model", "data", "metric", "value", "low", "high", "n", "clusters", "floor",
-    "aim", "verdict", "reason",
-)  # fmt: skip
 HEADING = ("property", "check", "model", "data", "level", "figure", "verdict")
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One metric of one case, with its verdict if it has one.
-
-    A case is a check x model x data x level. `property` is what the check tests (antonym, number, ...). `low` and
-    `high` bound the 95% interval; `n` counts items, `clusters` the independent groups of items. Below its `floor` a
-    metric fails, at or above its `aim` it passes; one that is only reported has neither, and no verdict. A check that
-    measured nothing has a reason instead of a metric.
-    """
-
-    id: str
-    check: str
-    property: str
-    level: str
-    model: str
-    data: str
-    metric: str | None
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    clusters: int
-    floor: float | None
-    aim: float | None
-    verdict: Verdict | None
-    reason: str
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Results:
     """The results of a run.
 
-    `rows` are in the order of their ids. `exit_code` is that of `encheck run`: 0 passed, 1 a check failed or the gate
-    blocks, 5 nothing was measured, 10 the gate could not decide. `raw` is all of results.json; `items` has the columns
-    of items.parquet by case.
+    `raw` is all of results.json; `items` has the columns of items.parquet by case.
     """
 
-    rows: tuple[Result, ...]
-    exit_code: int
-    raw: Mapping[str, Any]
-    items: Mapping[str, Mapping[str, Sequence[Any]]]
+    raw: RunFile
+    items: Mapping[str, Columns]
 
-    @classmethod
-    def of(cls, raw: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]]) -> Self:
-        """From what results.json and items.parquet hold."""
-        return cls(tuple(map(_result, raw["checks"])), raw["run"]["exit_status"], raw, items)
+    @property
+    def rows(self) -> tuple[Result, ...]:
+        """The figures, in the order of their ids."""
+        return self.raw.checks
+
+    @property
+    def exit_code(self) -> int:
+        """That of `encheck run`.
+
+        0 passed, 1 a check failed or the gate blocks, 5 nothing was measured, 10 the gate could not decide.
+        """
+        return self.raw.run.exit_status
 
     def __repr__(self) -> str:
         """How many checks got which verdict, and a table of those that measured something."""
@@ -84,7 +57,7 @@ class Results:
     def _said(self) -> str:
         counts = Counter(str(row.verdict).replace("_", " ") for row in self.judged)
         said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing measured"
-        models = ", ".join(model["label"] for model in self.raw["models"])
+        models = ", ".join(model.label for model in self.raw.models)
         return f"{models}: {said}" if models else said
 
     @property
@@ -128,7 +101,7 @@ class Results:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the run notes about models, data and files."""
-        return tuple(self.raw["run"]["notes"])
+        return self.raw.run.notes
 
 
 def _cells(row: Result) -> tuple[str, ...]:
@@ -140,14 +113,6 @@ def _cells(row: Result) -> tuple[str, ...]:
 
 def read(folder: Path) -> Results:
     """Read the results in a run's folder; UsageError if it is not a run or is damaged."""
-    from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import read_items, read_results
 
-    raw, items = read_results(folder), read_items(folder)
-    with as_written(folder):
-        return Results.of(raw, items)
-
-
-def _result(row: Mapping[str, Any]) -> Result:
-    """From a row of results.json."""
-    return Result(**{name: row[name] for name in NAMES})
+    return Results(read_results(folder), read_items(folder))

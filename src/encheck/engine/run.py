@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -155,7 +154,7 @@ def measure(
         for case, function in functions.items():
             start = time.perf_counter()
             judgement = measure_case(case, evaluation, function)
-            recorder.take(judgement.payload(function), time.perf_counter() - start)
+            recorder.take(judgement.found(function), time.perf_counter() - start)
         if against and against.old:
             from encheck.engine.index import old_index_of
 
@@ -196,4 +195,4 @@ def _evaluated(
     )  # fmt: skip
     if settings.report_dir:
         write(settings.report_dir, results, recorder.items, documents=recorder.documents)
-    return Results.of(json.loads(json.dumps(results)), recorder.items)  # as plain as the file has it
+    return Results(results, recorder.items)

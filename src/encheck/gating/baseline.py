@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -23,13 +23,13 @@ from typing import Any, BinaryIO, Literal, Self
 import numpy as np
 
 from encheck.errors import BaselineError
-from encheck.gating.declared import declarations
-from encheck.gating.kept import FIGURE, LARGEST, STEPS, Kept, KeptCase, KeptFigure, kept_figures, rounded
+from encheck.gating.kept import DECIMALS, LARGEST, STEPS, Kept, KeptCase, KeptFigure, rounded
 from encheck.gating.reindex import PackedSample, VectorSample
 from encheck.gating.types import FEWEST_REPLICATES, Noise
 from encheck.ids import CaseId
 from encheck.options import try_place
 from encheck.options.settings import Setting
+from encheck.run_file import BaselineFigure, ModelEntry, Result, RunFile
 from encheck.scoring.frame import Columns
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.scores import frame_of
@@ -37,7 +37,7 @@ from encheck.scoring.table import Table
 from encheck.system import files
 from encheck.system.documents import json_of
 from encheck.system.parquet import table_of
-from encheck.system.typed_files import Count, as_values, typed
+from encheck.system.typed_files import as_values, typed
 from encheck.types import Declaration, content_hash
 
 VERSION: Literal[4] = 4
@@ -56,29 +56,6 @@ SETTINGS = (
 
 
 @dataclass(frozen=True, slots=True)
-class BaselineModel:
-    """The model, as results.json describes models; `name` is without the folders or the host that it lies on.
-
-    `lacks` has of a file of vectors the cases that it lacks texts of, which no candidate is asked for.
-    """
-
-    label: str
-    name: str
-    kind: Literal["vector", "pair"]
-    how: Mapping[str, object]
-    adapter: str = ""
-    fingerprint: str = ""
-    revision: str | None = None
-    licence: str = ""
-    prompt: str | None = None
-    trained_on: tuple[str, ...] = ()
-    dimension: Count | None = None
-    weights: str | None = None
-    architecture: str | None = None
-    lacks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class BaselineData:
     """A data set: `version` is its edition, of data that have some; `language` what variants were generated with."""
 
@@ -93,16 +70,17 @@ class BaselineData:
 class BaselineSummary:
     """What a gate reads of a baseline; the scores are in items.parquet beside it.
 
-    `cases` and `figures` are by check/data/level; a figure is its value, the ends of its 95% interval and the number of
-    items, null where it could not be computed. `vectors` is what the model is compared by, so that a gate can say
-    whether an index has to be made again; null of a model that gives none. `items_sha256` is a hash of the file of
-    items, `checksum` one of the rest of this file.
+    `model` is as results.json describes models, its name without the folders or the host that it lies on. `cases` and
+    `figures` are by check/data/level; a figure is its value, the ends of its 95% interval and the number of items, null
+    where it could not be computed. `vectors` is what the model is compared by, so that a gate can say whether an index
+    has to be made again; null of a model that gives none. `items_sha256` is a hash of the file of items, `checksum` one
+    of the rest of this file.
     """
 
     encheck_baseline: Literal[4] = VERSION
     versions: Mapping[str, str]
     settings: Mapping[str, Setting]
-    model: BaselineModel
+    model: ModelEntry
     data: tuple[BaselineData, ...]
     cases: Mapping[str, KeptCase]
     figures: Mapping[str, Mapping[str, KeptFigure]]
@@ -123,7 +101,7 @@ class Baseline:
     @classmethod
     def of(
         cls,
-        results: Mapping[str, Any],
+        results: RunFile,
         tables: Mapping[str, Table],
         *,
         model: str,
@@ -144,14 +122,14 @@ class Baseline:
         return self.folder.resolve().name or str(self.folder)
 
     @property
-    def model(self) -> BaselineModel:
+    def model(self) -> ModelEntry:
         """The model that made it."""
         return self.summary.model
 
-    def figure(self, case: str, name: str) -> dict[str, Any] | None:
+    def figure(self, case: str, name: str) -> BaselineFigure | None:
         """Value, ends of the 95% interval and number of items of a case's figure; None where it was not measured."""
         found = self.summary.figures.get(case, {}).get(name)
-        return dict(zip(FIGURE, found, strict=True)) if found else None
+        return BaselineFigure(*found) if found else None
 
     @property
     def sample(self) -> VectorSample | None:
@@ -165,32 +143,21 @@ class Baseline:
         return found if found and (found.replicates or 0) >= FEWEST_REPLICATES else None
 
 
-def tables_of(
-    results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]], model: str
-) -> dict[str, Table]:
+def tables_of(results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]], model: str) -> dict[str, Table]:
     """The tables of one model of a run, by case: check/data/level."""
-    rows = {str(CaseId.of(row)): row for row in results["checks"] if row["model"] == model}
-    declared = declarations(results)
+    rows = {str(row.case): row for row in results.checks if row.model == model}
+    declared = results.declarations
     tables = [
-        scored_table(rows[case], columns, declared[rows[case]["check"]])
+        scored_table(rows[case].case, rows[case].property, columns, declared[rows[case].check])
         for case, columns in sorted(items.items())
         if case in rows
     ]
     return {table.case: table for table in tables}
 
 
-def case_of(row: Mapping[str, Any]) -> str:
-    """What tells a row's items from others, whatever the model: check/data/level.
-
-    >>> case_of({"check": "a_is_b", "model": "m", "data": "probes", "level": "1"})
-    'a_is_b/probes/1'
-    """
-    return CaseId.of(row).of_any_model
-
-
-def scored_table(row: Mapping[str, Any], columns: Columns, declared: Declaration) -> Table:
-    """The table of one case, from a row of it and its items."""
-    frame = frame_of(CaseId.of(row), columns)
+def scored_table(case: CaseId, property: str, columns: Columns, declared: Declaration) -> Table:  # noqa: A002
+    """The table of one case, from its items; `property` is what it tests."""
+    frame = frame_of(case, columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
     answer = frame.kind.answer
     own = frame.far.texts if frame.far and answer != "far" else ()
@@ -198,7 +165,7 @@ def scored_table(row: Mapping[str, Any], columns: Columns, declared: Declaration
     texts = zip(frame.sources, *[some for some in (near, own) if some], strict=True)
     clusters = tuple(map(content_hash, frame.clusters))  # data name them by URL, or by the title of a thread
     return Table(
-        case_of(row), row["check"], row["property"], row["data"], row["level"], frame.kind.weighed_as,
+        case.of_any_model, case.check, property, case.data, case.level, frame.kind.weighed_as,
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
         rounded(frame.near.scores), rounded(frame.far.scores if frame.far else nothing), declared, frame.answers,
         frame.weights, frame.slices if frame.answers else (), frame.shares, frame.gold,
@@ -207,7 +174,7 @@ def scored_table(row: Mapping[str, Any], columns: Columns, declared: Declaration
 
 def save(
     folder: Path,
-    results: Mapping[str, Any],
+    results: RunFile,
     tables: Mapping[str, Table],
     *,
     model: str,
@@ -328,26 +295,35 @@ def _storable(kept: Kept) -> Kept:
 
 
 def _summary(
-    results: Mapping[str, Any], cases: Mapping[str, Kept], model: str, seed_noise: Noise | None,
-    vectors: VectorSample | None,
-) -> BaselineSummary:  # fmt: skip
-    about = next(m for m in results["models"] if m["label"] == model)
+    results: RunFile, cases: Mapping[str, Kept], model: str, seed_noise: Noise | None, vectors: VectorSample | None
+) -> BaselineSummary:
+    about = next(one for one in results.models if one.label == model)
     used = {kept.data for kept in cases.values()}
-    rows = [row for row in results["checks"] if row["model"] == model and row["data"] in used]
-    data = ({**data, "calibration": data["calibration"].get(model)} for data in results["data"] if data["name"] in used)
     return BaselineSummary(
-        versions=results["run"]["versions"],
-        settings={name: value for name, value in results["run"]["settings"].items() if name in SETTINGS},
-        model=typed(BaselineModel, {**about, "name": shown_name(str(about["name"]), model)}),
-        data=tuple(typed(BaselineData, one) for one in data),
+        versions=results.run.versions,
+        settings={name: value for name, value in results.run.settings.items() if name in SETTINGS},
+        model=replace(about, name=shown_name(about.name, model)),
+        data=tuple(
+            BaselineData(one.name, one.fingerprint, one.language, one.calibration.get(model), one.version)
+            for one in results.data
+            if one.name in used
+        ),
         cases={
             name: KeptCase(kept.check, kept.data, len(kept), kept.lock, kept.parts, kept.unscaled)
             for name, kept in sorted(cases.items())
         },
-        figures=kept_figures(rows),
+        figures=_figures(row for row in results.checks if row.model == model and row.data in used),
         seed_noise=seed_noise,
         vectors=vectors.packed() if vectors else None,
     )
+
+
+def _figures(rows: Iterable[Result]) -> dict[str, dict[str, KeptFigure]]:
+    figures: dict[str, dict[str, KeptFigure]] = {}
+    for row in rows:
+        value, low, high = (None if one is None else round(one, DECIMALS) for one in (row.value, row.low, row.high))
+        figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
+    return dict(sorted(figures.items()))
 
 
 def shown_name(name: str, label: str) -> str:

@@ -19,7 +19,8 @@ The row is reported, and no gate weighs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -30,6 +31,7 @@ from encheck.datasets.probes import FRESH
 from encheck.gating.endpoints import RANKS
 from encheck.gating.pairing import Compared, compare, shared
 from encheck.gating.weighing import Side
+from encheck.run_file import Contamination
 from encheck.statistics.bootstrap import Resampler, interval
 from encheck.verdict import MIN_CLUSTERS
 
@@ -49,50 +51,6 @@ class Gain:
     value: float
     replicates: Floats
     clusters: int
-
-
-@dataclass(frozen=True)
-class Contamination:
-    """The row of one pair of models, rates from 0 to 1: `value` with its 95% interval, and the two gains behind it.
-
-    `written` and `fresh` name the data, `checks` counts what both have. Clusters are those of the data sets.
-    """
-
-    candidate: str
-    older: str
-    written: str
-    fresh: str
-    checks: int
-    written_gain: float
-    fresh_gain: float
-    written_clusters: int
-    fresh_clusters: int
-    value: float
-    low: float
-    high: float
-
-    @property
-    def is_small(self) -> bool:
-        """Whether either data set has too few clusters to tell, as for a verdict, or the checks have."""
-        return min(self.written_clusters, self.fresh_clusters) < MIN_CLUSTERS or bool(np.isnan(self.low))
-
-    @property
-    def says(self) -> str:
-        """The row in words.
-
-        >>> Contamination("new", "old", "probes", "probes-fresh=1", 14, 0.08, 0.076, 900, 320, 0.004, -0.012, 0.02).says
-        'contamination of new since old: none seen: +0.4 points [-1.2, +2.0]'
-        """
-        value, low, high = (round(100 * x, 1) + 0.0 for x in (self.value, self.low, self.high))
-        figure = f"{value:+.1f} points [{low:+.1f}, {high:+.1f}]"
-        return f"contamination of {self.candidate} since {self.older}: {self._told(figure, low, high)}"
-
-    def _told(self, figure: str, low: float, high: float) -> str:
-        if self.is_small:
-            return f"too few clusters to tell: {figure}"
-        if low > 0:
-            return f"{figure}: {CLEAR}"
-        return f"none seen: {figure}" + (f": {TURNED}" if high < 0 else "")
 
 
 def data_pairs(editions: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -133,11 +91,29 @@ def contamination(
     if not checks:
         return None
     written, fresh = (_gain([some[check] for check in checks], seed + i) for i, some in enumerate(of))
-    low, high = interval(written.replicates - fresh.replicates)
+    value = written.value - fresh.value
+    low, high = map(float, interval(written.replicates - fresh.replicates))
+    is_small = min(written.clusters, fresh.clusters) < MIN_CLUSTERS or math.isnan(low)
+    said = f"contamination of {names[1]} since {names[0]}: {says(value, low, high, is_small=is_small)}"
     return Contamination(
         names[1], names[0], *data, len(checks), written.value, fresh.value, written.clusters, fresh.clusters,
-        written.value - fresh.value, float(low), float(high),
+        value, None if math.isnan(low) else low, None if math.isnan(high) else high, said,
     )  # fmt: skip
+
+
+def says(value: float, low: float, high: float, *, is_small: bool) -> str:
+    """The row in words.
+
+    >>> says(0.004, -0.012, 0.02, is_small=False)
+    'none seen: +0.4 points [-1.2, +2.0]'
+    """
+    value, low, high = (round(100 * x, 1) + 0.0 for x in (value, low, high))
+    figure = f"{value:+.1f} points [{low:+.1f}, {high:+.1f}]"
+    if is_small:
+        return f"too few clusters to tell: {figure}"
+    if low > 0:
+        return f"{figure}: {CLEAR}"
+    return f"none seen: {figure}" + (f": {TURNED}" if high < 0 else "")
 
 
 def _rates(older: Side, candidate: Side, data: str) -> dict[tuple[str, str], Compared]:
@@ -169,3 +145,11 @@ def _mean_change(one: Compared, universe: list[str], seed: int) -> Floats:
     with np.errstate(invalid="ignore"):
         found: Floats = totals[:, 0] / totals[:, 1]
     return found
+
+
+def lines(rows: Iterable[Contamination]) -> Iterator[str]:
+    """A line for each row, with the two gains behind it, as reports have it."""
+    for row in rows:
+        gains = ((row.written_gain, row.written), (row.fresh_gain, row.fresh))
+        told = ", ".join(f"{round(100 * gain, 1) + 0.0:+.1f} on {data}" for gain, data in gains)
+        yield f"{row.says} ({told}; mean of {row.checks} checks; decides nothing)"

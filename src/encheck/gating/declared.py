@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any
-
 from encheck.claims import CONTRACT
 from encheck.metrics import Metric, margin_rate, mean_similarity, named, similarity_gap
 from encheck.metrics.symmetry import symmetry
@@ -20,19 +16,6 @@ BY_KIND: dict[str, Metric[...]] = {
 }
 SEARCH = "retrieval"  # the family whose answers are weighed where no figure is
 GRADED = "sts"  # the property whose pairs are weighed together
-_FIELDS = tuple(field.name for field in fields(Declaration))
-
-
-def declarations(results: Mapping[str, Any]) -> dict[str, Declaration]:
-    """The declaration of each check of a run."""
-    plain = {row["check"]: Declaration(property=row["property"]) for row in results["checks"]}
-    return plain | {name: declaration_of(entry) for name, entry in results.get("claims", {}).items()}
-
-
-def declaration_of(entry: Mapping[str, Any]) -> Declaration:
-    """An entry of `claims`, read; what this encheck does not know is left out."""
-    known = {name: entry[name] for name in _FIELDS if name in entry}
-    return Declaration(**{**known, "pictures": tuple(known.get("pictures", ()))})
 
 
 def declared_of(table: Table) -> Declaration:

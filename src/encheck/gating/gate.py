@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from encheck.gating.index_space import IndexFaults, OldIndex
 from encheck.gating.linear_map import Kind
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ScaleShift, ThresholdShift
 from encheck.gating.types import Decision, ExitCode, Outcome, PartialGate
-from encheck.system.typed_files import Count, typed
+from encheck.system.typed_files import Count
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,3 @@ class Gate:
     exit_code: ExitCode
     partial: PartialGate | None
     against: tuple[GateAgainst, ...]
-
-
-@dataclass(frozen=True)
-class _OfResults:
-    gate: Gate | None = None
-
-
-def gate_of(results: Mapping[str, Any]) -> Gate | None:
-    """The gate of results.json, None of a run without one; ValueError names the first value that is wrong."""
-    return typed(_OfResults, {"gate": results.get("gate")}).gate

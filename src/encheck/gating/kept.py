@@ -6,14 +6,14 @@ Ids, texts, clusters, splits and labels are the data's. A run on the same items 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.ids import CaseId, ItemId, figure_name
+from encheck.ids import ItemId
 from encheck.scoring.contrasts import CONTRAST
 from encheck.scoring.scale import Floats
 from encheck.scoring.table import Table
@@ -24,8 +24,7 @@ DECIMALS = 6
 STEPS = 10**DECIMALS  # steps a unit of a score: rounding moves it by half a step, a twentieth of the gate's tolerance
 LARGEST = 2**53  # steps: beyond, a double cannot count them
 DIGITS = 3  # of an item's key, in hex: it counts items that are others, and the lock is what refuses them
-FIGURE = ("value", "low", "high", "n")  # of a row
-KeptFigure = tuple[float | None, float | None, float | None, Count]  # these
+KeptFigure = tuple[float | None, float | None, float | None, Count]  # value, low, high and n of a row
 
 
 @dataclass(frozen=True)
@@ -117,15 +116,6 @@ class KeptCase:
     lock: str
     parts: str
     unscaled: bool = False
-
-
-def kept_figures(rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, KeptFigure]]:
-    """The figures in these rows of a run, by case and name."""
-    figures: dict[str, dict[str, KeptFigure]] = {}
-    for row in rows:
-        value, low, high = (None if row[name] is None else round(row[name], DECIMALS) for name in FIGURE[:3])
-        figures.setdefault(CaseId.of(row).of_any_model, {})[figure_name(row)] = (value, low, high, row["n"])
-    return dict(sorted(figures.items()))
 
 
 def rounded(scores: Floats) -> Floats:

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from encheck.claims import CONTRACT
 from encheck.gating.baseline import Baseline
-from encheck.gating.declared import declarations, is_weighed
+from encheck.gating.declared import is_weighed
 from encheck.gating.types import Decision, PartialGate
+from encheck.run_file import RunFile, listed
 
-Results = Mapping[str, Any]
 MOST_NAMED = 3  # properties
 
 
-def unselected(baseline: Baseline, results: Results) -> set[str]:
+def unselected(baseline: Baseline, results: RunFile) -> set[str]:
     """The cases that the run left out, by name (check/data/level); of data that it lacks, those of such checks."""
-    names = set(results.get("selection", {}).get("unselected", ()))
+    names = set(results.selection.unselected if results.selection else ())
     checks = {name.partition("/")[0] for name in names}
     return names | {name for name in _elsewhere(baseline, results) if baseline.cases[name].check in checks}
 
 
-def _elsewhere(baseline: Baseline, results: Results) -> set[str]:
+def _elsewhere(baseline: Baseline, results: RunFile) -> set[str]:
     """The cases of the baseline on data that the run lacks."""
-    data = {one["name"] for one in results["data"]}
+    data = {one.name for one in results.data}
     return {name for name, kept in baseline.cases.items() if kept.data not in data}
 
 
 def partial_gate(
     baseline: Baseline,
-    results: Results,
+    results: RunFile,
     *,
     model: str,
     weighed: Sequence[str],
@@ -45,11 +44,11 @@ def partial_gate(
     search with labels was compared, or a log with a model in use: of vectors, a log says only how many answers change.
     What no gate weighs, and checks without an item in the data, are not left out.
     """
-    about = next(one for one in results["models"] if one["label"] == model)
-    selected_out = results.get("selection", {}).get("left_out", ())
+    about = next(one for one in results.models if one.label == model)
+    selected_out = results.selection.left_out if results.selection else ()
     lacking = {
         baseline.model.label: _lacking(baseline.model.lacks, results),
-        model: _lacking(about.get("lacks", ()), results),
+        model: _lacking(about.lacks, results),
     }
     why = []
     if selected_out:
@@ -58,8 +57,9 @@ def partial_gate(
         why.append(f"the selection left out checks that these data allow, such as {named}")
     if unselected(baseline, results) & _elsewhere(baseline, results):
         why.append("the baseline has other data, of which no check was run")
-    both: tuple[Mapping[str, Any], ...] = (baseline.summary.settings, results["run"]["settings"])
-    then, now = ({*settings.get("check_packages", ())} for settings in both)
+    then, now = (
+        {*listed(settings, "check_packages")} for settings in (baseline.summary.settings, results.run.settings)
+    )
     for names, side in ((then - now, "the baseline"), (now - then, "the candidate")):
         if names:
             why.append(
@@ -68,7 +68,7 @@ def partial_gate(
             )
     if uncompared:
         why.append(f"the baseline lacks cases ({', '.join(uncompared)})")
-    if missing and not about["error"]:  # a model that cannot encode lacks them all, and is blocked
+    if missing and not about.error:  # a model that cannot encode lacks them all, and is blocked
         why.append(f"only one side has {_cases(len(missing))}")
     why += [f"{label} is a file of vectors and lacks texts of {_cases(len(some))}"
             for label, some in lacking.items() if some]  # fmt: skip
@@ -77,15 +77,15 @@ def partial_gate(
             "neither behaviour nor a search with labels was compared. Remedy: name the old model, not its vectors, or "
             "give labels (--data retrieval:PATH)"
         )
-    if "first_look" in results:
+    if results.first_look is not None:
         why.append("the run stopped after its first look")
     left_out = {*selected_out, *uncompared, *(name for some in lacking.values() for name in some.values())}
     return PartialGate(tuple(weighed), tuple(sorted(left_out)), "; ".join(why)) if why else None
 
 
-def _lacking(cases: Sequence[str], results: Results) -> dict[str, str]:
+def _lacking(cases: Sequence[str], results: RunFile) -> dict[str, str]:
     """Of cases without vectors those that a gate weighs, with their properties; stored vectors keep no contract."""
-    declared, tested = declarations(results), {row["check"]: row["property"] for row in results["checks"]}
+    declared, tested = results.declarations, {row.check: row.property for row in results.checks}
 
     def named() -> Iterator[tuple[str, str]]:
         for case in cases:

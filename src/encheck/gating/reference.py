@@ -7,11 +7,10 @@ Nothing is decided: the gate asks whether a loss that matters is excluded, this 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 
@@ -20,38 +19,22 @@ from encheck.gating.capabilities import alone, pooled, pools_of
 from encheck.gating.decision import Figures, Weights, measure
 from encheck.gating.declared import declared_of
 from encheck.gating.pairing import Compared
-from encheck.gating.types import DEFAULT, Kind, Paired, Rule
+from encheck.gating.types import DEFAULT, Paired, Rule
 from encheck.gating.weighing import Side, compare_all
+from encheck.run_file import Difference, Role, RunFile
 from encheck.scoring.scale import Floats
 from encheck.statistics import paired as stats
 from encheck.system.documents import json_of
 
-Role = Literal["reference", "surface", "parent"]
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
 CERTAIN = 0.05  # of all capabilities together
 FIRST_LOOK = replace(DEFAULT, min_items=30, min_clusters=25)  # a look takes some 30 to 60 clusters of each property
 OWN_SPACE = "health"  # the family of what describes a model's own space
 
 
-@dataclass(frozen=True)
-class Difference:
-    """One capability under both models, and the 95% interval of the change; `certain` is Holm-corrected over all."""
-
-    row: str
-    kind: Kind
-    n: int
-    clusters: int
-    before: float
-    now: float
-    change: float
-    low: float
-    high: float
-    certain: bool
-
-
-def shipped(results: Mapping[str, Any]) -> Iterator[Baseline]:
+def shipped(results: RunFile) -> Iterator[Baseline]:
     """The references that were measured on data of this run; none of other data, other editions, or a part of them."""
-    here = {(data["name"], data["fingerprint"]) for data in results["data"]}
+    here = {(data.name, data.fingerprint) for data in results.data}
     yield from (read(_folder(name)) for name in SHIPPED if here & _measured_on(name))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from encheck.gating.baseline import STORED, BaselineModel
+from encheck.gating.baseline import STORED
 from encheck.gating.index_space import OldIndex
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ThresholdShift
+from encheck.run_file import ModelEntry
 
 BUILT_IN = "probes"
 SAME_SHARE = 0.01  # of the pairs: a threshold that accepts so many more or fewer stays
@@ -32,8 +33,8 @@ def spans(rows: Sequence[int], most: int = 6) -> str:
 
 
 def required_changes(
-    old: BaselineModel,
-    new: Mapping[str, Any],
+    old: ModelEntry,
+    new: ModelEntry,
     *,
     reindex: Reindex | None,
     index: OldIndex | None,
@@ -41,17 +42,17 @@ def required_changes(
 ) -> Iterator[str]:
     """What a ticket would hold, a sentence each, the first step first; nothing where the vectors are the same.
 
-    `new` is the model as results.json describes it; `index` is what is known of the old model's index.
+    `old` and `new` are models as results.json describes them; `index` is what is known of the old model's index.
     """
     if index and index.faults:
         yield f"Repair these rows of the old index, or make it again: {spans(index.faults.rows)}."
     if reindex and reindex.same_model:
         return
-    yield from _of_index(new["label"], reindex, index) if reindex else ()
-    sizes = old.dimension, new.get("dimension")
+    yield from _of_index(new.label, reindex, index) if reindex else ()
+    sizes = old.dimension, new.dimension
     if None not in sizes and sizes[0] != sizes[1]:
         yield f"Make the index for vectors of {sizes[1]} dimensions in place of {sizes[0]}."
-    prompts: list[Any] = [how.get("prompts used", {}) for how in (old.how, new["how"])]
+    prompts: list[Any] = [one.how.get("prompts used", {}) for one in (old, new)]
     for role in ("query", "document"):
         before, after = (prompt.get(role, "") for prompt in prompts)
         if role in prompts[1] and before != after:
@@ -59,7 +60,7 @@ def required_changes(
             instead = f" in place of {before!r}" if before else ""
             yield f"Put {repr(after) if after else 'nothing'} before {name}{instead}."
     yield from _of_thresholds(thresholds)
-    licences = [one or "not stated" for one in (old.licence, new.get("licence"))]
+    licences = [one.licence or "not stated" for one in (old, new)]
     if licences[0] != licences[1] and old.adapter != STORED:
         yield f"Check the licence: {licences[1]}, it was {licences[0]}."
 

@@ -12,7 +12,6 @@ from annotated_types import Interval
 from numpy.typing import NDArray
 
 from encheck.gating.kept import Kept
-from encheck.ids import CaseId
 from encheck.scoring.answers import Answers
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import kind_named
@@ -164,10 +163,9 @@ def _accepting(scores: Floats, count: int) -> float | None:
 
 
 def threshold_shifts(
-    baseline: Mapping[str, Kept], run: Mapping[str, Table], results: Mapping[str, Any], items: Mapping[str, Columns],
-    *, model: str, thresholds: Sequence[float],
-) -> tuple[ThresholdShift, ...]:  # fmt: skip
-    """One for each data set that has pairs, and each threshold; a run's items are by case, with texts.
+    baseline: Mapping[str, Kept], run: Mapping[str, Table], items: Mapping[str, Columns], *, thresholds: Sequence[float]
+) -> tuple[ThresholdShift, ...]:
+    """One for each data set that has pairs, and each threshold; `items` are the run's, with texts, by case as tables.
 
     The pairs are the data's own where they have labels, of a search its first answers, else those of the checks, each
     once.
@@ -175,8 +173,8 @@ def threshold_shifts(
     if not thresholds:
         return ()
     found: dict[str, dict[str, Scored]] = {}
-    for case, columns in _cases_of(results, items, model):
-        if case in baseline and baseline[case].has_items_of(run[case]):
+    for case, columns in items.items():
+        if columns.get("kind") and case in baseline and baseline[case].has_items_of(run[case]):
             kind = kind_named(columns["kind"][0])
             sides = baseline[case].facing(run[case]), run[case]
             of_data = found.setdefault(run[case].data, {})
@@ -194,11 +192,6 @@ def threshold_shifts(
             unit = FIRST_ANSWERS if scored == FIRST_ANSWERS else PAIRS
             shifts += [threshold_shift(before, now, threshold=one, data=data, unit=unit) for one in thresholds]
     return tuple(shifts)
-
-
-def _cases_of(results: Mapping[str, Any], items: Mapping[str, Columns], model: str) -> Iterator[tuple[str, Columns]]:
-    named = {str(case): case.of_any_model for case in map(CaseId.of, results["checks"]) if case.model == model}
-    return ((named[name], columns) for name, columns in items.items() if name in named and columns.get("kind"))
 
 
 def _pairs(columns: Columns, before: Table, now: Table) -> Iterable[tuple[tuple[str, ...], tuple[float, float]]]:

@@ -18,7 +18,7 @@ from encheck.gating.baseline import STORED, SUMMARY, Baseline, tables_of
 from encheck.gating.capabilities import by_property, parts, pooled
 from encheck.gating.capabilities import rows as gate_rows
 from encheck.gating.decision import decide
-from encheck.gating.declared import GRADED, declarations, declared_of, gating
+from encheck.gating.declared import GRADED, declared_of, gating
 from encheck.gating.endpoints import RANKS, beside, graded_endpoint
 from encheck.gating.gate import Balanced, GateAgainst, IndexAdapter
 from encheck.gating.index_space import OldIndex
@@ -56,9 +56,9 @@ from encheck.gating.types import (
     Rule,
     UnjudgedSearch,
 )
-from encheck.ids import CaseId
 from encheck.language.identify import english_share, languages_of, said_of_languages
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
+from encheck.run_file import Result, RunFile
 from encheck.scoring.answers import Answers
 from encheck.scoring.pairs import NO_RANDOM_PAIRS
 from encheck.scoring.scores import Scale
@@ -72,7 +72,7 @@ BUILT_IN = "probes"  # the data that come with encheck
 EXACT = "exact"  # how documents were searched where a baseline does not say
 FLIPS_KEPT = 10  # of each direction and row
 NEW = "new, not compared: the baseline has searches alone of these data"
-Results = Mapping[str, Any]
+Results = RunFile
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
@@ -121,8 +121,8 @@ class Weighed:
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
     """What one model of a run scored."""
-    scales = {d["name"]: d["calibration"][model] for d in results["data"] if model in d["calibration"]}
-    return Side(tables_of(results, items, model), {name: Scale(**found) for name, found in scales.items()})
+    scales = {data.name: data.calibration[model] for data in results.data if model in data.calibration}
+    return Side(tables_of(results, items, model), scales)
 
 
 def side_of_baseline(baseline: Baseline, run: Side, parts: Mapping[str, Part] = MappingProxyType({})) -> Side:
@@ -182,7 +182,7 @@ def weigh(
     broken = _broken(results, model, cuts=wanted.name == "change")
     if wanted.name == "search" and vectors and baseline.sample:
         broken += cuts_more(baseline.sample.settings, vectors.settings, documents)
-    own = {str(CaseId.of(row)) for row in results["checks"] if is_own(row["data"])}
+    own = {str(row.case) for row in results.checks if is_own(row.data)}
     languages = languages_of({str(text) for case in own for text in items.get(case, {}).get("source", ())})
     decisive: set[str] = set()
     has_english = english_share(languages) >= ENGLISH
@@ -214,8 +214,10 @@ def weigh(
     if index and index.faults and decision.outcome != "block":
         why = f"{index.faults.says}: an index with faults is no model to compare with"
         decision = replace(decision, outcome="inconclusive", reasons=(why, *decision.reasons), yours=())
-    shifts = threshold_shifts(baseline.cases, pair.whole[1].tables, results, items, model=model, thresholds=thresholds)
-    about = next(one for one in results["models"] if one["label"] == model)
+    named = {str(row.case): row.case.of_any_model for row in results.checks if row.model == model}
+    mine = {named[case]: columns for case, columns in items.items() if case in named}
+    shifts = threshold_shifts(baseline.cases, pair.whole[1].tables, mine, thresholds=thresholds)
+    about = next(one for one in results.models if one.label == model)
     not_weighed = {case: why for case, why in found.reported.items() if case not in decisive}
     against = GateAgainst(
         **vars(replace(decision, rows=tuple(found.with_items(row) for row in decision.rows))),
@@ -322,7 +324,7 @@ def _reindex(baseline: Baseline, vectors: VectorSample | None, documents: Docume
 
 
 def _sampled(results: Results) -> set[str]:
-    return {data["name"] for data in results["data"] if data.get("sample")}
+    return {data.name for data in results.data if data.sample}
 
 
 @dataclass(frozen=True)
@@ -421,8 +423,8 @@ def _of_another_family(one: Paired) -> str:
 
 def _refuse_incomparable(baseline: Baseline, results: Results, model: str) -> None:
     _refuse_other_data(baseline, results)
-    refuse_other_edition(baseline, {data["name"]: data.get("version") or "" for data in results["data"]})
-    refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
+    refuse_other_edition(baseline, {data.name: data.version for data in results.data})
+    refuse_other_kind(baseline, model, next(m.kind for m in results.models if m.label == model))
 
 
 @dataclass(frozen=True)
@@ -613,7 +615,7 @@ def _others(kept: Kept, table: Table) -> str:
 
 def _refuse_other_data(baseline: Baseline, results: Results) -> None:
     """BaselineError where no data set of the run is the baseline's: another seed makes other fresh probes."""
-    then, now = sorted(one.name for one in baseline.summary.data), sorted(one["name"] for one in results["data"])
+    then, now = (sorted(one.name for one in data) for data in (baseline.summary.data, results.data))
     if then and now and not set(then) & set(now):
         raise BaselineError(
             f"{baseline.folder} is of {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of the "
@@ -635,27 +637,27 @@ def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str]) -> Non
 
 def _same_weights(baseline: Baseline, results: Results, model: str) -> Iterator[str]:
     """That a candidate is made of the baseline's weights, which may be used otherwise."""
-    weights = next(m.get("weights") for m in results["models"] if m["label"] == model)
+    weights = next(m.weights for m in results.models if m.label == model)
     if weights is not None and weights == baseline.model.weights:
         yield f"the weights are those of {baseline.model.label}"
 
 
 def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:
     """What was otherwise when the baseline was made."""
-    then, now = baseline.summary, results
+    then = baseline.summary
     settings = {k: v for k, v in then.settings.items() if k != "check_packages"}  # of which `partial_gate` tells
     pairs: list[tuple[str, object, object]] = [
-        (f"--{k.replace('_', '-')}", v, now["run"]["settings"].get(k)) for k, v in settings.items()
+        (f"--{k.replace('_', '-')}", v, results.run.settings.get(k)) for k, v in settings.items()
     ]
-    pairs += [(k, then.versions.get(k), now["run"]["versions"].get(k)) for k in sorted(then.versions)]
-    there = {d["name"]: d for d in now["data"]}
+    pairs += [(k, then.versions.get(k), results.run.versions.get(k)) for k in sorted(then.versions)]
+    there = {one.name: one for one in results.data}
     for data in then.data:
-        other = there.get(data.name, {})
-        pairs += [(f"{data.name}'s fingerprint", data.fingerprint, other.get("fingerprint"))] if other else []
-        languages = (data.language or {}, other.get("language") or {})
+        other = there.get(data.name)
+        pairs += [(f"{data.name}'s fingerprint", data.fingerprint, other.fingerprint)] if other else []
+        languages = (data.language or {}, (other.language if other else None) or {})
         pairs += [(f"{data.name}'s {k}", languages[0].get(k), languages[1].get(k)) for k in languages[0]]
     if model and baseline.model.adapter != STORED:
-        hows = (baseline.model.how, next(m["how"] for m in now["models"] if m["label"] == model))
+        hows = (baseline.model.how, next(m.how for m in results.models if m.label == model))
         pairs += [(k, hows[0].get(k), hows[1].get(k)) for k in sorted({*hows[0], *hows[1]})]
     return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]
 
@@ -677,19 +679,19 @@ def _broken(results: Results, model: str, *, cuts: bool) -> list[str]:
 
     Without `cuts` a model may cut long texts: another model than before has its own limit.
     """
-    rows = [row for row in results["checks"] if row["model"] == model]
-    error = next(m["error"] for m in results["models"] if m["label"] == model)
+    rows = [row for row in results.checks if row.model == model]
+    error = next(m.error for m in results.models if m.label == model)
     found = [f"the model cannot encode: {error}"] if error else []
-    contracts = {name: one for name, one in declarations(results).items() if one.family == CONTRACT}
+    contracts = {name: one for name, one in results.declarations.items() if one.family == CONTRACT}
     asked = {name for name, one in contracts.items() if cuts or one.metric != ends_seen.name}
-    failed = [r for r in rows if r["check"] in asked and r["verdict"] in BROKEN]
-    return found + [_said_broken(r, contracts[r["check"]].means) for r in failed if not error]
+    failed = [r for r in rows if r.check in asked and r.verdict in BROKEN]
+    return found + [_said_broken(r, contracts[r.check].means) for r in failed if not error]
 
 
-def _said_broken(row: Mapping[str, Any], means: str) -> str:
+def _said_broken(row: Result, means: str) -> str:
     """The contract, what broke it, and what that means to users of the model."""
-    cause = row.get("params", {}).get("cause") or row["reason"]
-    broken = f"{row['check'].replace('_', ' ')} on {row['data']}"
+    cause = row.params.get("cause") or row.reason
+    broken = f"{row.check.replace('_', ' ')} on {row.data}"
     return ". ".join(filter(None, (f"{broken}: {cause}" if cause else broken, means)))
 
 
@@ -707,4 +709,4 @@ def _balanced(side: Side, cases: Sequence[str]) -> float | None:
 def _changed_data(baseline: Baseline, results: Results) -> set[str]:
     """Data whose fingerprint is another one than the baseline's."""
     there = {data.name: data.fingerprint for data in baseline.summary.data}
-    return {data["name"] for data in results["data"] if there.get(data["name"]) != data["fingerprint"]}
+    return {data.name for data in results.data if there.get(data.name) != data.fingerprint}

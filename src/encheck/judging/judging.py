@@ -17,13 +17,14 @@ from pathlib import Path
 
 from encheck.errors import UsageError
 from encheck.gating.answers import asks
-from encheck.gating.gate import Gate, gate_of
+from encheck.gating.gate import Gate
 from encheck.gating.judged import LOSS, REPEATS, Answer, Asked, Pool, judge
 from encheck.gating.judgements import Judgements, keep, read
 from encheck.gating.partial import reason
 from encheck.gating.types import EXIT_CODES, Judged, Outcome, UnjudgedSearch
 from encheck.reporting.answers import AGAIN, PLAN, Disagreement, asked_in, disagreements
 from encheck.reporting.results import into, read_results
+from encheck.run_file import seed_of
 from encheck.system.documents import json_of
 from encheck.system.files import write_text
 from encheck.system.terminal import visible
@@ -139,7 +140,7 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
     `qrels` is where the judgements are kept, beside the log of queries if None.
     """
     results = read_results(folder)
-    gate = gate_of(results)
+    gate = results.gate
     if gate is None:
         raise UsageError(f"{folder} holds a run without a gate, so there is nothing to judge. {MAKE}")
     asked = asked_in(folder)
@@ -159,7 +160,7 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
             f"the directory {place.parent}, which holds the judgements, does not exist. Run this where the gate was "
             f"run, or name a file with --qrels FILE"
         )
-    seed = results["run"]["settings"].get("seed", 0)
+    seed = seed_of(results.run.settings)
     pool = Pool(asked, seed, search.delta, search.least, search.alpha)
     judging = Judging(folder, gate, search, pool, found, place)
     _fix(judging)

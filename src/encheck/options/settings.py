@@ -260,13 +260,14 @@ def data_of(parsed: Any) -> tuple[str, ...]:
     return tuple(with_property(data, name))
 
 
-def described(settings: Settings) -> dict[str, Any]:
+def described(settings: Settings) -> dict[str, Setting]:
     """The settings that results.json shows and a baseline keeps."""
     kept = {name: getattr(settings, name) for name, one in OPTIONS.items() if one.kept}
     packages = {"check_packages": settings.check_packages} if settings.check_packages else {}
     return {name: _plain(value) for name, value in (kept | packages).items()}
 
 
-def _plain(value: Any) -> Any:
-    """A setting as JSON has it."""
-    return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
+def _plain(value: Any) -> Setting:
+    """A setting as results.json has it."""
+    plain: Setting = str(value) if isinstance(value, Path) else value
+    return plain

@@ -15,6 +15,7 @@ from encheck.system.terminal import LINES, harmless, visible
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
+    from encheck.engine.measured import MeasuredCase
     from encheck.types import CheckResult, Verdict
 
 JUDGEMENT: pytest.StashKey[Judgement] = pytest.StashKey()
@@ -78,11 +79,13 @@ def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], evaluati
     judgement = item.stash.setdefault(JUDGEMENT, Judgement(case_of(item), evaluation))
     if call.excinfo:
         judgement.end(_verdict_of(call.excinfo), str(call.excinfo.value))
-    report.encheck = judgement.payload(item.function)  # type: ignore[attr-defined]
+    found = judgement.found(item.function)  # type: ignore[attr-defined]
+    report.encheck = found.sent()
+    report.encheck_verdict = next((row.verdict for row in found.rows if row.verdict), "")
     model = judgement.case.model
     report.encheck_failed_model = model if report.failed and evaluation.bench.subjects[model].error else ""
     if item.config.getoption("htmlpath", None) is not None:
-        _attach_fragment(report)
+        _attach_fragment(report, found)
 
 
 def make_visible(report: pytest.TestReport) -> None:
@@ -97,11 +100,11 @@ def make_visible(report: pytest.TestReport) -> None:
         report.wasxfail = visible(reason, keep=LINES)
 
 
-def _attach_fragment(report: Any) -> None:
+def _attach_fragment(report: Any, found: MeasuredCase) -> None:
     """Figures, curves and items for pytest-html."""
     from encheck.reporting.html.fragment import fragment
 
-    content = fragment(report.encheck["rows"], report.encheck["items"])
+    content = fragment(found.rows, found.items)
     extra = {"name": "encheck", "format_type": "html", "content": content, "mime_type": None, "extension": None}
     report.extras = [*getattr(report, "extras", []), extra]
 
@@ -121,6 +124,4 @@ def status(report: pytest.TestReport, config: pytest.Config) -> Any:
     if model := getattr(report, "encheck_failed_model", ""):
         first = config.stash.setdefault(FAILED, {}).setdefault(model, report.nodeid)
         return None if report.nodeid == first else ("not measured", "-", ("NOT MEASURED", {"red": True}))
-    rows = getattr(report, "encheck", {}).get("rows", [])
-    verdicts = [row["verdict"] for row in rows if row["verdict"]]
-    return STATUS.get(verdicts[0]) if verdicts else None
+    return STATUS.get(getattr(report, "encheck_verdict", ""))

@@ -21,6 +21,8 @@ from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
+    from encheck.engine.measured import Described
+    from encheck.run_file import RunFile
 
 DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # what xdist carries
 STORE, RUN = "encheck_store", "encheck_run"
@@ -59,9 +61,9 @@ class Worker:
         with suppress(EncheckError):
             yield
 
-    def finish(self, _session: pytest.Session, described: dict[str, Any] | None) -> None:
+    def finish(self, _session: pytest.Session, described: Described | None) -> None:
         """Send what this worker says of models, data and times."""
-        self.output[DESCRIBED] = described
+        self.output[DESCRIBED] = described.sent() if described else ""
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         """The controller tells."""
@@ -78,7 +80,7 @@ class Controller:
         self.notes: list[str] = []
         self.problems: list[str] = []
         self.refusal = ""
-        self.results: dict[str, Any] = {}
+        self.results: RunFile | None = None
         self.page: Path | None = None
         self.last: list[str] = []  # lines that stand below pytest's own last one
         self.store = self._temporary("store.sqlite") if config.option.encheck_no_store else None
@@ -159,10 +161,12 @@ class Controller:
         """Take what a worker says of models, data and times, and why it refused to run."""
         sent = getattr(node, "workeroutput", {})
         if described := sent.get(DESCRIBED):
-            self.recorder.described.append(described)
+            from encheck.engine.measured import Described
+
+            self.recorder.described.append(Described.received(described))
         self.refusal = self.refusal or sent.get(REFUSED, "")
 
-    def finish(self, session: pytest.Session, described: dict[str, Any] | None) -> None:
+    def finish(self, session: pytest.Session, described: Described | None) -> None:
         """Write the results."""
         self.recorder.described += [described] if described else []
         if self.refusal:
@@ -192,6 +196,7 @@ class Controller:
     def _write(self, settings: Settings, end: Conclusion, place: Path) -> None:
         """Write the run; the terminal shows its results even where the disk is full."""
         from encheck.engine.folder import write
+        from encheck.reporting.first_look import rest_lines
         from encheck.reporting.similarity_threshold import unanswered
 
         recorder = self.recorder
@@ -199,19 +204,13 @@ class Controller:
         script = Path(sys.argv[0])
         program = script.parent.name if script.stem == "__main__" else script.name  # python -m
         command = shlex.join([program, *sys.argv[1:]])
-        self.results = recorder.results(
+        self.results = results = recorder.results(
             settings=options.described(settings), end=end, folder=place.name, command=command, notes=notes,
             for_the_rest=options.without_quick(sys.argv) if recorder.first_look else "",
         )  # fmt: skip
         self.page = place / "report.html"
-        self._tell_rest()
-        write(place, self.results, recorder.items, documents=recorder.documents)
-
-    def _tell_rest(self) -> None:
-        """Keep what is left after a first look for the last lines."""
-        from encheck.reporting.first_look import rest_lines
-
-        self.last += rest_lines(self.results)
+        self.last += rest_lines(results)  # what is left after a first look stands last
+        write(place, results, recorder.items, documents=recorder.documents)
 
     def _ended(self, settings: Settings, status: int) -> Conclusion:
         """The end of the run, which may save a baseline; wrong use where it cannot."""

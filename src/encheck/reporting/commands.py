@@ -6,9 +6,10 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from encheck.options import OPTIONS, Settings, model_options
+from encheck.options.settings import Setting
+from encheck.run_file import RunFile, listed
 from encheck.running.labels import OBJECT, data_labels, labels
 
 NOT_OF_A_GATE = ("quick", "strict", "engine")
@@ -47,16 +48,16 @@ class Commands:
         return "" if spec.startswith(OBJECT) else model_options(model, spec, self.model_args)
 
 
-def commands(results: Mapping[str, Any], folder: Path | None) -> Commands:
+def commands(results: RunFile, folder: Path | None) -> Commands:
     """The commands of a run that lies in `folder`, which is named from here where it lies below."""
-    settings = results["run"]["settings"]
+    settings = results.run.settings
     here = Path.cwd()
     near = folder.relative_to(here) if folder and folder.is_relative_to(here) else folder
-    models, data = labels(settings.get("models", ())), data_labels(settings.get("data", ()))
-    return Commands(models, data, settings.get("model_args", ()), chosen(settings), str(near or ""))
+    models, data = labels(listed(settings, "models")), data_labels(listed(settings, "data"))
+    return Commands(models, data, listed(settings, "model_args"), chosen(settings), str(near or ""))
 
 
-def chosen(settings: Mapping[str, Any], *, but: Sequence[str] = ()) -> str:
+def chosen(settings: Mapping[str, Setting], *, but: Sequence[str] = ()) -> str:
     """Options that change the figures and that results.json keeps, where they are no defaults; a blank before each.
 
     >>> chosen({"sample": None, "strict": True, "seed": 7}, but=NOT_OF_A_GATE)
@@ -65,7 +66,7 @@ def chosen(settings: Mapping[str, Any], *, but: Sequence[str] = ()) -> str:
     return "".join(f" {option}" for option in _chosen(settings, but))
 
 
-def _chosen(settings: Mapping[str, Any], but: Sequence[str]) -> Iterator[str]:
+def _chosen(settings: Mapping[str, Setting], but: Sequence[str]) -> Iterator[str]:
     usual = Settings()
     for name in CHOSEN:
         if name in settings and name not in but and (value := settings[name]) != getattr(usual, name):

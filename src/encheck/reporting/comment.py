@@ -7,11 +7,10 @@ escaped or stands as code: no name is pinged, no address becomes a link.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from encheck.gating.gate import Gate, GateAgainst, gate_of
+from encheck.gating.gate import Gate, GateAgainst
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import Line, overview
 from encheck.reporting.gate.rows import CHANGE
@@ -19,6 +18,7 @@ from encheck.reporting.gate.story import NEW, Loss, Story, story
 from encheck.reporting.gate.words import asked_for, headline, what_has_to_change
 from encheck.reporting.markdown import ENDED
 from encheck.reporting.text import code, escape, longest_ticks, one_line, shortest
+from encheck.run_file import RunEntry, RunFile
 from encheck.system.terminal import visible
 
 LIMIT = 64_000  # UTF-16 units: GitHub takes 65,536, and who posts adds a marker and a last line
@@ -45,18 +45,18 @@ class Section:
     between: str = "\n"
 
 
-def comment(results: Mapping[str, Any] | None, *, made: str = "") -> str:
+def comment(results: RunFile | None, *, made: str = "") -> str:
     """The comment: at most `LIMIT` UTF-16 units, with the verdict first.
 
     `results` is None where the run wrote none. `made` names the directory of a baseline that the run made because there
     was none.
     """
-    if results is None or (gate := gate_of(results)) is None:
+    if results is None or results.gate is None:
         return fitted(list(_without_gate(results, made)))
-    (candidate, *_) = [*(model["label"] for model in results.get("models", ())), NEW]
-    told = [story(one, candidate=candidate) for one in gate.against]
-    run = results["run"]
-    return fitted([*_verdict(gate, run, told), *_against(gate, told), Section(_run(run))])
+    (candidate, *_) = [*(model.label for model in results.models), NEW]
+    told = [story(one, candidate=candidate) for one in results.gate.against]
+    run = results.run
+    return fitted([*_verdict(results.gate, run, told), *_against(results.gate, told), Section(_run(run))])
 
 
 def fitted(sections: Sequence[Section], *, limit: int = LIMIT) -> str:
@@ -121,7 +121,7 @@ def _bullet(text: str, *, most: int = MOST) -> str:
     return "- " + BLOCK.sub(r"\g<1>\\\g<2>", said(text, most=most))
 
 
-def _without_gate(results: Mapping[str, Any] | None, made: str) -> Iterator[Section]:
+def _without_gate(results: RunFile | None, made: str) -> Iterator[Section]:
     """What there is to say where nothing was weighed."""
     if made:
         yield Section("## GATE: NO VERDICT. There was no baseline")
@@ -133,31 +133,31 @@ def _without_gate(results: Mapping[str, Any] | None, made: str) -> Iterator[Sect
         yield Section("## GATE: NO VERDICT. The run wrote no results")
         yield Section("The job's log says why.")
     else:
-        yield Section(f"## GATE: NO VERDICT. Exit code {results['run']['exit_status']}")
+        yield Section(f"## GATE: NO VERDICT. Exit code {results.run.exit_status}")
         yield Section("Nothing was weighed against a baseline. What the run noted:")
     if results is not None:
-        notes = [_bullet(note) for note in results["run"]["notes"]]
+        notes = [_bullet(note) for note in results.run.notes]
         yield from [Section("", notes)] if notes else []
-        yield Section(_run(results["run"]))
+        yield Section(_run(results.run))
 
 
-def _verdict(gate: Gate, run: Mapping[str, Any], told: Sequence[Story]) -> Iterator[Section]:
+def _verdict(gate: Gate, run: RunEntry, told: Sequence[Story]) -> Iterator[Section]:
     """The verdict with the answer, what to do, and what else decides."""
     first, *more = headline(gate)
     word, _, reason = first.partition(". ")
     answers = [said(f"{one.answer}. {one.lead}".strip(), most=2 * MOST) for one in told]
     reasons = [] if gate.outcome == "block" else [said(reason), *map(said, more)]
     yield Section(f"## {said(word)}", [*answers, *filter(None, reasons)], between="\n\n")
-    fails = gate.outcome == "pass" and run["exit_status"]
+    fails = gate.outcome == "pass" and run.exit_status
     yield Section(f"**What to do.** {FAILS if fails else TO_DO[gate.outcome]}", list(_ways(gate)))
     if partial := gate.partial:
         named = ", ".join(map(said, partial.weighed[:20])) or "none"
         why = said(partial.why)
         yield Section(f"**Partial gate.** It can block, and never passes: {why}. Weighed were: {named}.")
     yield from _dropped_in(gate)
-    if run["exit_status"] not in ENDED:
-        notes = [_bullet(note) for note in run["notes"]]
-        yield Section(f"The run did not end well (exit code {run['exit_status']}):", notes)
+    if run.exit_status not in ENDED:
+        notes = [_bullet(note) for note in run.notes]
+        yield Section(f"The run did not end well (exit code {run.exit_status}):", notes)
 
 
 def _ways(gate: Gate) -> Iterator[str]:
@@ -224,6 +224,6 @@ def _table_line(line: Line) -> str:
     return f"| {' | '.join(said(text, most=MOST // 3) for text in (line.name, line.change, line.verdict))} |"
 
 
-def _run(run: Mapping[str, Any]) -> str:
-    version = said(run["versions"].get("encheck", "?"))
-    return f"{WHERE} The run, with encheck {version}: {code(run['command'], most=2 * MOST)}"
+def _run(run: RunEntry) -> str:
+    version = said(run.versions.get("encheck", "?"))
+    return f"{WHERE} The run, with encheck {version}: {code(run.command, most=2 * MOST)}"

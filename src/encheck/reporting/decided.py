@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from encheck.gating.gate import Gate, gate_of
 from encheck.gating.reference import SHIPPED
 from encheck.options import gate_options
 from encheck.reporting import similarity_threshold
 from encheck.reporting.commands import NOT_OF_A_GATE, chosen
 from encheck.reporting.gate import words
 from encheck.reporting.view import unmeasured
+from encheck.run_file import RunFile, listed
 from encheck.running.labels import OBJECT, labels
 
 COLOURS = {"pass": "good", "block": "bad"}
@@ -31,13 +30,13 @@ class Decision:
     command: str = ""
 
 
-def decided(results: Mapping[str, Any]) -> list[Decision]:
+def decided(results: RunFile) -> list[Decision]:
     """The answers that the run has; the first is whether the model may ship."""
-    gate = gate_of(results)
-    return [*_ships(results, gate), *_reindex(gate), *_threshold(results, gate)]
+    return [*_ships(results), *_reindex(results), *_threshold(results)]
 
 
-def _ships(results: Mapping[str, Any], gate: Gate | None) -> Iterator[Decision]:
+def _ships(results: RunFile) -> Iterator[Decision]:
+    gate = results.gate
     for against in gate.against if gate else ():
         kind = COLOURS.get(against.outcome, "tied")
         ships = SHIPS[against.outcome]
@@ -50,7 +49,7 @@ def _ships(results: Mapping[str, Any], gate: Gate | None) -> Iterator[Decision]:
     elif not gate:
         command = gate_command(results)
         more = (f"Replace {NEW} with the model that you want to ship.",) if NEW in command else ()
-        more = more if command else (SHARDS if results["run"]["settings"].get("engine") else IN_MEMORY,)
+        more = more if command else (SHARDS if results.run.settings.get("engine") else IN_MEMORY,)
         yield Decision("May it ship?", "This run cannot say: it has no baseline to compare with", "none", more, command)
 
 
@@ -59,41 +58,41 @@ IN_MEMORY = "Call encheck.gate(new, old) with the model and the one in use."
 SHARDS = "A gate pairs two models item by item: give it one file of these pairs and --sample=N, and leave out --engine."
 
 
-def gate_command(results: Mapping[str, Any]) -> str:
+def gate_command(results: RunFile) -> str:
     """The gate to run next: of the model itself, or against it where it is one of those that ship.
 
     "" where the data lie in shards that a gate does not take, where nothing was measured, and for a model in memory.
     """
-    settings = results["run"].get("settings", {})
+    settings = results.run.settings
     if settings.get("engine") or _is_empty(results):
         return ""
-    models, data = settings.get("models", ()), [one for one in settings.get("data", ()) if one != "probes"]
+    models, data = listed(settings, "models"), [one for one in listed(settings, "data") if one != "probes"]
     if models and models[0].startswith(OBJECT):
         return ""
     new, old = (models[0], "sbert") if models and models[0] not in SHIPPED else (NEW, models[0] if models else "sbert")
     label = next(iter(labels(models)), old)
-    how = gate_options(label, settings.get("model_args", ()))
+    how = gate_options(label, listed(settings, "model_args"))
     how += "".join(f" --data={shlex.quote(one)}" for one in data)
-    is_sampled = any(one.get("whole") for one in results.get("data", ()))
+    is_sampled = any(one.whole for one in results.data)
     how += f"{' --sample=2000' * is_sampled}{chosen(settings, but=(*NOT_OF_A_GATE, *['sample'] * is_sampled))}"
     return f"encheck gate {shlex.quote(new)} {shlex.quote(old)}{how}"
 
 
-def _is_empty(results: Mapping[str, Any]) -> bool:
+def _is_empty(results: RunFile) -> bool:
     """Whether no model measured anything on any of the data."""
-    pairs = [(one["name"], model) for one in results.get("data", ()) for model in one.get("measured", ())]
+    pairs = [(one.name, model) for one in results.data for model in one.measured]
     return bool(pairs) and pairs == [*unmeasured(results)]
 
 
-def _reindex(gate: Gate | None) -> Iterator[Decision]:
-    for against in gate.against if gate else ():
+def _reindex(results: RunFile) -> Iterator[Decision]:
+    for against in results.gate.against if results.gate else ():
         if found := against.reindex:
             answer = found.says.removeprefix("re-index: ")
             answer = answer[0].upper() + answer[1:]
             yield Decision("Must I re-index?", answer, "good" if found.needed is False else "tied")
 
 
-def _threshold(results: Mapping[str, Any], gate: Gate | None) -> Iterator[Decision]:
-    said = [one.says for against in (gate.against if gate else ()) for one in against.thresholds]
+def _threshold(results: RunFile) -> Iterator[Decision]:
+    said = [one.says for against in (results.gate.against if results.gate else ()) for one in against.thresholds]
     if found := [*said, *similarity_threshold.lines(results)]:
         yield Decision("Does my threshold still fit?", found[0], "none", tuple(found[1:]))

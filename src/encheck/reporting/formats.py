@@ -10,20 +10,18 @@ import io
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from encheck.errors import UsageError, unknown
-from encheck.gating.declared import declarations
-from encheck.ids import CaseId
 from encheck.reporting.results import into
 from encheck.reporting.view import best_surface
+from encheck.run_file import Result, RunFile
 from encheck.scoring.splits import TEST, splits_together
 from encheck.system.cells import safe_cell
 from encheck.system.files import whole, write_text
-from encheck.types import Declaration
 
-Results = Mapping[str, Any]
-Row = Mapping[str, Any]
+Splits = Mapping[str, Collection[str]]  # of the items of each case
 COLUMNS = (
     "model", "data", "property", "check", "level", "metric", "value", "low", "high", "n", "clusters", "floor",
     "aim", "verdict", "baseline", "best_surface", "best_surface_value", "id",
@@ -31,7 +29,7 @@ COLUMNS = (
 
 
 def export(
-    results: Results, folder: Path, *, formats: Sequence[str], splits: Mapping[str, Collection[str]] | None = None
+    results: RunFile, folder: Path, *, formats: Sequence[str], splits: Splits = MappingProxyType({})
 ) -> list[Path]:
     """Write a run in these formats; the files written. UsageError for an unknown format, or a place that takes none.
 
@@ -40,90 +38,87 @@ def export(
     for name in formats:
         if name not in FORMATS:
             raise UsageError(unknown("format", name, FORMATS))
-    declared = declarations(results)
-    rows = [{**r, "splits": _measured(r, declared[r["check"]], splits or {})} for r in results["checks"]]
+    declared = results.declarations
+    measured: dict[str, set[str]] = {}
+    for row in results.checks:
+        of_items = set(splits.get(case := str(row.case), ()))
+        measured[case] = (of_items & TEST if declared[row.check].part == "test" else set()) or of_items
     with into(folder):
-        return [path for name in formats for path in FORMATS[name]({**results, "checks": rows}, folder)]
+        return [path for name in formats for path in FORMATS[name](results, folder, measured)]
 
 
-def _measured(row: Row, declared: Declaration, splits: Mapping[str, Collection[str]]) -> set[str]:
-    """The splits that a row's figure is of."""
-    found = set(splits.get(str(CaseId.of(row)), ()))
-    return (found & TEST if declared.part == "test" else set()) or found
-
-
-def _split(rows: Sequence[Row]) -> str:
+def _split(rows: Sequence[Result], splits: Splits) -> str:
     """What the splits of these figures are called: dev+gate, or `all`."""
-    return splits_together(split for row in rows for split in row["splits"])
+    return splits_together(split for row in rows for split in splits.get(str(row.case), ()))
 
 
-def figures(results: Results, model: str) -> list[Row]:
+def figures(results: RunFile, model: str) -> list[Result]:
     """The rows of a model that have a figure, those that decide or have an aim first."""
-    rows = [r for r in results["checks"] if r["model"] == model and r["value"] is not None]
-    return sorted(rows, key=lambda r: (r["aim"] is None, r["id"]))
+    rows = [r for r in results.checks if r.model == model and r.value is not None]
+    return sorted(rows, key=lambda r: (r.aim is None, r.id))
 
 
-def deciding(results: Results, model: str) -> list[Row]:
+def deciding(results: RunFile, model: str) -> list[Result]:
     """One figure a check, data set and level: the one that decides."""
-    return [row for row in figures(results, model) if row["aim"] is not None]
+    return [row for row in figures(results, model) if row.aim is not None]
 
 
-def _title(row: Row) -> str:
-    return f"{row['check'].replace('_', ' ')} ({row['data']}, {row['level']})"
+def _title(row: Result) -> str:
+    return f"{row.check.replace('_', ' ')} ({row.data}, {row.level})"
 
 
-def model_index(results: Results, model: str) -> list[dict[str, Any]]:
+def model_index(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
     """The `model-index` of a model card: one result a property and data set, its metrics the deciding figures."""
-    found = [_indexed(name, data, rows) for (name, data), rows in _by_task(results, model).items()]
+    found = [_indexed(name, data, rows, splits) for (name, data), rows in _by_task(results, model).items()]
     return [{"name": model, "results": found}]
 
 
-def _indexed(name: str, data: str, rows: Sequence[Row]) -> dict[str, Any]:
-    about = {"type": f"encheck/{data}", "name": f"encheck {name} on {data}", "split": _split(rows)}
-    metrics = [{"type": r["metric"], "value": _rounded(r["value"]), "name": _title(r)} for r in rows]
+def _indexed(name: str, data: str, rows: Sequence[Result], splits: Splits) -> dict[str, Any]:
+    about = {"type": f"encheck/{data}", "name": f"encheck {name} on {data}", "split": _split(rows, splits)}
+    metrics = [{"type": r.metric, "value": _rounded(r.value), "name": _title(r)} for r in rows]
     task = {"type": "sentence-similarity", "name": "Behavioural tests"}
     return {"task": task, "dataset": about, "metrics": metrics}
 
 
-def _by_task(results: Results, model: str) -> dict[tuple[str, str], list[Row]]:
+def _by_task(results: RunFile, model: str) -> dict[tuple[str, str], list[Result]]:
     """The deciding figures of each property and data set."""
-    tasks: dict[tuple[str, str], list[Row]] = {}
+    tasks: dict[tuple[str, str], list[Result]] = {}
     for row in deciding(results, model):
-        tasks.setdefault((row["property"], row["data"]), []).append(row)
+        tasks.setdefault((row.property, row.data), []).append(row)
     return tasks
 
 
-def eval_results(results: Results, model: str) -> list[dict[str, Any]]:
+def eval_results(results: RunFile, model: str) -> list[dict[str, Any]]:
     """The hub's newer form, a list for `.eval_results/encheck.yaml`: dataset, task, value, date, notes."""
-    day = str(results["run"]["started"])[:10]
-    version = results["run"]["versions"].get("encheck", "")
+    day = str(results.run.started)[:10]
+    version = results.run.versions.get("encheck", "")
     return [
         {
-            "dataset": {"id": f"encheck/{row['data']}", "task_id": f"{row['check']}/{row['level']}"},
-            "value": _rounded(row["value"]),
+            "dataset": {"id": f"encheck/{row.data}", "task_id": f"{row.check}/{row.level}"},
+            "value": _rounded(row.value),
             "date": day,
-            "notes": f"{row['metric']}, 95% CI {_rounded(row['low'])} to {_rounded(row['high'])}, encheck {version}",
+            "notes": f"{row.metric}, 95% CI {_rounded(row.low)} to {_rounded(row.high)}, encheck {version}",
         }
         for row in deciding(results, model)
     ]
 
 
-def mteb(results: Results, model: str) -> list[dict[str, Any]]:
+def mteb(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
     """Results as MTEB writes them, one object a property and data set: `scores` by split, with `main_score`."""
-    return [_task(results, name, data, rows) for (name, data), rows in _by_task(results, model).items()]
+    return [_task(results, name, data, rows, splits) for (name, data), rows in _by_task(results, model).items()]
 
 
-def _task(results: Results, name: str, data: str, rows: Sequence[Row]) -> dict[str, Any]:
-    scores = {f"{row['check']}_{row['level']}": _rounded(row["value"]) for row in rows}
-    about = next(d for d in results["data"] if d["name"] == data)
-    main = sum(row["value"] for row in rows) / len(rows)
+def _task(results: RunFile, name: str, data: str, rows: Sequence[Result], splits: Splits) -> dict[str, Any]:
+    scores = {f"{row.check}_{row.level}": _rounded(row.value) for row in rows}
+    about = next(d for d in results.data if d.name == data)
+    main = sum(row.value or 0.0 for row in rows) / len(rows)
     one = {**scores, "main_score": _rounded(main), "hf_subset": "default", "languages": ["eng-Latn"]}
     return {
-        "dataset_revision": about["fingerprint"],
+        "dataset_revision": about.fingerprint,
         "task_name": f"Encheck{name.title().replace('_', '')}.{data}",
         "mteb_version": None,
-        "scores": {_split(rows): [one]},
-        "evaluation_time": results["run"]["seconds"],
+        "scores": {_split(rows, splits): [one]},
+        "evaluation_time": results.run.seconds,
         "kg_co2_emissions": None,
     }
 
@@ -132,22 +127,25 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
-def _models(results: Results) -> list[str]:
-    return [m["label"] for m in results["models"] if deciding(results, m["label"])]
+def _models(results: RunFile) -> list[str]:
+    return [m.label for m in results.models if deciding(results, m.label)]
 
 
-def _write_model_index(results: Results, folder: Path) -> list[Path]:
-    return [_yaml(folder / f"{m}.model-index.yaml", {"model-index": model_index(results, m)}) for m in _models(results)]
+def _write_model_index(results: RunFile, folder: Path, splits: Splits) -> list[Path]:
+    return [
+        _yaml(folder / f"{m}.model-index.yaml", {"model-index": model_index(results, m, splits)})
+        for m in _models(results)
+    ]
 
 
-def _write_eval_results(results: Results, folder: Path) -> list[Path]:
+def _write_eval_results(results: RunFile, folder: Path, _splits: Splits) -> list[Path]:
     return [_yaml(folder / f"{m}.eval_results.yaml", eval_results(results, m)) for m in _models(results)]
 
 
-def _write_mteb(results: Results, folder: Path) -> list[Path]:
+def _write_mteb(results: RunFile, folder: Path, splits: Splits) -> list[Path]:
     paths = []
     for model in _models(results):
-        for task in mteb(results, model):
+        for task in mteb(results, model, splits):
             path = folder / "mteb" / model / f"{task['task_name']}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, json.dumps(task, indent=2, ensure_ascii=False) + "\n")
@@ -155,20 +153,21 @@ def _write_mteb(results: Results, folder: Path) -> list[Path]:
     return paths
 
 
-def _flat(results: Results) -> list[dict[str, Any]]:
-    rows = [row for m in results["models"] for row in figures(results, m["label"])]
-    return [{k: {**row, **_beside(row)}[k] for k in COLUMNS} for row in rows]
+def _flat(results: RunFile) -> list[dict[str, Any]]:
+    """A row a figure, in the columns of `COLUMNS`: beside it the baseline's, and the best surface scorer's."""
+    flat = []
+    for row in (row for model in results.models for row in figures(results, model.label)):
+        best = best_surface(row)
+        beside = {
+            "baseline": row.baseline.value if row.baseline else None,
+            "best_surface": best[0] if best else None,
+            "best_surface_value": best[1] if best else None,
+        }
+        flat.append({name: beside[name] if name in beside else getattr(row, name) for name in COLUMNS})
+    return flat
 
 
-def _beside(row: Row) -> dict[str, Any]:
-    """What stands beside the figure: the baseline's, and the best surface scorer with its own."""
-    name, best = best_surface(row) or (None, {"value": None})
-    return {
-        "baseline": (row["baseline"] or {}).get("value"), "best_surface": name, "best_surface_value": best["value"]
-    }  # fmt: skip
-
-
-def _write_csv(results: Results, folder: Path) -> list[Path]:
+def _write_csv(results: RunFile, folder: Path, _splits: Splits) -> list[Path]:
     path = folder / "figures.csv"
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, COLUMNS)
@@ -178,7 +177,7 @@ def _write_csv(results: Results, folder: Path) -> list[Path]:
     return [path]
 
 
-def _write_parquet(results: Results, folder: Path) -> list[Path]:
+def _write_parquet(results: RunFile, folder: Path, _splits: Splits) -> list[Path]:
     import pyarrow
     import pyarrow.parquet
 
@@ -200,7 +199,7 @@ def _yaml(path: Path, value: Any) -> Path:
     return path
 
 
-FORMATS: dict[str, Callable[[Results, Path], list[Path]]] = {
+FORMATS: dict[str, Callable[[RunFile, Path, Splits], list[Path]]] = {
     "model-index": _write_model_index,
     "eval-results": _write_eval_results,
     "mteb": _write_mteb,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from encheck.ids import CaseId
 from encheck.metrics.pairs import worth
-from encheck.scoring.frame import Frame
+from encheck.run_file import RunFile
+from encheck.scoring.frame import Columns, Frame
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import frame_of
 
@@ -19,7 +19,7 @@ NOT_FOR_TRAINING = (
 )
 
 
-def item_table(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]]) -> Any:
+def item_table(results: RunFile, items: Mapping[str, Columns]) -> Any:
     """The `pyarrow.Table` of what results.json and items.parquet hold.
 
     `won` is 1 where the near text is nearer than the far one, 1/2 for a tie, 0 where it is not, null where an item is
@@ -27,15 +27,15 @@ def item_table(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequ
     """
     import pyarrow
 
-    of_case = {str(CaseId.of(row)): row for row in results["checks"]}
-    scales = {(d["name"], m): Scale(**found) for d in results["data"] for m, found in d["calibration"].items()}
+    of_case = {str(row.case): row for row in results.checks}
+    scales = {(data.name, model): scale for data in results.data for model, scale in data.calibration.items()}
     tables = []
     for case, columns in sorted(items.items()):
         row = of_case[case]
-        frame = frame_of(CaseId.of(row), columns)
-        named = {name: [row[name]] * len(frame) for name in ("model", "property", "check", "data", "level")}
+        frame = frame_of(row.case, columns)
+        named = {name: [getattr(row, name)] * len(frame) for name in ("model", "property", "check", "data", "level")}
         kept = {name: columns.get(name) or [None] * len(frame) for name in COLUMNS}
-        won = _won(frame, scales.get((row["data"], row["model"]), Scale(0.0)))
+        won = _won(frame, scales.get((row.data, row.model), Scale(0.0)))
         tables.append(pyarrow.table(named | kept | {"won": won}, schema=_schema()))
     return pyarrow.concat_tables(tables) if tables else _schema().empty_table()
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from encheck.errors import EncheckError
-from encheck.gating.gate import Gate, GateAgainst, gate_of
+from encheck.gating.gate import Gate, GateAgainst
 from encheck.gating.types import GateRow, UnjudgedSearch
+from encheck.ids import CaseId
 from encheck.reporting import lost
 from encheck.reporting.gate.rows import cells
 from encheck.reporting.gate.words import headline, part, what_has_to_change
+from encheck.run_file import Result as Row
+from encheck.run_file import RunFile
 from encheck.system.files import write_text
 from encheck.system.terminal import LINES, visible
 
@@ -89,15 +92,15 @@ def as_properties(gate: Gate) -> Sequence[tuple[str, str]]:
     return found
 
 
-def write_junit(path: Path, results: Mapping[str, Any]) -> None:
+def write_junit(path: Path, results: RunFile) -> None:
     """Write a gate as JUnit XML: its properties, its cases, and one for each check; EncheckError on a full disk."""
-    gate = gate_of(results)
+    gate = results.gate
     cases = [*(cases_of(gate) if gate else ()), *map(_of_check, _deciding(results))]
     counted = Counter(case.result for case in cases)
     suite = Element(
         "testsuite", name="encheck gate", tests=str(len(cases)), failures=str(counted["failure"]),
-        errors=str(counted["error"]), skipped=str(counted["skipped"]), time=f"{results['run']['seconds']:.3f}",
-        timestamp=results["run"]["started"],
+        errors=str(counted["error"]), skipped=str(counted["skipped"]), time=f"{results.run.seconds:.3f}",
+        timestamp=results.run.started,
     )  # fmt: skip
     _add_properties(suite, as_properties(gate) if gate else ())
     for case in cases:
@@ -110,23 +113,23 @@ def write_junit(path: Path, results: Mapping[str, Any]) -> None:
         raise EncheckError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def _deciding(results: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _deciding(results: RunFile) -> Iterator[Row]:
     """One row of each case, the one with the verdict where there is one."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for row in results["checks"]:
-        case = "/".join(row[name] for name in ("check", "model", "data", "level"))
-        if case not in found or row["verdict"]:
+    found: dict[CaseId, Row] = {}
+    for row in results.checks:
+        case = row.case
+        if case not in found or row.verdict:
             found[case] = row
     yield from found.values()
 
 
-def _of_check(row: Mapping[str, Any]) -> GateCase:
+def _of_check(row: Row) -> GateCase:
     """A check of the new model; what the gate weighs has passed here, and is decided by the rows of the gate."""
     results: dict[str | None, Result] = {"fail": "failure", "error": "error", "skipped": "skipped"}
-    name = f"{row['check']}[{row['model']}-{row['data']}-{row['level']}]"
-    shown = () if row["value"] is None else ((row["metric"], f"{row['value']:.4g}"),)
-    result = results.get(row["verdict"], "passed")
-    return GateCase(f"encheck.{row['property']}", name, result, row["reason"] or row["verdict"] or "", (), shown)
+    shown = () if row.value is None else ((row.metric or "", f"{row.value:.4g}"),)
+    result = results.get(row.verdict, "passed")
+    name = f"{row.check}[{row.case.name}]"
+    return GateCase(f"encheck.{row.property}", name, result, row.reason or row.verdict or "", (), shown)
 
 
 def _add(suite: Element, case: GateCase) -> None:

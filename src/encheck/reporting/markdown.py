@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
-from encheck.gating.gate import gate_of
-from encheck.reporting import contamination, reference, rivals, similarity_threshold, validity
+from encheck.gating import contamination
+from encheck.reporting import reference, rivals, similarity_threshold, validity
 from encheck.reporting.gate import summary
 from encheck.reporting.gate.steps import commands
 from encheck.reporting.text import escape
 from encheck.reporting.view import (
     CRITERIA,
     WORDS,
+    Items,
+    MatrixCell,
     figure,
     headline,
     judged,
@@ -23,12 +24,13 @@ from encheck.reporting.view import (
     surface,
     wants,
 )
+from encheck.run_file import Result, RunFile
 
 ENDED = (0, 1, 5, 10)  # exit codes of runs that came to their end: of the others, the notes say first what is missing
 MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
 
-def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]] | None = None) -> str:
+def render(results: RunFile, items: Items | None = None) -> str:
     """The whole file, cut where it would be longer than code hosts take; with a gate, that goes first."""
     whole = _whole(results, list(_gate(results, items or {})))
     if len(whole.encode("utf-8")) <= MAX_SUMMARY_BYTES:
@@ -37,23 +39,23 @@ def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence
     return f"{cut}\n\nThe rest is in report.html.\n"
 
 
-def _gate(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]]) -> Iterator[str]:
-    if gate := gate_of(results):
-        candidate, to_type = results["models"][0]["label"], commands(results["run"])
-        yield from summary.markdown(gate, items, most=200, candidate=candidate, to_type=to_type)
+def _gate(results: RunFile, items: Items) -> Iterator[str]:
+    if results.gate is not None:
+        candidate, to_type = results.models[0].label, commands(results.run)
+        yield from summary.markdown(results.gate, items, most=200, candidate=candidate, to_type=to_type)
 
 
-def _whole(results: Mapping[str, Any], first: list[str]) -> str:
-    notes = ["", *(f"- note: {escape(n)}" for n in results["run"]["notes"])] if results["run"]["notes"] else []
-    ended = results["run"].get("exit_status", 0) in ENDED
+def _whole(results: RunFile, first: list[str]) -> str:
+    notes = ["", *(f"- note: {escape(n)}" for n in results.run.notes)] if results.run.notes else []
+    ended = results.run.exit_status in ENDED
     lines = ["# encheck", *([] if ended else notes), "", *first]
     said = (
         *headline(results),
         *similarity_threshold.lines(results),
-        *contamination.lines(results.get("contamination", ())),
+        *contamination.lines(results.contamination),
     )
     lines += [f"- {escape(line)}" for line in said]
-    lines += ["", *reference.markdown(results.get("references", ())), ""]
+    lines += ["", *reference.markdown(results.references), ""]
     lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
     head = [
         "verdict",
@@ -69,28 +71,27 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
     ]
     lines += ["", *_table([*head, "reason"], [_row(row) for row in ran(judged(results))])]
     lines += ["", *(f"- {escape(place)}: skipped: {escape('; '.join(why))}" for place, why in not_run(results).items())]
-    lines += [f"- {escape(line)}" for line in (*rivals.lines(results["checks"]), *validity.lines(results))]
+    lines += [f"- {escape(line)}" for line in (*rivals.lines(results.checks), *validity.lines(results))]
     lines += ["", "Seconds a property, all models together:", ""]
     lines += _table(
         ["property", "distinct texts", "encoding alone", "measuring"],
-        [[n, str(t["texts"]), f"{t['encode_seconds']:.2f}", f"{t['measure_seconds']:.2f}"] for n, t in _times(results)],
+        [
+            [name, str(one.texts), f"{one.encode_seconds:.2f}", f"{one.measure_seconds:.2f}"]
+            for name, one in results.run.properties.items()
+        ],
     )
     return "\n".join([*lines, *(notes if ended else []), ""])
 
 
-def _times(results: Mapping[str, Any]) -> Any:
-    return results["run"]["properties"].items()
+def _matrix_row(cell: MatrixCell) -> list[str]:
+    return [cell.model, cell.data, *cell.words.values(), cell.all]
 
 
-def _matrix_row(cell: Mapping[str, Any]) -> list[str]:
-    return [cell["model"], cell["data"], *cell["words"].values(), cell["all"]]
-
-
-def _row(row: Mapping[str, Any]) -> list[str]:
+def _row(row: Result) -> list[str]:
     return [
-        WORDS[row["verdict"]], sentence(row["check"]), row["level"], row["model"], row["data"],
-        f"{row['metric'] or ''} {figure(row)}".strip(), wants(row, name=True), surface(row),
-        str(row["n"]), str(row["clusters"]), row["reason"],
+        WORDS[row.verdict], sentence(row.check), row.level, row.model, row.data,
+        f"{row.metric or ''} {figure(row)}".strip(), wants(row, name=True), surface(row),
+        str(row.n), str(row.clusters), row.reason,
     ]  # fmt: skip
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from encheck.claims import FAMILIES
-from encheck.gating.declared import declarations
-from encheck.ids import CaseId
-from encheck.reporting.view import Row, best_surface, judged
+from encheck.reporting.view import best_surface, judged
+from encheck.run_file import Result, RunFile
 from encheck.types import Declaration
 
 Standing = Literal["above chance", "below chance", "at chance", ""]
@@ -61,46 +60,46 @@ class Line:
         return "below chance" if self.high < self.chance else "at chance"
 
 
-def profile(results: Mapping[str, Any], *, model: str, data: str) -> list[Line]:
+def profile(results: RunFile, *, model: str, data: str) -> list[Line]:
     """The properties that were measured, by family; of each the check declared as its headline, else the first.
 
     Figures that are no share of anything (a correlation, a gap between means) stay out; so do health and contracts.
     """
-    declared, best = declarations(results), headlines(results, model=model, data=data)
+    declared, best = results.declarations, headlines(results, model=model, data=data)
     others = _others(results, model)
-    lines = [_line(row, declared[row["check"]], others.get(f"{row['check']}/{data}")) for row in best.values()]
+    lines = [_line(row, declared[row.check], others.get(f"{row.check}/{data}")) for row in best.values()]
     return sorted(lines, key=lambda one: (FAMILIES.index(one.family), one.name))
 
 
-def headlines(results: Mapping[str, Any], *, model: str, data: str) -> dict[str, Row]:
+def headlines(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
     """Of each property the row of results.json that stands for it in a profile."""
-    declared = declarations(results)
-    rows = [row for row in judged(results) if (row["model"], row["data"]) == (model, data) and _is_drawn(row, declared)]
-    best: dict[str, Row] = {}
-    for row in sorted(rows, key=lambda one: not declared[one["check"]].headline):
-        best.setdefault(row["property"], row)
+    declared = results.declarations
+    rows = [row for row in judged(results) if (row.model, row.data) == (model, data) and _is_drawn(row, declared)]
+    best: dict[str, Result] = {}
+    for row in sorted(rows, key=lambda one: not declared[one.check].headline):
+        best.setdefault(row.property, row)
     return best
 
 
-def _is_drawn(row: Row, declared: Mapping[str, Declaration]) -> bool:
-    its, ends = declared[row["check"]], (row["value"], row["low"], row["high"])
+def _is_drawn(row: Result, declared: Mapping[str, Declaration]) -> bool:
+    its, ends = declared[row.check], (row.value, row.low, row.high)
     is_share = its.chance != 0 and all(end is not None and 0 <= end <= 1 for end in ends)
     return is_share and its.family not in NO_PROPERTY
 
 
-def _others(results: Mapping[str, Any], model: str) -> dict[str, Against]:
+def _others(results: RunFile, model: str) -> dict[str, Against]:
     """By check/data, how the model stands to its parent, else to the reference that ships."""
-    mine = [one for one in results.get("references", ()) if one["model"] == model and one["role"] in RIVALS]
-    ordered = sorted(mine, key=lambda one: RIVALS.index(one["role"]))
-    rows = ordered[0].get("properties", ()) if ordered else ()
-    return {row["row"]: Against(ordered[0]["against"], row["change"], row["certain"]) for row in rows}
+    mine = [one for one in results.references if one.model == model and one.role in RIVALS]
+    ordered = sorted(mine, key=lambda one: RIVALS.index(one.role))
+    rows = ordered[0].properties if ordered else ()
+    return {row.row: Against(ordered[0].against, row.change, row.certain) for row in rows}
 
 
-def _line(row: Row, declared: Declaration, against: Against | None) -> Line:
-    scorer, beside = best_surface(row) or ("", {"value": None})
+def _line(row: Result, declared: Declaration, against: Against | None) -> Line:
+    scorer, rival, _ = best_surface(row) or ("", None, None)
     return Line(
-        row["property"], declared.family, row["check"], str(CaseId.of(row)),
-        row["value"], row["low"], row["high"], row["n"], declared.chance, beside["value"], scorer, against,
+        row.property, declared.family, row.check, str(row.case),
+        *row.numbers, row.n, declared.chance, rival, scorer, against,
     )  # fmt: skip
 
 

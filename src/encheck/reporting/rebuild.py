@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def rebuild(folder: Path, out: Path, *, where: Sequence[Mapping[str, Any]] = ())
     with as_written(folder):
         if not items:
             note = "items.parquet is missing: no items and no histograms here"
-            results["run"]["notes"] = [*results["run"]["notes"], note]
+            results = replace(results, run=replace(results.run, notes=(*results.run.notes, note)))
         page = html.render(results, items, folder=folder, where=where)
     write_named(out, page)
     return out

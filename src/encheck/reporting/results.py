@@ -1,4 +1,4 @@
-"""The files of a run's folder: results.json (its schema beside this file), items.parquet."""
+"""The files of a run's folder: results.json, items.parquet."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from encheck.errors import UsageError
+from encheck.options.settings import Setting
+from encheck.run_file import SCHEMA_VERSION, RunFile, listed
+from encheck.scoring.frame import Columns
 from encheck.system import entry_points, files
 from encheck.system.documents import json_of
 from encheck.system.files import write_text
-from encheck.system.json_schema import refuse_other_types, schema_of
 from encheck.system.parquet import table_of
+from encheck.system.typed_files import as_json, typed
 
-SCHEMA_VERSION = 2
 RESULTS, ITEMS = "results.json", "items.parquet"
 PACKAGES = (
     "encheck", "pytest", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers",
@@ -51,7 +53,7 @@ GIVEN = (
 NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
-def versions(settings: Mapping[str, Any], adapters: Iterable[str]) -> dict[str, str]:
+def versions(settings: Mapping[str, Setting], adapters: Iterable[str]) -> dict[str, str]:
     """Versions of what computes, read without importing it: of what encheck needs, then of packages that took part.
 
     Those have the checks or the data of these settings, or one of these adapters.
@@ -62,9 +64,9 @@ def versions(settings: Mapping[str, Any], adapters: Iterable[str]) -> dict[str, 
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    data = [spec.partition(":")[0].partition("@")[0] for spec in settings.get("data", ())]
+    data = [spec.partition(":")[0].partition("@")[0] for spec in listed(settings, "data")]
     for group, names in (
-        (entry_points.CHECKS, settings.get("check_packages", ())),
+        (entry_points.CHECKS, listed(settings, "check_packages")),
         (entry_points.DATA, data),
         (entry_points.ADAPTERS, adapters),
     ):
@@ -104,11 +106,6 @@ def _code() -> str:
     return f"sha256 of its files {sha256((installed.read_text('RECORD') or '').encode()).hexdigest()}"
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of results.json."""
-    return dict(schema_of("encheck.reporting", "results.schema.json"))
-
-
 def refuse_over(path: Path | None, kinds: Sequence[str]) -> None:
     """UsageError where a file of another kind is there, by its name: a page replaces pages, and no data."""
     if path and kinds and path.is_file() and path.suffix.lower() not in kinds:
@@ -134,12 +131,12 @@ def into(folder: Path) -> Iterator[None]:
         raise UsageError(f"cannot write into {folder}, which should be a writable folder: {said}") from error
 
 
-def write_results(folder: Path, results: Mapping[str, Any]) -> None:
+def write_results(folder: Path, results: RunFile) -> None:
     """Write results.json."""
-    write_text(folder / RESULTS, json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(folder / RESULTS, as_json(results))
 
 
-def write_items(folder: Path, items: Mapping[str, Mapping[str, list[Any]]]) -> None:
+def write_items(folder: Path, items: Mapping[str, Columns]) -> None:
     """Write the items of all cases, in the order of case and item, to one Parquet file."""
     import pyarrow
     import pyarrow.parquet
@@ -163,10 +160,8 @@ def _types() -> dict[str, Any]:
     return types | {"step": pyarrow.int32(), "weight": pyarrow.int64(), "source_is_second": pyarrow.bool_()}
 
 
-def read_results(folder: Path) -> dict[str, Any]:
+def read_results(folder: Path) -> RunFile:
     """results.json of a run; UsageError if it is missing, damaged or of another schema."""
-    from encheck.gating.gate import gate_of
-
     path = folder / RESULTS
     try:
         results = json_of(path)
@@ -179,11 +174,9 @@ def read_results(folder: Path) -> dict[str, Any]:
         which = "a newer encheck wrote it" if isinstance(found, int) and found > SCHEMA_VERSION else "run again"
         raise UsageError(f"{path} has schema version {found}, but this encheck reads {SCHEMA_VERSION}: {which}")
     try:
-        refuse_other_types(results, schema())
-        gate_of(results)
+        return typed(RunFile, results)
     except ValueError as error:
         raise UsageError(f"{path} is not valid: {error}. Run again") from error
-    return dict(results)
 
 
 def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:

@@ -8,13 +8,12 @@ from itertools import zip_longest
 from math import isfinite
 from typing import Any, Literal
 
-from encheck.gating.declared import declarations
-from encheck.gating.gate import gate_of
 from encheck.gating.types import LostExample
-from encheck.ids import CaseId, GateRowId
+from encheck.ids import GateRowId
 from encheck.metrics import named
 from encheck.metrics.metric import CALIBRATED
-from encheck.reporting.view import Row, best_surface, judged, with_pieces
+from encheck.reporting.view import best_surface, judged, with_pieces
+from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import Frame
 from encheck.types import Declaration
 
@@ -59,7 +58,7 @@ class Sentence:
         return f"{self.claim}: {self.figures}."
 
 
-def story(results: Mapping[str, Any], frames: Mapping[str, Frame]) -> list[Sentence]:
+def story(results: RunFile, frames: Mapping[str, Frame]) -> list[Sentence]:
     """At most five sentences, none where nothing is certain; no property twice.
 
     The lines take turns, baseline, reference, chance, rival, each with its largest finding first. A family stands there
@@ -85,25 +84,25 @@ def _chosen(
     return found
 
 
-def _facts(results: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[Sentence]:
+def _facts(results: RunFile, frames: Mapping[str, Frame]) -> Iterator[Sentence]:
     """Everything that is certain."""
     names = _names(results)
     yield from _of_gate(results, names)
     yield from _of_references(results, frames, names)
-    paired = {one["model"] for one in results.get("references", ()) if one["role"] == "surface"}
+    paired = {one.model for one in results.references if one.role == "surface"}
     for rows, its in _cases(results):
-        model, on = names(rows[0]["model"], rows[0]["data"])
+        model, on = names(rows[0].model, rows[0].data)
         noun = _noun(rows[0], frames)
         yield from _of_chance(rows, its, model, on, noun)
         if its.headline:
             yield from _of_strength(rows, its, model, on, noun)
-        if rows[0]["model"] not in paired:
+        if rows[0].model not in paired:
             yield from _of_rival(rows, its, model, on, noun)
 
 
-def _names(results: Mapping[str, Any]) -> Any:
+def _names(results: RunFile) -> Any:
     """What a sentence calls a model and its data: "It" of one model, nothing of one data set."""
-    several, sets = len(results["models"]) > 1, len(results["data"]) > 1
+    several, sets = len(results.models) > 1, len(results.data) > 1
 
     def name(model: str, data: str) -> tuple[str, str]:
         return (model if several else "It", f" on {data}" if sets else "")
@@ -111,35 +110,35 @@ def _names(results: Mapping[str, Any]) -> Any:
     return name
 
 
-def _cases(results: Mapping[str, Any]) -> Iterator[tuple[list[Row], Declaration]]:
+def _cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
     """The rows of each check whose figure is a share of items, or one of `WHOLE`, all levels together.
 
     Not where the interval of one is withheld: nothing is certain of it.
     """
-    declared, found = declarations(results), dict[tuple[str, str, str], list[Row]]()
+    declared, found = results.declarations, dict[tuple[str, str, str], list[Result]]()
     for row in judged(results):
-        its = declared[row["check"]]
-        if row["value"] is not None and row["metric"] == its.metric and not its.unjudged:
-            found.setdefault((row["model"], row["data"], row["check"]), []).append(row)
+        its = declared[row.check]
+        if row.value is not None and row.metric == its.metric and not its.unjudged:
+            found.setdefault((row.model, row.data, row.check), []).append(row)
     for (_, _, check), rows in found.items():
-        if (_is_share(rows[0]) or _is_whole(rows[0])) and all(row["high"] is not None for row in rows):
+        if (_is_share(rows[0]) or _is_whole(rows[0])) and all(row.high is not None for row in rows):
             yield rows, declared[check]
 
 
-def _is_share(row: Row) -> bool:
+def _is_share(row: Result) -> bool:
     """Whether the figure is a share of items, so that "right in 23% of 235" is what it says."""
     try:
-        return named(row["metric"]).kind == "rate"
+        return named(row.metric or "").kind == "rate"
     except KeyError:
         return False
 
 
-def _is_whole(row: Row) -> bool:
+def _is_whole(row: Result) -> bool:
     """Whether the figure is that of a whole set of pairs, of which "AUC 0.23" is what it says."""
-    return str(row["metric"]).removesuffix(CALIBRATED) in WHOLE
+    return str(row.metric).removesuffix(CALIBRATED) in WHOLE
 
 
-def _of_chance(rows: list[Row], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
+def _of_chance(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
     """It cannot tell: at every level the whole interval lies below chance, or leaves room for little more.
 
     The figure is that of the first level, as in the profile. If the surface explains it, the sentence says so and
@@ -149,93 +148,94 @@ def _of_chance(rows: list[Row], its: Declaration, model: str, on: str, noun: str
     if its.chance is None or (is_share and not its.chance):
         return
     line = its.chance + ROOM * (1 - its.chance)
-    if max(float(row["high"]) for row in rows) >= line:
+    if max(row.numbers[2] for row in rows) >= line:
         return
     odds = ODDS.get(its.chance, percent(its.chance)) if is_share else f"{its.chance:g}"
-    tail = f"worse than chance ({odds})" if first["high"] < its.chance else f"{odds} is chance"
-    can = "cannot reliably" if first["params"].get("meaning") == "detected" else "cannot"
+    high = first.numbers[2]
+    tail = f"worse than chance ({odds})" if high < its.chance else f"{odds} is chance"
+    can = "cannot reliably" if first.params.get("meaning") == "detected" else "cannot"
     figures = f"{_got(first, noun)}; {tail}"
     claim = f"{model} {can} tell {its.tells}{on}" if its.tells else f"{model} fails at {its.property}{on}"
-    size = (line - first["high"]) / line
+    size = (line - high) / line
     if misled := _misled(first, its.chance):
         claim, figures, size = f"Where the wording misleads, {_inside(claim)}", f"{figures}; {misled}", size * EXPLAINED
     yield _sentence(claim, figures, "chance", size, first, its)
 
 
-def _misled(row: Row, chance: float) -> str:
+def _misled(row: Result, chance: float) -> str:
     """That the wording favours the wrong text, if a scorer of the surface is below chance too; else ""."""
-    scorer, beside = best_surface(row) or ("", {})
-    if beside.get("value") is None or (beside.get("high") or beside["value"]) >= chance:
+    best = best_surface(row)
+    if best is None or (best[2].high or best[1]) >= chance:
         return ""
-    return f"{scorer}, which sees only the surface, {_as(row, beside['value'])}"
+    return f"{best[0]}, which sees only the surface, {_as(row, best[1])}"
 
 
 def _inside(claim: str) -> str:
     return claim.replace("It ", "it ", 1) if claim.startswith("It ") else claim
 
 
-def _of_rival(rows: list[Row], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
+def _of_rival(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
     """A scorer of the surface does better: the two intervals do not meet, at any level."""
     gaps = [(_above(row), row) for row in rows]
     gap, nearest = min(gaps, key=lambda one: one[0])
     if gap <= 0:
         return
-    scorer, beside = best_surface(nearest) or ("", {"value": 0.0})
+    scorer, rival, _ = best_surface(nearest) or ("", 0.0, None)
     claim = f"{model} is worse than {scorer}, which sees only the surface, at {_telling(its)}{on}"
-    figures = f"{_got(nearest, noun)}, {scorer} {_as(nearest, beside['value'])}"
+    figures = f"{_got(nearest, noun)}, {scorer} {_as(nearest, rival)}"
     yield _sentence(claim, figures, "rival", gap, nearest, its)
 
 
-def _above(row: Row) -> float:
+def _above(row: Result) -> float:
     """By how much the interval of the best surface scorer lies above the model's."""
     found = best_surface(row)
-    return float((found[1].get("low") or 0) - row["high"]) if found else 0.0
+    return (found[2].low or 0.0) - row.numbers[2] if found else 0.0
 
 
-def _of_strength(rows: list[Row], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
+def _of_strength(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
     """It can tell: at every level above chance, above the best surface scorer, and more often right than not."""
-    worst = min(rows, key=lambda row: float(row["low"]))
-    scorer, beside = best_surface(worst) or ("", {"value": None})
-    line = max(its.chance or 0.0, beside["value"] or 0.0, 0.5)
-    if worst["low"] <= line:
+    worst = min(rows, key=lambda row: row.numbers[1])
+    low = worst.numbers[1]
+    scorer, rival, _ = best_surface(worst) or ("", 0.0, None)
+    line = max(its.chance or 0.0, rival, 0.5)
+    if low <= line:
         return
-    rival = f"; {scorer}, which sees only the surface, {_as(worst, beside['value'])}" if scorer else ""
-    figures = f"{_got(worst, noun)}{rival}"
+    figures = _got(worst, noun)
+    figures += f"; {scorer}, which sees only the surface, {_as(worst, rival)}" if scorer else ""
     claim = f"{model} can tell {its.tells}{on}" if its.tells else f"{model} is good at {its.property}{on}"
-    yield _sentence(claim, figures, "strength", worst["low"] - line, worst, its)
+    yield _sentence(claim, figures, "strength", low - line, worst, its)
 
 
-def _of_references(results: Mapping[str, Any], frames: Mapping[str, Frame], names: Any) -> Iterator[Sentence]:
+def _of_references(results: RunFile, frames: Mapping[str, Frame], names: Any) -> Iterator[Sentence]:
     """What is certain of pairs of models, Holm-corrected over all properties: worse, and worse than the surface."""
-    rows = {(rows[0]["model"], f"{rows[0]['check']}/{rows[0]['data']}"): (rows[0], its) for rows, its in _all(results)}
-    for one in results.get("references", ()):
-        for paired in one.get("properties", ()):
-            row, its = rows.get((one["model"], paired["row"]), (None, None))
-            if row is None or its is None or paired["kind"] != "rate" or not paired["certain"] or paired["change"] >= 0:
+    rows = {(rows[0].model, f"{rows[0].check}/{rows[0].data}"): (rows[0], its) for rows, its in _all(results)}
+    for one in results.references:
+        for paired in one.properties:
+            row, its = rows.get((one.model, paired.row), (None, None))
+            if row is None or its is None or paired.kind != "rate" or not paired.certain or paired.change >= 0:
                 continue
-            model, on = names(row["model"], row["data"])
-            by = ", which sees only the surface," if one["role"] == "surface" else ""
-            claim = f"{model} is worse than {one['against']}{by} at {_telling(its)}{on}"
-            share = f"{percent(paired['now'])} of {paired['n']:,} {_noun(row, frames)}"
-            figures = f"right in {share}, {one['against']} in {percent(paired['before'])}"
-            line: Line = "rival" if one["role"] == "surface" else "reference"
-            yield _sentence(claim, figures, line, -paired["high"], row, its)
+            model, on = names(row.model, row.data)
+            by = ", which sees only the surface," if one.role == "surface" else ""
+            claim = f"{model} is worse than {one.against}{by} at {_telling(its)}{on}"
+            share = f"{percent(paired.now)} of {paired.n:,} {_noun(row, frames)}"
+            figures = f"right in {share}, {one.against} in {percent(paired.before)}"
+            line: Line = "rival" if one.role == "surface" else "reference"
+            yield _sentence(claim, figures, line, -paired.high, row, its)
 
 
-def _all(results: Mapping[str, Any]) -> Iterator[tuple[list[Row], Declaration]]:
+def _all(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
     """The first row of each check."""
-    declared = declarations(results)
+    declared = results.declarations
     for row in reversed(judged(results)):
-        its = declared[row["check"]]
-        if row["value"] is not None and row["metric"] == its.metric:
+        its = declared[row.check]
+        if row.value is not None and row.metric == its.metric:
             yield [row], its
 
 
-def _of_gate(results: Mapping[str, Any], names: Any) -> Iterator[Sentence]:
+def _of_gate(results: RunFile, names: Any) -> Iterator[Sentence]:
     """What a gate blocks: the loss in its unit, and what that means to those who use the model."""
-    declared = declarations(results)
-    gate = gate_of(results)
-    for against in gate.against if gate else ():
+    declared = results.declarations
+    for against in results.gate.against if results.gate else ():
         for row in against.rows:
             if row.outcome != "block" or not row.high < 0:
                 continue
@@ -243,15 +243,17 @@ def _of_gate(results: Mapping[str, Any], names: Any) -> Iterator[Sentence]:
             its = next((d for d in declared.values() if name in (d.capability, d.property)), None)
             if its is None:
                 continue
-            model, _ = names(results["models"][0]["label"], "")
+            model, _ = names(results.models[0].label, "")
             change = f"{percent(row.baseline)} before, {percent(row.candidate)} now"
             if row.kind != "rate":
                 change = f"{row.baseline:.3f} before, {row.candidate:.3f} now"
             claim = f"{model} is worse at {name} than {against.baseline}"
             figures = f"{change}, on {row.n:,} items. {row.means}".strip().rstrip(".")
-            case = {"model": results["models"][0]["label"], "data": "", "check": ""}
             lost = next(iter(row.lost_examples), None)
-            yield replace(_sentence(claim, figures, "baseline", -row.high, case, its), example=_lost(lost))
+            yield Sentence(
+                claim, figures, "baseline", -row.high, results.models[0].label, "", "", its.property, its.family,
+                _lost(lost),
+            )  # fmt: skip
 
 
 def _lost(one: LostExample | None) -> Mapping[str, Any] | None:
@@ -264,10 +266,8 @@ def _lost(one: LostExample | None) -> Mapping[str, Any] | None:
     return {"source": one.source, "near_pieces": near.pieces, "far_pieces": far.pieces, **scores}
 
 
-def _sentence(claim: str, figures: str, line: Line, size: float, row: Row, its: Declaration) -> Sentence:
-    return Sentence(
-        claim, figures, line, float(size), row["model"], row["check"], row["data"], its.property, its.family
-    )
+def _sentence(claim: str, figures: str, line: Line, size: float, row: Result, its: Declaration) -> Sentence:
+    return Sentence(claim, figures, line, float(size), row.model, row.check, row.data, its.property, its.family)
 
 
 def _telling(its: Declaration) -> str:
@@ -275,24 +275,24 @@ def _telling(its: Declaration) -> str:
     return f"telling {its.tells}" if its.tells else its.property
 
 
-def _got(row: Row, noun: str) -> str:
+def _got(row: Result, noun: str) -> str:
     """What a model reached, and on how much."""
     if _is_share(row):
-        return f"right{_where(row)} in {percent(row['value'])} of {row['n']:,} {noun}"
-    return f"{named(row['metric']).label} {row['value']:.2f} on {row['n']:,} {noun}"
+        return f"right{_where(row)} in {percent(row.numbers[0])} of {row.n:,} {noun}"
+    return f"{named(row.metric or '').label} {row.value:.2f} on {row.n:,} {noun}"
 
 
-def _as(row: Row, value: float) -> str:
+def _as(row: Result, value: float) -> str:
     """The same figure of another scorer."""
     return f"in {percent(value)}" if _is_share(row) else f"{value:.2f}"
 
 
-def _where(row: Row) -> str:
-    return " in both directions" if row["metric"].startswith("both_directions") else ""
+def _where(row: Result) -> str:
+    return " in both directions" if str(row.metric).startswith("both_directions") else ""
 
 
-def _noun(row: Row, frames: Mapping[str, Frame]) -> str:
-    frame = frames.get(str(CaseId.of(row)))
+def _noun(row: Result, frames: Mapping[str, Frame]) -> str:
+    frame = frames.get(str(row.case))
     return frame.kind.noun if frame else "items"
 
 
@@ -307,11 +307,11 @@ def percent(share: float) -> str:
     return "over 99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
-def _with_example(one: Sentence, results: Mapping[str, Any], frames: Mapping[str, Frame]) -> Sentence:
+def _with_example(one: Sentence, results: RunFile, frames: Mapping[str, Frame]) -> Sentence:
     if one.example is not None:
         return one
-    cases = [row for row in judged(results) if all(row[k] == getattr(one, k) for k in ("model", "data", "check"))]
-    found = (mistake(frames[str(CaseId.of(row))]) for row in cases if str(CaseId.of(row)) in frames)
+    cases = [row for row in judged(results) if (row.model, row.data, row.check) == (one.model, one.data, one.check)]
+    found = (mistake(frames[str(row.case)]) for row in cases if str(row.case) in frames)
     return replace(one, example=next((item for item in found if item), None))
 
 

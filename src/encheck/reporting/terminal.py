@@ -7,8 +7,9 @@ from itertools import islice
 from textwrap import wrap
 from typing import Any
 
+from encheck.gating import contamination
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, reference, rivals, similarity_threshold, validity
+from encheck.reporting import reference, rivals, similarity_threshold, validity
 from encheck.reporting.decided import gate_command
 from encheck.reporting.failures import rounded
 from encheck.reporting.gate import terminal as gate
@@ -18,6 +19,7 @@ from encheck.reporting.text import joined, shortened, table
 from encheck.reporting.view import (
     WORDS,
     Items,
+    MatrixCell,
     figure,
     frames,
     headline,
@@ -30,6 +32,7 @@ from encheck.reporting.view import (
     wants,
     worst_items,
 )  # fmt: skip
+from encheck.run_file import Result, RunFile, listed
 from encheck.scoring.frame import Frame
 from encheck.system.terminal import LINES, visible
 
@@ -42,43 +45,43 @@ SKIPPED = 3  # lines of reasons in the short form
 COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
 
 
-def lines(results: Mapping[str, Any], items: Items | None = None, *, verbose: bool = True) -> Iterator[str]:
+def lines(results: RunFile, items: Items | None = None, *, verbose: bool = True) -> Iterator[str]:
     """The summary, line by line; plain text, at most about 120 columns, what nobody sees made visible.
 
     Unless `verbose`, a run of many checks without a gate is summed up by the profile of each model, with the worst of
     its `items`.
     """
-    is_short = not verbose and "gate" not in results and len(ran(judged(results))) > FEW * len(matrix(results))
+    is_short = not verbose and results.gate is None and len(ran(judged(results))) > FEW * len(matrix(results))
     found = _short(results, items or {}) if is_short else _lines(results, verbose=verbose)
     yield from (visible(line, keep=LINES) for line in found)
 
 
-def _short(results: Mapping[str, Any], items: Items) -> Iterator[str]:
+def _short(results: RunFile, items: Items) -> Iterator[str]:
     rows = judged(results)
     for cell in matrix(results):
-        here = [r for r in rows if (r["model"], r["data"]) == (cell["model"], cell["data"])]
-        found = weakest_first(profile(results, model=cell["model"], data=cell["data"]))
-        yield f"{cell['model']} on {cell['data']}"
+        here = [r for r in rows if (r.model, r.data) == (cell.model, cell.data)]
+        found = weakest_first(profile(results, model=cell.model, data=cell.data))
+        yield f"{cell.model} on {cell.data}"
         yield from profiled(found)
         if why := skipped(here):
             yield from _skipped(why, most=SKIPPED)
         yield from _all_four(cell)
         yield from _worst(found, frames(results, items))
         yield ""
-    yield from (same for one in results.get("references", ()) if (same := reference.sameness(one)))
+    yield from (same for one in results.references if (same := reference.sameness(one)))
     yield from _ended(results)
-    yield from sorted({f"  {WORDS[STALE]}: {row['reason']}" for row in rows if row["verdict"] == STALE})
+    yield from sorted({f"  {WORDS[STALE]}: {row.reason}" for row in rows if row.verdict == STALE})
     yield f"  all {len(ran(rows))} figures: -v, or the page"
     yield from _next(results)
 
 
-def _ended(results: Mapping[str, Any]) -> Iterator[str]:
+def _ended(results: RunFile) -> Iterator[str]:
     """What both forms of the summary say of the whole run."""
     yield from headline(results)
     yield from similarity_threshold.lines(results)
-    for line in (*rivals.lines(results["checks"]), *validity.lines(results)):
+    for line in (*rivals.lines(results.checks), *validity.lines(results)):
         yield from wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ")
-    yield from contamination.lines(results.get("contamination", ()))
+    yield from contamination.lines(results.contamination)
 
 
 def _skipped(why: Sequence[str], *, most: int = 0) -> Iterator[str]:
@@ -96,14 +99,14 @@ def _skipped(why: Sequence[str], *, most: int = 0) -> Iterator[str]:
             return
 
 
-def _all_four(cell: Mapping[str, Any]) -> Iterator[str]:
+def _all_four(cell: MatrixCell) -> Iterator[str]:
     if told := ", ".join(f"{n}: {WORDS[v]}" for n, v in _criteria(cell)):
-        yield f"  all four criteria: {cell['all']} ({told})"
+        yield f"  all four criteria: {cell.all} ({told})"
 
 
-def _next(results: Mapping[str, Any]) -> Iterator[str]:
+def _next(results: RunFile) -> Iterator[str]:
     """What to type next, where one model was run and is none of those that it would be weighed against."""
-    models = results["run"].get("settings", {}).get("models", ())
+    models = listed(results.run.settings, "models")
     if len(models) == 1 and models[0] not in SHIPPED and (command := gate_command(results)):
         yield f"Next: {command}"
 
@@ -145,37 +148,37 @@ def _text(item: Mapping[str, Any], side: str) -> str:
     return f"    {item[f'{side}_score']:.2f} {in_a_line(text, WIDTH)}"
 
 
-def _lines(results: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
+def _lines(results: RunFile, *, verbose: bool) -> Iterator[str]:
     yield from gate.told(results, verbose=verbose)
     for cell in matrix(results):
-        rows = [r for r in judged(results) if (r["model"], r["data"]) == (cell["model"], cell["data"])]
-        yield f"{cell['model']} on {cell['data']}"
+        rows = [r for r in judged(results) if (r.model, r.data) == (cell.model, cell.data)]
+        yield f"{cell.model} on {cell.data}"
         if run := ran(rows):
             yield from table([COLUMNS, *(_cells(row) for row in run)])
         if why := skipped(rows):
             yield from _skipped(why)
         yield from _all_four(cell)
         yield ""
-    yield from reference.lines(results.get("references", ()))
+    yield from reference.lines(results.references)
     yield from _ended(results)
-    yield from _reasons([row for row in ran(judged(results)) if row["reason"] and row["verdict"] != "fail"])
+    yield from _reasons([row for row in ran(judged(results)) if row.reason and row.verdict != "fail"])
 
 
-def _reasons(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _reasons(rows: Sequence[Result]) -> Iterator[str]:
     """Each reason of a verdict once, with the properties that have it."""
     found: dict[tuple[str, str], set[str]] = {}
     for row in rows:
-        found.setdefault((row["reason"], WORDS[row["verdict"]]), set()).add(row["property"])
+        found.setdefault((row.reason, WORDS[row.verdict]), set()).add(row.property)
     for (reason, verdict), properties in sorted(found.items()):
         yield f"  {verdict} ({', '.join(sorted(properties))}): {reason}"
 
 
-def _criteria(cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for number, verdict in cell["verdicts"].items():
+def _criteria(cell: MatrixCell) -> Iterator[tuple[str, str]]:
+    for number, verdict in cell.verdicts.items():
         if verdict:
-            yield cell["properties"][number], verdict
+            yield cell.properties[number], verdict
 
 
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    counts = (str(row["n"] or "-"), str(row["clusters"] or "-"))
-    return (WORDS[row["verdict"]], sentence(row["check"]), row["level"], figure(row), wants(row), surface(row), *counts)
+def _cells(row: Result) -> tuple[str, ...]:
+    counts = (str(row.n or "-"), str(row.clusters or "-"))
+    return (WORDS[row.verdict], sentence(row.check), row.level, figure(row), wants(row), surface(row), *counts)

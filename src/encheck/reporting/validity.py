@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from encheck.gating.types import Z
 from encheck.generators.phenomenon import title_of
+from encheck.run_file import DataEntry, Result, RunFile
 from encheck.statistics.bounds import wilson
 from encheck.statistics.figures import Figure
+from encheck.types import Validity
 
-Row = Mapping[str, Any]
 
-
-def lines(results: Mapping[str, Any]) -> Iterator[str]:
+def lines(results: RunFile) -> Iterator[str]:
     """A line for each data set and generator whose items the run measured on."""
-    yield from said([row for row in results["checks"] if row["verdict"] != "skipped"], results["data"])
+    yield from said([row for row in results.checks if row.verdict != "skipped"], results.data)
 
 
-def said(rows: Sequence[Row], data: Sequence[Row]) -> list[str]:
+def said(rows: Sequence[Result], data: Sequence[DataEntry]) -> list[str]:
     """The same of some rows. Of a generator's rows the one with most sentences counts: others ask more of a text."""
-    groups = {one["name"]: one["groups"] for one in data}
-    found: dict[tuple[str, str], tuple[Row, int]] = {}
+    groups = {one.name: one.groups for one in data}
+    found: dict[tuple[str, str], tuple[Validity, int]] = {}
     for row in rows:
-        if validity := row.get("validity"):
-            key = validity["generator"], row["data"]
-            made = groups[row["data"]] - sum(row["excluded"].values())
-            found[key] = validity, max(made, found[key][1] if key in found else 0)
+        if row.validity:
+            key = row.validity.generator, row.data
+            made = groups[row.data] - sum(row.excluded.values())
+            found[key] = row.validity, max(made, found[key][1] if key in found else 0)
     return [_says(one, made, groups[name], name) for (_, name), (one, made) in sorted(found.items())]
 
 
-def _says(one: Row, made: int, sentences: int, data: str) -> str:
-    start = f"{title_of(one['generator'])}: made of {made:,} of {sentences:,} sentences ({data}); "
-    if not one["read"]:
+def _says(one: Validity, made: int, sentences: int, data: str) -> str:
+    start = f"{title_of(one.generator)}: made of {made:,} of {sentences:,} sentences ({data}); "
+    if one.rate is None:
         return f"{start}nobody has checked them yet, so the share that is right is unknown"
-    share = one["right"] / one["read"]
-    figure = Figure(share, *wilson(share, one["read"], z=Z))
-    return f"{start}blind readers found {figure.says} of {one['read']} right, a ceiling for rates"
+    figure = Figure(one.rate, *wilson(one.rate, one.read, z=Z))
+    return f"{start}blind readers found {figure.says} of {one.read} right, a ceiling for rates"

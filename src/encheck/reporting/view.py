@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from encheck.errors import needed
-from encheck.gating.declared import declarations
-from encheck.ids import CaseId
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
+from encheck.run_file import DataEntry, Result, RunFile, SurfaceFigure
 from encheck.scoring.frame import Columns, Frame, edits_of
 from encheck.scoring.scores import frame_of
 from encheck.similarity import WORD_OVERLAP
-from encheck.types import Declaration
+from encheck.types import CurvePoint, Declaration, Verdict
 
-Row = Mapping[str, Any]
 Items = Mapping[str, Columns]  # the columns of each case, as they were recorded or read
 CRITERIA = {  # of Mahajan et al. 2023, by the numbers that checks declare
     1: "1 Paraphrasing",
@@ -47,51 +46,65 @@ _WORST_FIRST = (
 )
 
 
-def judged(results: Mapping[str, Any]) -> list[Row]:
+@dataclass(frozen=True)
+class MatrixCell:
+    """The four criteria of a model on a data set, by their numbers.
+
+    `verdicts` has the worst verdict of each that was run, None where a gate decides in its place, and `properties` the
+    property that it was run by. `words` says all of them in words, `all` what that says of all four.
+    """
+
+    model: str
+    data: str
+    verdicts: Mapping[int, Verdict | None]
+    words: Mapping[int, str]
+    properties: Mapping[int, str]
+    all: str
+
+
+def judged(results: RunFile) -> list[Result]:
     """The rows that carry a verdict or an aim, and those of checks without a verdict; those of one model together, in
     the order of the criteria.
 
     Controls of a criterion stand with it: they share its property.
     """
-    declared, last = declarations(results), len(CRITERIA) + 1
+    declared, last = results.declarations, len(CRITERIA) + 1
     numbers: dict[str, int] = {}
     for one in declared.values():
         numbers[one.property] = min(one.criterion or last, numbers.get(one.property, last))
-    rows = [row for row in results["checks"] if decides(row) or is_shown(row, declared[row["check"]])]
-    place = {row["id"]: numbers.get(row["property"], last) for row in rows}
-    return sorted(rows, key=lambda r: (r["model"], r["data"], place[r["id"]], r["property"], r["id"]))
+    rows = [row for row in results.checks if decides(row) or is_shown(row, declared[row.check])]
+    place = {row.id: numbers.get(row.property, last) for row in rows}
+    return sorted(rows, key=lambda r: (r.model, r.data, place[r.id], r.property, r.id))
 
 
-def ran(rows: Iterable[Row]) -> list[Row]:
+def ran(rows: Iterable[Result]) -> list[Result]:
     """The rows of checks that were not skipped."""
-    return [row for row in rows if row["verdict"] != "skipped"]
+    return [row for row in rows if row.verdict != "skipped"]
 
 
-def not_run(results: Mapping[str, Any], *, named: bool = False) -> dict[str, list[str]]:
+def not_run(results: RunFile, *, named: bool = False) -> dict[str, list[str]]:
     """For each "model on data" of which checks were skipped: why, each reason once; see `skipped`."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[Result]] = {}
     for row in judged(results):
-        found.setdefault(f"{row['model']} on {row['data']}", []).append(row)
+        found.setdefault(f"{row.model} on {row.data}", []).append(row)
     lines = {place: skipped(rows, named=named) for place, rows in found.items()}
     return {place: why for place, why in lines.items() if why}
 
 
-def skipped(rows: Iterable[Row], *, named: bool = False) -> list[str]:
+def skipped(rows: Iterable[Result], *, named: bool = False) -> list[str]:
     """Why the checks of these rows were skipped, the reason of most properties first, each once.
 
     With `named` all properties are, else one that stands alone. A check that is the only one says all of its reason.
 
-    >>> row = {"verdict": "skipped", "reason": "needs labels: own has none"}
-    >>> skipped([row | {"property": "sts"}, row | {"property": "symmetry"}])
-    ['2 properties need labels']
+    "2 properties need labels" stands for properties that need the same.
     """
-    those = [row for row in rows if row["verdict"] == "skipped"]
-    if len(those) == 1 and needed(those[0]["reason"]):
-        return [f"{those[0]['property']} {those[0]['reason']}"]
+    those = [row for row in rows if row.verdict == "skipped"]
+    if len(those) == 1 and needed(those[0].reason):
+        return [f"{those[0].property} {those[0].reason}"]
     found: dict[tuple[str, str], set[str]] = {}
     for row in those:
-        needs = needed(row["reason"])
-        found.setdefault((needs, "" if needs else row["reason"]), set()).add(row["property"])
+        needs = needed(row.reason)
+        found.setdefault((needs, "" if needs else row.reason), set()).add(row.property)
     some = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
     return [_skip(needs, reason, sorted(properties), named=named) for (needs, reason), properties in some]
 
@@ -105,25 +118,25 @@ def _skip(needs: str, reason: str, properties: Sequence[str], *, named: bool) ->
     return f"{who}{names}: {reason or 'no reason given'}"
 
 
-def decides(row: Row) -> bool:
+def decides(row: Result) -> bool:
     """Whether the figure is the one that its check is judged by, or would be without a gate."""
-    return bool(row["verdict"]) or row["aim"] is not None
+    return bool(row.verdict) or row.aim is not None
 
 
-def is_shown(row: Row, declared: Declaration) -> bool:
+def is_shown(row: Result, declared: Declaration) -> bool:
     """Whether it is the figure of a check that has no verdict, or has none on these data."""
-    return bool(declared.unjudged or row["params"].get("unjudged")) and row["metric"] == declared.metric
+    return bool(declared.unjudged or row.params.get("unjudged")) and row.metric == declared.metric
 
 
-def wants(row: Row, *, name: bool = False) -> str:
+def wants(row: Result, *, name: bool = False) -> str:
     """Floor and aim, or the one number that is both; with `name` also whose figure the floor is."""
-    if row["aim"] is None:
+    if row.aim is None:
         return "-"
-    of = f" ({row['floor_of']})" if name and row["floor_of"] else ""
-    if row["floor"] == row["aim"]:
-        return f"{round(row['aim'], 2) if row['floor_of'] else row['aim']:g}{of}"
-    floor = "-" if row["floor"] is None else f"{round(row['floor'], 2):g}"
-    return f"{floor}{of} / {row['aim']:g}"
+    of = f" ({row.floor_of})" if name and row.floor_of else ""
+    if row.floor == row.aim:
+        return f"{round(row.aim, 2) if row.floor_of else row.aim:g}{of}"
+    floor = "-" if row.floor is None else f"{round(row.floor, 2):g}"
+    return f"{floor}{of} / {row.aim:g}"
 
 
 def sentence(check: str) -> str:
@@ -135,87 +148,88 @@ def sentence(check: str) -> str:
     return check.replace("_", " ")
 
 
-def figure(row: Row) -> str:
+def figure(row: Result) -> str:
     """Value and interval; a dash where there is none."""
-    if row["value"] is None or row["low"] is None:
+    if row.value is None or row.low is None:
         return "-"
-    value, low, high = rounded(row["value"], row["low"], row["high"])
+    value, low, high = rounded(*row.numbers)
     return f"{value} [{low}, {high}]"
 
 
-def best_surface(row: Row) -> tuple[str, Row] | None:
-    """The surface scorer with the highest figure, as `Estimate.best_surface` has it."""
-    found = [(name, beside) for name, beside in row["surface"].items() if beside["value"] is not None]
-    return max(found, key=lambda one: float(one[1]["value"]), default=None)
+def best_surface(row: Result) -> tuple[str, float, SurfaceFigure] | None:
+    """The surface scorer with the highest figure, that figure, and all of it; None where none has a figure."""
+    found = [(name, beside.value, beside) for name, beside in row.surface.items() if beside.value is not None]
+    return max(found, key=lambda one: one[1], default=None)
 
 
-def surface(row: Row) -> str:
+def surface(row: Result) -> str:
     """The best surface scorer and the same figure of it; a dash where there is none."""
     best = best_surface(row)
-    return f"{best[0]} {round(best[1]['value'], 2) + 0.0:.2f}" if best else "-"
+    return f"{best[0]} {round(best[1], 2) + 0.0:.2f}" if best else "-"
 
 
-def surface_curve(row: Row) -> Sequence[Mapping[str, Any]]:
+def surface_curve(row: Result) -> tuple[CurvePoint, ...]:
     """The curve of word overlap; empty where there is none."""
-    return row["surface"].get(WORD_OVERLAP, {}).get("curve") or ()
+    overlap = row.surface.get(WORD_OVERLAP)
+    return overlap.curve if overlap else ()
 
 
-def headline(results: Mapping[str, Any]) -> list[str]:
+def headline(results: RunFile) -> list[str]:
     """One sentence a model: what it passes, what it fails, and what is known of that; first, where the run stopped.
 
     Of data of which nothing was measured one that says so, in the place of what the model passes on them.
     """
     nothing = unmeasured(results)
-    there = [row for row in judged(results) if (row["data"], row["model"]) not in nothing]
-    rows = {m["label"]: [r for r in there if r["model"] == m["label"]] for m in results["models"]}
+    there = [row for row in judged(results) if (row.data, row.model) not in nothing]
+    rows = {m.label: [r for r in there if r.model == m.label] for m in results.models}
     said = (_headline(model, its) for model, its in rows.items() if its or not nothing)
     return [*looked(results), *in_shards(results), *map(_nothing, nothing.items()), *said]
 
 
-def unmeasured(results: Mapping[str, Any]) -> dict[tuple[str, str], Row]:
+def unmeasured(results: RunFile) -> dict[tuple[str, str], DataEntry]:
     """(data, model) where no check about the texts of the data measured anything, with the entry of the data."""
     return {
-        (data["name"], model): data
-        for data in results.get("data", ())
-        for model, one in data.get("measured", {}).items()
-        if one["selected"] and not one["items"]
+        (data.name, model): data
+        for data in results.data
+        for model, one in data.measured.items()
+        if one.selected and not one.items
     }
 
 
-def _nothing(found: tuple[tuple[str, str], Row]) -> str:
+def _nothing(found: tuple[tuple[str, str], DataEntry]) -> str:
     (name, model), data = found
-    checks = data["measured"][model]["selected"]
+    checks = data.measured[model].selected
     return (
-        f"NOTHING WAS MEASURED of {name} with {model}: {data['rows']:,} rows were read, and none of the {checks} "
+        f"NOTHING WAS MEASURED of {name} with {model}: {data.rows:,} rows were read, and none of the {checks} "
         "checks that were selected measured any. Contracts and health do not count, for they are of any text. So this "
         "run does not pass"
     )
 
 
-def in_shards(results: Mapping[str, Any]) -> Iterator[str]:
+def in_shards(results: RunFile) -> Iterator[str]:
     """What checks measured of data in shards: on all pairs, or on a sample of them."""
-    for data in results["data"]:
-        if whole := data.get("whole"):
+    for data in results.data:
+        if whole := data.whole:
             yield (
-                f"{data['name']}: checks on labelled pairs measure all {whole['pairs']:,} pairs "
-                f"({whole['clusters']:,} clusters), all others a sample of {data['pairs']:,} of them; the items shown "
+                f"{data.name}: checks on labelled pairs measure all {whole.pairs:,} pairs "
+                f"({whole.clusters:,} clusters), all others a sample of {data.pairs:,} of them; the items shown "
                 f"are the worst and a random sample"
             )
 
 
-def measured_in_shards(results: Mapping[str, Any], items: Items) -> set[str]:
+def measured_in_shards(results: RunFile, items: Items) -> set[str]:
     """The cases whose items are a part of what was measured: the worst, and a random sample."""
-    whole = {data["name"] for data in results["data"] if "whole" in data}
+    whole = {data.name for data in results.data if data.whole}
     sizes: dict[str, int] = {}
-    for row in results["checks"] if whole else ():
-        case = str(CaseId.of(row))
-        sizes[case] = max(sizes.get(case, 0), row["n"]) if row["data"] in whole else 0
+    for row in results.checks if whole else ():
+        case = str(row.case)
+        sizes[case] = max(sizes.get(case, 0), row.n) if row.data in whole else 0
     return {case for case, size in sizes.items() if case in items and size > len(items[case]["item"])}
 
 
-def _headline(model: str, rows: Sequence[Row]) -> str:
-    counts = {v: [r for r in rows if r["verdict"] == v] for v in WORDS}
-    counted = [r for r in rows if r["verdict"] not in ("skipped", None)]
+def _headline(model: str, rows: Sequence[Result]) -> str:
+    counts = {v: [r for r in rows if r.verdict == v] for v in WORDS}
+    counted = [r for r in rows if r.verdict not in ("skipped", None)]
     if rows and not ran(rows):
         return f"{model}: every check was skipped"
     if not counted and rows:
@@ -235,45 +249,42 @@ def _headline(model: str, rows: Sequence[Row]) -> str:
     return "; ".join(parts)
 
 
-def _count(rows: Sequence[Row], what: str) -> str:
+def _count(rows: Sequence[Result], what: str) -> str:
     return f"{len(rows)} {what}{'s' * (len(rows) != 1)}"
 
 
-def looked(results: Mapping[str, Any]) -> Iterator[str]:
+def looked(results: RunFile) -> Iterator[str]:
     """That a run stopped after its first look, and how little its figures come from; nothing of another run."""
-    if look := results.get("first_look"):
-        clusters = f"{look['clusters']:,} of {look['of_clusters']:,} clusters"
+    if look := results.first_look:
+        clusters = f"{look.clusters:,} of {look.of_clusters:,} clusters"
         yield (
-            f"First look, from {look['texts']:,} of about {look['of_texts']:,} texts ({clusters}): the other checks "
+            f"First look, from {look.texts:,} of about {look.of_texts:,} texts ({clusters}): the other checks "
             "have not run, and it cannot be a baseline"
         )
 
 
-def _names(rows: Iterable[Row]) -> str:
-    return ", ".join(sorted({row["property"] for row in rows}))
+def _names(rows: Iterable[Result]) -> str:
+    return ", ".join(sorted({row.property for row in rows}))
 
 
-def matrix(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+def matrix(results: RunFile) -> list[MatrixCell]:
     """The rule of Mahajan et al. 2023, section 6: an encoder shall pass all four criteria to be a good one.
 
     Only checks that are a criterion of the paper count; the controls beside them, which it does not have, do not.
-    One entry a model and data set: by the criterion's number the worst verdict of each that was run (None where a gate
-    decides in its place) and the property that it was run by, all of them in words, and what that says of all four.
     """
-    rows, declared = judged(results), declarations(results)
-    cells: list[dict[str, Any]] = []
-    for model, data in sorted({(r["model"], r["data"]) for r in rows}):
-        here = [r for r in rows if (r["model"], r["data"]) == (model, data) and not r["params"].get("unjudged")]
-        run = {c: [r for r in here if declared[r["check"]].criterion == c] for c in CRITERIA}
-        verdicts = {c: _worst([r["verdict"] for r in found]) for c, found in run.items() if found}
-        names = {c: found[0]["property"] for c, found in run.items() if found}
+    rows, declared = judged(results), results.declarations
+    cells = []
+    for model, data in sorted({(r.model, r.data) for r in rows}):
+        here = [r for r in rows if (r.model, r.data) == (model, data) and not r.params.get("unjudged")]
+        run = {c: [r for r in here if declared[r.check].criterion == c] for c in CRITERIA}
+        verdicts = {c: _worst([r.verdict for r in found]) for c, found in run.items() if found}
+        names = {c: found[0].property for c, found in run.items() if found}
         words = {c: WORDS[verdicts[c]] if c in verdicts else "not run" for c in CRITERIA}
-        cell = {"model": model, "data": data, "verdicts": verdicts, "words": words, "properties": names}
-        cells.append(cell | {"all": _all_four(verdicts)})
+        cells.append(MatrixCell(model, data, verdicts, words, names, _all_four(verdicts)))
     return cells
 
 
-def _all_four(verdicts: Mapping[int, str | None]) -> str:
+def _all_four(verdicts: Mapping[int, Verdict | None]) -> str:
     found = set(verdicts.values())
     if len(verdicts) == len(CRITERIA) and found <= {"pass", "stale_known_failure"}:
         return "passed"
@@ -284,13 +295,13 @@ def _all_four(verdicts: Mapping[int, str | None]) -> str:
     return "shown" if None in found else "undecided"
 
 
-def _worst(verdicts: Sequence[str | None]) -> str | None:
+def _worst(verdicts: Sequence[Verdict | None]) -> Verdict | None:
     return min(verdicts, key=_WORST_FIRST.index)
 
 
-def frames(results: Mapping[str, Any], items: Items) -> dict[str, Frame]:
+def frames(results: RunFile, items: Items) -> dict[str, Frame]:
     """The items of every case that the results have a row of."""
-    cases = {str(case): case for case in map(CaseId.of, results["checks"])}
+    cases = {str(case): case for case in (row.case for row in results.checks)}
     return {name: frame_of(cases[name], columns) for name, columns in items.items() if name in cases}
 
 

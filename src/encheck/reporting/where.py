@@ -20,6 +20,7 @@ from encheck.ids import ItemId
 from encheck.language.english import English
 from encheck.reporting.results import ITEMS, read_items, read_results
 from encheck.reporting.view import frames, sentence
+from encheck.run_file import listed, seed_of
 from encheck.scoring.differences import SCORERS, differences
 from encheck.scoring.features import features
 from encheck.scoring.frame import Frame
@@ -86,10 +87,10 @@ def where(folder: Path, english: English) -> list[Search]:
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
     contests = [frame for frame in frames(results, items).values() if frame.kind.stands_alone]
     english.parse_all(dict.fromkeys(source for frame in contests for source in frame.sources))
-    settings = results["run"].get("settings", {})
-    domains, seed = _domains(settings.get("data", ())), int(settings.get("seed") or 0)
-    topics = {row["check"]: row["property"] for row in results["checks"]}
-    models = [str(model["label"]) for model in results["models"]]
+    settings = results.run.settings
+    domains, seed = _domains(listed(settings, "data")), seed_of(settings)
+    topics = {row.check: row.property for row in results.checks}
+    models = [model.label for model in results.models]
     by_model = {model: [f for f in contests if f.case.model == model] for model in models}
     return [_of_model(m, own, english, domains, topics, seed) for m, own in by_model.items()]
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,8 +17,19 @@ from encheck.options import Settings
 from encheck.running.scorer import Scorer
 from encheck.running.subject import Subject
 from encheck.scoring.item import Items
+from encheck.scoring.scale import Scale
 from encheck.scoring.scores import Scores
 from encheck.store import Store, text_key
+
+
+@dataclass(frozen=True)
+class MeasuredParent:
+    """A parent, the file that names it, and its calibration on each data set that it was measured on."""
+
+    label: str
+    named_by: str
+    weights: str | None
+    scales: Mapping[str, Scale]
 
 
 @dataclass(frozen=True)
@@ -38,16 +48,12 @@ class Parent:
         except NothingToMeasure:
             return None
 
-    def described(self, data: Mapping[str, Any]) -> dict[str, Any]:
+    def measured(self, data: Iterable[str]) -> MeasuredParent:
         """With the calibration of each data set that it was measured on."""
         scales = {name: self.scorer.scale(self.label, name) for name in data} if self.scorer else {}
-        return {
-            "label": self.label, "named_by": self.named_by, "weights": self.weights,
-            "calibration": {
-                name: {"reference": s.reference, "identity": s.identity, "pairs": s.pairs, "spread": s.spread}
-                for name, s in scales.items() if s
-            },
-        }  # fmt: skip
+        return MeasuredParent(
+            self.label, self.named_by, self.weights, {name: scale for name, scale in scales.items() if scale}
+        )
 
 
 def known_parent(subject: Subject, settings: Settings, store: Store, scorer: Scorer) -> Parent | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from encheck.encoders.protocol import Encoder, devices_of
 from encheck.items.classified import classified
+from encheck.run_file import ModelRest
 from encheck.running.bench import Bench, Request
 from encheck.running.first_look import Look
 from encheck.running.plan import Plan, missing
@@ -23,28 +23,7 @@ CHARACTERS_A_TOKEN = 4  # of English, where no tokenizer is at hand
 Amount = tuple[float, Sequence[str]]  # how many texts the store lacks, and some of them
 
 
-@dataclass(frozen=True)
-class Rest:
-    """About what one model has to compute that the store lacks: texts or pairs, characters and tokens in them.
-
-    The tokens are of its own tokenizer where `is_counted`, else a quarter of the characters. `price` is that of a
-    million tokens in dollars: 0 of a model on this machine unless models.yaml gives one, else None where it gives none.
-    """
-
-    model: str
-    texts: int
-    characters: float
-    tokens: int
-    is_counted: bool
-    price: float | None
-
-    @property
-    def dollars(self) -> float | None:
-        """What it costs; None where the price is not known."""
-        return None if self.price is None else self.price * self.tokens / 1e6
-
-
-def rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Request]) -> Rest:
+def rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Request]) -> ModelRest:
     """What is left for a model beside the look: on its part, on the other clusters, in searches and tasks of `bench`.
 
     The other clusters are told by a few of them. Pairs that rerank a search are not counted.
@@ -94,7 +73,7 @@ def in_tasks(subject: Subject, bench: Bench, requests: Iterable[Request]) -> Amo
     return len(lacking), _joined(lacking.values())
 
 
-def rest_from(subject: Subject, amounts: Sequence[Amount]) -> Rest:
+def rest_from(subject: Subject, amounts: Sequence[Amount]) -> ModelRest:
     """What these amounts come to: characters and tokens are told by some of the texts of each."""
     texts = sum(count for count, _ in amounts)
     characters = sum(count * sum(map(len, some)) / len(some) for count, some in amounts)
@@ -102,12 +81,9 @@ def rest_from(subject: Subject, amounts: Sequence[Amount]) -> Rest:
     known = [count * mean for (count, _), mean in zip(amounts, means, strict=True) if mean is not None]
     is_counted = len(known) == len(amounts)
     tokens = sum(known) if is_counted else characters / CHARACTERS_A_TOKEN
-    return Rest(subject.label, round(texts), characters, round(tokens), is_counted, _price(subject))
-
-
-def _price(subject: Subject) -> float | None:
-    is_here = bool(devices_of(subject.model))
-    return 0.0 if subject.config.price is None and is_here else subject.config.price
+    price = 0.0 if subject.config.price is None and devices_of(subject.model) else subject.config.price
+    dollars = None if price is None else price * round(tokens) / 1e6
+    return ModelRest(subject.label, round(texts), characters, round(tokens), is_counted, price, dollars)
 
 
 def _joined(some: Iterable[tuple[str, ...]]) -> list[str]:

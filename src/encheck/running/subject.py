@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Encoder, Model
 from encheck.errors import EncoderError
 from encheck.gating.reindex import DocumentLengths, VectorSample
-from encheck.store import Kind
 
 Pair = tuple[str, str]
 
@@ -74,7 +74,7 @@ class Subject:
     state: Encoded = field(default_factory=Encoded)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Literal["vector", "pair"]:
         """What the store keeps for this model."""
         return "vector" if isinstance(self.model, Encoder) else "pair"
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.dataset import WholeData
+from encheck.datasets.dataset import Whole, WholeData
 from encheck.datasets.reader import Row
 from encheck.encoders.protocol import Fitted, Partial
 from encheck.errors import NothingToMeasure
@@ -137,17 +137,17 @@ class Columns(WholeData):
         """(text, cluster) of the texts that calibration draws from."""
         return self._drawn[0]
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> Whole:
         """What results.json says of them."""
         labels = {str(label if label >= 0 else None): int((self.labels == label).sum()) for label in (0, 1, -1)}
-        whole = {
-            "pairs": len(self),
-            "clusters": len(self.hashes),
-            "labels": {label: count for label, count in labels.items() if count},
-            "shards": self.counts["shards"],
-            "engine": dict(self.about),
-        }
-        return {"skipped": self.counts["skipped"], "whole": whole}
+        return Whole(
+            pairs=len(self),
+            clusters=len(self.hashes),
+            labels={label: count for label, count in labels.items() if count},
+            shards=self.counts["shards"],
+            skipped=self.counts["skipped"],
+            engine=dict(self.about),
+        )
 
     def two_classes(self, negative: Sequence[SentencePair] | None = None) -> Items:
         """Paraphrases, and the data's own negatives or these; NothingToMeasure where one of the two is lacking."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cache
+from importlib import import_module
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Annotated, Any, NewType, TypeVar, cast, get_type_hints
 
@@ -20,6 +21,7 @@ from encheck.system.schema import WANTED, place_of, shown
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+    from pydantic_core import SchemaValidator
 
 T = TypeVar("T")
 
@@ -31,6 +33,17 @@ class _NullIsNaN:
         from pydantic_core.core_schema import no_info_wrap_validator_function as wrapped
 
         return wrapped(lambda value, number: float("nan") if value is None else number(value), handler(source))
+
+
+@dataclass(frozen=True)
+class Later:
+    """Stands in `Annotated` for a class that loads where a file is read, written or described."""
+
+    module: str
+    name: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return handler.generate_schema(getattr(import_module(self.module), self.name))
 
 
 MaybeNaN = Annotated[float, _NullIsNaN()]
@@ -73,9 +86,8 @@ def as_json(value: object) -> str:
 
 def as_values(value: object) -> Any:
     """The same in plain values; what is no number is None."""
-    found = _file(cast("Any", type(value))).dump_python(
-        value
-    )  # in Python: pydantic's JSON refuses half of a surrogate pair
+    kind: Any = type(value)
+    found = _file(kind).dump_python(value)  # in Python: pydantic's JSON refuses half of a surrogate pair
     return json.loads(json.dumps(found), parse_constant=lambda _: None)
 
 
@@ -86,10 +98,16 @@ def typed(kind: type[T], values: object) -> T:
     from pydantic import ValidationError
 
     try:
-        found: T = _file(cast("Any", kind)).validate_json(json.dumps(values), strict=True)
+        found: T = _reader(cast("Any", kind)).validate_json(json.dumps(values), strict=True)
         return found
     except ValidationError as error:
-        raise ValueError(_in_words(error.errors(include_url=False, include_input=False)[0], values)) from None
+        raise ValueError(_in_words(error.errors(include_url=False, include_input=False), values)) from None
+
+
+def trusted(kind: type[T], values: object) -> T:
+    """What `as_values` made of this class, as this class; also text that no JSON reader takes."""
+    found: T = _file(cast("Any", kind)).validate_python(values)
+    return found
 
 
 def schema_of(kind: type) -> dict[str, Any]:
@@ -125,7 +143,27 @@ def _file(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(cast("Any", NewType("File", kind)), config=config)  # none is taken beside a bare dataclass
 
 
-def _in_words(problem: Any, values: Any) -> str:
+@cache
+def _reader(kind: Any) -> SchemaValidator:
+    from pydantic_core import SchemaValidator
+
+    return SchemaValidator(_exact(_file(kind).core_schema))
+
+
+def _exact(schema: Any) -> Any:
+    """A core schema in which true is no 1, though the two are equal, nor where one of several numbers is asked for."""
+    if isinstance(schema, list | tuple):
+        return type(schema)(map(_exact, schema))
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("type") == "literal" and all(isinstance(one, int) for one in schema["expected"]):
+        return {"type": "chain", "steps": [{"type": "int", "strict": True}, schema]}
+    return {name: _exact(value) for name, value in schema.items()}
+
+
+def _in_words(problems: Any, values: Any) -> str:
+    """The first of the problems; of a value that may be of several kinds, all that it may be."""
+    problem = problems[0]
     kind, keys = problem["type"], problem["loc"]
     if kind == "json_invalid":
         return f"is not JSON: {problem['ctx']['error']}"
@@ -133,9 +171,11 @@ def _in_words(problem: Any, values: Any) -> str:
     named = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:] or "the file"
     if kind == "missing":
         return f"{named} lacks {keys[-1]!r}"
+    same = [one for one in problems if one["type"] != "missing" and place_of(values, one["loc"]) == place]
+    wanted = (_WANTED.get(one["type"], one["msg"]).format(**one.get("ctx", {})) for one in same)
+    should = " or ".join(dict.fromkeys(wanted))
     for part in place:
         values = values[part]
-    should = _WANTED.get(kind, problem["msg"]).format(**problem.get("ctx", {}))
     if keys[-1:] == ("[key]",):
         return f"the key {shown(place[-1])} of {named.rpartition('.')[0] or 'the file'} should be {should}"
     return f"{named} is {shown(values)}, but should be {should}"

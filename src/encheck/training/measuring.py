@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.load import owner_of
@@ -15,7 +14,7 @@ from encheck.encoders.protocol import Model
 from encheck.engine.checks import Check, packaged_checks
 from encheck.engine.evaluation import Evaluation
 from encheck.errors import NothingToMeasure
-from encheck.gating.baseline import tables_of
+from encheck.gating.baseline import scored_table
 from encheck.gating.weighing import Side
 from encheck.items.reading import refuse_unread
 from encheck.metrics import named
@@ -79,17 +78,12 @@ class Plan:
                 requests = [(case.model, case.data, case.claim, case.level) for case in self.cases]
                 bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
                 bench.refuse_failed(MODEL)
-                items: dict[str, Any] = {}
+                tables = []
                 for case in self.cases:
                     with suppress(NothingToMeasure):
-                        items[str(case.id)] = evaluation.table(case)
+                        columns = evaluation.table(case)
+                        tables.append(scored_table(case.id, case.property, columns, case.claim.declared))
             finally:
                 store.close()
-        rows = [
-            {"id": case.id.figure("none"), "check": case.check, "property": case.property, "data": case.data,
-             "level": str(case.level), "model": MODEL}
-            for case in self.cases if str(case.id) in items
-        ]  # fmt: skip
-        claims = {case.check: asdict(case.claim.declared) for case in self.cases}
         scale = bench.scale(MODEL, self.data)
-        return Side(tables_of({"checks": rows, "claims": claims}, items, MODEL), {self.data: scale} if scale else {})
+        return Side({table.case: table for table in tables}, {self.data: scale} if scale else {})

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from encheck.gating.gate import GateAgainst
 from encheck.options import model_options
 from encheck.reporting.commands import NOT_OF_A_GATE, chosen
 from encheck.reporting.gate.story import NEW
 from encheck.reporting.gate.words import endpoint_remedy, what_has_to_change
+from encheck.run_file import RunEntry, listed
 from encheck.running.labels import OBJECT, labels
 
 SELECTS = ("-m", "-k", "--deselect", "--ignore", "--ignore-glob")  # what selects checks; the value may follow a blank
@@ -38,18 +38,18 @@ class Commands:
 UNKNOWN = Commands()
 
 
-def commands(run: Mapping[str, Any]) -> Commands:
+def commands(run: RunEntry) -> Commands:
     """Those of a run with a gate, from its `run` in results.json."""
-    settings = run.get("settings", {})
-    models = settings.get("models", ())
+    settings = run.settings
+    models = listed(settings, "models")
     if not models or models[0].startswith(OBJECT):
-        return Commands(run.get("command", ""))
+        return Commands(run.command)
     label, spec = next(iter(labels(models).items()))
-    asked = model_options(label, spec, settings.get("model_args", ()))
-    data = [*settings.get("data", ())]
+    asked = model_options(label, spec, listed(settings, "model_args"))
+    data = [*listed(settings, "data")]
     on = "".join(f" --data={shlex.quote(one)}" for one in data if data != ["probes"])
     on += chosen(settings, but=NOT_OF_A_GATE)
-    command, keep = run.get("command", ""), f"encheck run {asked}{on} --save-baseline=reports/baselines/new"
+    command, keep = run.command, f"encheck run {asked}{on} --save-baseline=reports/baselines/new"
     return Commands(command, keep, _of_all_checks(command))
 
 

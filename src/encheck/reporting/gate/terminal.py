@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
-from encheck.gating.gate import Gate, GateAgainst, gate_of
+from encheck.gating.gate import Gate, GateAgainst
 from encheck.gating.types import GateRow
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import change_of
@@ -14,6 +13,7 @@ from encheck.reporting.gate.steps import UNKNOWN, Commands, commands, steps
 from encheck.reporting.gate.story import NEW, Loss, listed, story
 from encheck.reporting.gate.words import explained, made_for, part, title, undecided, what_has_to_change
 from encheck.reporting.text import table
+from encheck.run_file import RunFile
 
 SHORT = ("gate", "gate row", CHANGE, "lost", "won")
 TOLD = 3  # losses with examples
@@ -21,11 +21,11 @@ EXAMPLE = 4  # lines: what a loss means, and one example of it
 SHORTEST = 20  # lines of a gate that is not told in full
 
 
-def told(results: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
+def told(results: RunFile, *, verbose: bool) -> Iterator[str]:
     """The gate of results.json; nothing of a run without one."""
-    if gate := gate_of(results):
-        candidate = results["models"][0]["label"]
-        yield from lines(gate, candidate=candidate, to_type=commands(results["run"]), verbose=verbose)
+    if gate := results.gate:
+        candidate = results.models[0].label
+        yield from lines(gate, candidate=candidate, to_type=commands(results.run), verbose=verbose)
 
 
 def lines(gate: Gate, *, candidate: str = NEW, to_type: Commands = UNKNOWN, verbose: bool = False) -> Iterator[str]:

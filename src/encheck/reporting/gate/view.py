@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from encheck.gating.gate import GateAgainst, gate_of
+from encheck.gating.gate import GateAgainst
 from encheck.reporting.gate import words
 from encheck.reporting.gate.overview import Line, explanations, overview
 from encheck.reporting.gate.rows import family_cells
 from encheck.reporting.gate.steps import Step, commands, steps
 from encheck.reporting.gate.story import NEW, Story, story
+from encheck.run_file import RunFile
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class View:
     left_out: Mapping[str, str]
 
 
-def views(results: Mapping[str, Any]) -> list[View]:
+def views(results: RunFile) -> list[View]:
     """The gate of results.json against each of its baselines; none without a gate."""
-    gate = gate_of(results)
+    gate = results.gate
     if gate is None:
         return []
-    models = [model["label"] for model in results.get("models", ())]
-    to_type = commands(results["run"])
+    models = [model.label for model in results.models]
+    to_type = commands(results.run)
     candidate = models[0] if models else NEW
     return [view(one, candidate=candidate, next_steps=steps(one, candidate=candidate, to_type=to_type))
             for one in gate.against]  # fmt: skip

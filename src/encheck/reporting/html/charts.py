@@ -7,23 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from encheck.reporting.html.vega_lite import COLOURS, Row, Spec, colour, field, panels, rule, series, short, spec
+from encheck.reporting.html.vega_lite import COLOURS, Spec, colour, field, panels, rule, short, spec
 from encheck.reporting.view import best_surface, surface_curve
+from encheck.run_file import Result
 from encheck.scoring.frame import Frame
 
+Line = tuple[str, Result]  # the name of a line, and its figure
 BINS = 40
 
 
-def margin_curves(rows: Sequence[Row], *, calibrated: bool) -> Spec | None:
+def margin_curves(lines: Sequence[Line], *, calibrated: bool) -> Spec | None:
     """The share of items with a margin above epsilon (Mahajan et al. 2023, Figures 1 to 6), with a 95% band.
 
     One line a series (level, and model where there are several), that of word overlap dashed.
     """
     name = "margin_rate_calibrated" if calibrated else "margin_rate"
-    found = [row for row in rows if row["metric"] == name and row.get("curve")]
+    found = [(series, row) for series, row in lines if row.metric == name and row.curve]
     if not found:
         return None
-    chosen = {float(row["params"].get("epsilon", 0.0)) for row in found}
+    chosen = {float(row.params.get("epsilon", 0.0)) for _, row in found}
     ends = _ends(found, chosen)
     x = {"field": "epsilon", "type": "quantitative", "title": "epsilon", "scale": {"domain": ends, "nice": False}}
     share = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": "%"}}
@@ -44,10 +46,11 @@ def margin_curves(rows: Sequence[Row], *, calibrated: bool) -> Spec | None:
     )
 
 
-def _ends(rows: Iterable[Row], chosen: Iterable[float]) -> list[float]:
+def _ends(lines: Iterable[Line], chosen: Iterable[float]) -> list[float]:
     """From where the first curve leaves all items to where the last one has none left, with what was asked for."""
-    bends = [p["epsilon"] for row in rows for p in row["curve"] if 0.01 < p["value"] < 0.99]
-    found = [*bends, *chosen] if bends else [p["epsilon"] for row in rows for p in row["curve"]]
+    points = [point for _, row in lines for point in row.curve]
+    bends = [point.epsilon for point in points if 0.01 < point.value < 0.99]
+    found = [*bends, *chosen] if bends else [point.epsilon for point in points]
     low, high = min(found), max(found)
     return [round(low - 0.02, 3), round(high + 0.02, 3)]
 
@@ -67,22 +70,17 @@ def _band(data: Spec, x: Spec, share: Spec) -> Spec:
     }  # fmt: skip
 
 
-def _curve_values(rows: Iterable[Row]) -> Iterable[dict[str, Any]]:
-    for row in rows:
-        for p in row["curve"]:
-            yield {"series": series(row), "epsilon": round(p["epsilon"], 3), "count": p["count"],
-                   **{k: short(p[k]) for k in ("value", "low", "high")}}  # fmt: skip
+def _curve_values(lines: Iterable[Line]) -> Iterable[dict[str, Any]]:
+    for series, row in lines:
+        for p in row.curve:
+            yield {"series": series, "epsilon": round(p.epsilon, 3), "count": p.count, "value": short(p.value),
+                   "low": short(p.low), "high": short(p.high)}  # fmt: skip
 
 
-def _surface_values(rows: Iterable[Row]) -> Iterable[dict[str, Any]]:
-    for row in rows:
+def _surface_values(lines: Iterable[Line]) -> Iterable[dict[str, Any]]:
+    for series, row in lines:
         for p in surface_curve(row):
-            yield {"series": series(row), "epsilon": round(p["epsilon"], 3), "value": short(p["value"])}
-
-
-def _surface_value(row: Row) -> float | None:
-    best = best_surface(row)
-    return best[1]["value"] if best else None
+            yield {"series": series, "epsilon": round(p.epsilon, 3), "value": short(p.value)}
 
 
 def margins(cases: Mapping[str, Frame], scales: Mapping[str, float] | None = None) -> Spec | None:
@@ -194,13 +192,12 @@ def _histogram(name: str, frame: Frame) -> Iterable[dict[str, Any]]:
             }
 
 
-def steps(rows: Sequence[Row], *, title: str, axis: str) -> Spec | None:
+def steps(lines: Sequence[Line], *, title: str, axis: str) -> Spec | None:
     """Accuracy at each step of a chain (Peng, Weir and Weeds 2023, Figures 1 and 3), with intervals."""
     values = [
-        {"series": series(row), "step": int(row["metric"].rpartition("_")[2]),
-         **{k: short(row[k]) for k in ("value", "low", "high")},
-         "surface": short(_surface_value(row))}
-        for row in rows if row["metric"] and row["metric"].startswith("accuracy_") and row["value"] is not None
+        {"series": series, "step": int(row.metric.rpartition("_")[2]), "value": short(row.value),
+         "low": short(row.low), "high": short(row.high), "surface": short((best_surface(row) or (None, None))[1])}
+        for series, row in lines if row.metric and row.metric.startswith("accuracy_") and row.value is not None
     ]  # fmt: skip
     if not values:
         return None

@@ -2,50 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
-from encheck.ids import CaseId, figure_name
 from encheck.reporting.view import WORDS, figure, surface, surface_curve, worst_items
+from encheck.run_file import Result
 from encheck.scoring.frame import Columns, Frame
 from encheck.scoring.scores import frame_of
 from encheck.system.terminal import visible
 
-Row = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 200, 40, 26, 8
 MAX_EXAMPLES = 3
 
 
-def fragment(rows: Sequence[Row], items: Columns) -> str:
+def fragment(rows: Sequence[Result], items: Columns) -> str:
     """The HTML, every text in it escaped; `rows` and `items` are those of one check, as the recorder has them."""
-    examples = _examples(frame_of(CaseId.of(rows[0]), items)) if items else ()
-    return "".join([*_table(rows), *(_curve(row) for row in rows if row.get("curve")), *examples])
+    examples = _examples(frame_of(rows[0].case, items)) if items else ()
+    return "".join([*_table(rows), *(_curve(row) for row in rows if row.curve), *examples])
 
 
-def _table(rows: Sequence[Row]) -> Iterator[str]:
+def _table(rows: Sequence[Result]) -> Iterator[str]:
     from markupsafe import escape
 
     heads = ("figure", "value [95% CI]", "best surface scorer", "n (clusters)", "")
     yield "<table><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
     for row in rows:
-        if row["metric"]:
-            name = figure_name(row).replace("_", " ")
-            cells = (name, figure(row), surface(row), f"{row['n']} ({row['clusters']})")
-            said = WORDS[row["verdict"]] if row["verdict"] else ""
+        if row.metric:
+            name = row.figure.replace("_", " ")
+            cells = (name, figure(row), surface(row), f"{row.n} ({row.clusters})")
+            said = WORDS[row.verdict] if row.verdict else ""
             yield "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in (*cells, said)) + "</tr>"
     yield "</table>"
 
 
-def _curve(row: Row) -> str:
+def _curve(row: Result) -> str:
     """The share of items with a margin above epsilon, with its band, as SVG; word overlap dashed."""
     from markupsafe import escape
 
-    points = row["curve"]
-    band = [(p["epsilon"], p["high"]) for p in points] + [(p["epsilon"], p["low"]) for p in reversed(points)]
-    name = escape(figure_name(row).replace("_", " "))
+    points = row.curve
+    band = [(p.epsilon, p.high) for p in points] + [(p.epsilon, p.low) for p in reversed(points)]
+    name = escape(row.figure.replace("_", " "))
     ticks = [f'<text x="{_x(e)}" y="{HEIGHT - 8}" text-anchor="middle">{e:g}</text>' for e in (-0.3, 0, 0.3)]
     ticks += [f'<text x="{LEFT - 4}" y="{_y(s) + 4}" text-anchor="end">{s:.0%}</text>' for s in (0, 0.5, 1)]
-    dashed, line = (_path((p["epsilon"], p["value"]) for p in some) for some in (surface_curve(row), points))
+    dashed, line = (_path((p.epsilon, p.value) for p in some) for some in (surface_curve(row), points))
     return (
         f'<figure><svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" font-size="11" role="img" '
         f'aria-label="share of items with a margin above epsilon">'

@@ -11,26 +11,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encheck.datasets.probes import domains
+from encheck.gating import contamination
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, decided, profile, reference, story, view
+from encheck.reporting import decided, profile, reference, story, view
 from encheck.reporting.commands import commands
 from encheck.reporting.gate.view import views
 from encheck.reporting.html import rows
 from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import sections
-from encheck.reporting.html.vega_lite import series
+from encheck.run_file import Result, RunFile
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
     import jinja2
 
-Row = Mapping[str, Any]
 LONG = 40  # characters: longer words of a command may break
 REFERENCE = next(name for name, role in SHIPPED.items() if role == "reference")
 
 
 def render(
-    results: Mapping[str, Any],
+    results: RunFile,
     items: view.Items,
     *,
     folder: Path | None = None,
@@ -58,7 +58,7 @@ def render(
         facts=_facts(results, drawn),
         decided=decided.decided(results),
         headlines=view.headline(results),
-        contamination=list(contamination.lines(results.get("contamination", ()))),
+        contamination=list(contamination.lines(results.contamination)),
         matrix=view.matrix(results),
         criteria=view.CRITERIA,
         words=view.WORDS,
@@ -68,36 +68,35 @@ def render(
         cases=lambda section: [(case, name, to_type.show(model)) for case, name, model in section.cases],
         not_run=view.not_run(results, named=True),
         shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
-        series=series,
         trend=_trend,
         unpaired=_unpaired(results, drawn),
-        gate=results.get("gate"),
+        gate=results.gate,
         gate_views=views(results),
-        references=results.get("references", []),
+        references=results.references,
         reference=reference,
         surface=view.surface,
         where=where,
     )
 
 
-def _domains(results: Mapping[str, Any]) -> Mapping[str, str]:
+def _domains(results: RunFile) -> Mapping[str, str]:
     """Of which domain the sentences of the embedded probes are, where the run has them."""
-    versions = [data.get("version") or "" for data in results["data"] if data["name"] == "probes"]
+    versions = [data.version for data in results.data if data.name == "probes"]
     return {text: domain for version in versions for text, domain in domains(version).items()}
 
 
-def _facts(results: Mapping[str, Any], drawn: Sequence[rows.Block]) -> dict[str, list[tuple[str, str]]]:
+def _facts(results: RunFile, drawn: Sequence[rows.Block]) -> dict[str, list[tuple[str, str]]]:
     """Data set -> figures that sum up the profile of a run's only model; none where there are several."""
-    models = [one["label"] for one in results["models"]]
+    models = [one.label for one in results.models]
     if len(models) != 1:
         return {block.data: [] for block in drawn}
     return {block.data: rows.facts(profile.profile(results, model=models[0], data=block.data)) for block in drawn}
 
 
-def _unpaired(results: Mapping[str, Any], drawn: Sequence[rows.Block]) -> str:
+def _unpaired(results: RunFile, drawn: Sequence[rows.Block]) -> str:
     """Why no model is paired with a reference; empty where one is, or the gate has its own."""
-    labels = [one["label"] for one in results["models"]]
-    if results.get("gate") or any(block.has_others for block in drawn):
+    labels = [one.label for one in results.models]
+    if results.gate or any(block.has_others for block in drawn):
         return ""
     if REFERENCE in labels:
         return f"{REFERENCE} is the reference model itself, so no other one stands beside it."
@@ -165,10 +164,10 @@ def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
-def _trend(row: Row) -> str:
+def _trend(row: Result) -> str:
     """The baseline's figure, and which way it went; empty where there is none."""
-    before = (row["baseline"] or {}).get("value")
-    if before is None or row["value"] is None:
+    before = row.baseline.value if row.baseline else None
+    if before is None or row.value is None:
         return ""
-    moved = row["value"] - before
+    moved = row.value - before
     return f"{before:.2f} ({'same' if abs(moved) < 0.005 else f'{moved:+.2f}'})"

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from encheck.ids import CaseId
+from encheck.run_file import RunFile
 from encheck.scoring.frame import Frame
 from encheck.system.terminal import visible
 
@@ -45,18 +45,18 @@ def packed(
         most //= 2
 
 
-def margins_asked(results: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+def margins_asked(results: RunFile) -> dict[str, tuple[float, float]]:
     """Case -> (epsilon, unit): an item is won where its margin, over the unit, is above epsilon, as the figure has it.
 
     The unit is 1 for figures of raw similarities.
     """
-    scales = {(d["name"], model): c for d in results["data"] for model, c in d["calibration"].items()}
+    scales = {(d.name, model): c for d in results.data for model, c in d.calibration.items()}
     found = {}
-    for row in results["checks"]:
-        if row["aim"] is not None and "epsilon" in row["params"]:
-            scale = scales.get((row["data"], row["model"])) if (row["metric"] or "").endswith("_calibrated") else None
-            unit = scale["identity"] - scale["reference"] if scale else 1.0
-            found[str(CaseId.of(row))] = (float(row["params"]["epsilon"]), unit)
+    for row in results.checks:
+        if row.aim is not None and "epsilon" in row.params:
+            scale = scales.get((row.data, row.model)) if (row.metric or "").endswith("_calibrated") else None
+            unit = scale.identity - scale.reference if scale else 1.0
+            found[str(row.case)] = (float(row.params["epsilon"]), unit)
     return found
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from encheck.claims import CONTRACT, FAMILIES
-from encheck.gating.declared import declarations
-from encheck.ids import CaseId
 from encheck.reporting.html.sections import Section
 from encheck.reporting.profile import NO_PROPERTY, Against, Line, Standing, profile
 from encheck.reporting.story import percent
 from encheck.reporting.view import WORDS, best_surface, figure, ran
+from encheck.run_file import Result, RunFile
 from encheck.types import Declaration
 
-Row = Mapping[str, Any]
 Kind = Literal["bad", "tied", "good", "none"]
 KINDS: Mapping[Kind, str] = {
     "bad": "below chance, or fails",
@@ -55,7 +53,7 @@ class Mark:
     """A figure in one line: places along the axis in percent (None where it is no share), its words, its verdict."""
 
     name: str
-    row: Row
+    row: Result
     value: str
     interval: str
     kind: Kind
@@ -126,15 +124,15 @@ class Block:
         return any(mark.other is not None for _, rows in self.families for row in rows for mark in row.marks)
 
 
-def blocks(results: Mapping[str, Any], found: Sequence[Section]) -> list[Block]:
+def blocks(results: RunFile, found: Sequence[Section]) -> list[Block]:
     """A block for each data set that anything was measured on."""
-    models = [one["label"] for one in results["models"]]
+    models = [one.label for one in results.models]
     names = dict.fromkeys(section.data for section in found)
     return [_block(results, data, models, [s for s in found if s.data == data]) for data in names]
 
 
-def _block(results: Mapping[str, Any], data: str, models: Sequence[str], found: Sequence[Section]) -> Block:
-    declared = declarations(results)
+def _block(results: RunFile, data: str, models: Sequence[str], found: Sequence[Section]) -> Block:
+    declared = results.declarations
     lines = {(m, line.name): line for m in models for line in profile(results, model=m, data=data)}
     by_property: dict[str, list[Section]] = {}
     for section in found:
@@ -159,15 +157,15 @@ def _property(
     heads = {model: _head(found, declared, lines.get((model, name)), model) for model in models}
     several = len(models) > 1
     marks = [
-        mark_of(row, declared[row["check"]], model if several else "", lines.get((model, name)))
+        mark_of(row, declared[row.check], model if several else "", lines.get((model, name)))
         for model, row in heads.items() if row
     ]  # fmt: skip
     first = next(filter(None, heads.values()), found[0].rows[0])
-    its = declared[first["check"]]
+    its = declared[first.check]
     entries = [_entry(section, declared, several=several) for section in found]
-    entries.sort(key=lambda one: (one.section.check != first["check"], one.is_control))
-    order = min((mark.row["high"] - _chance(declared[mark.row["check"]]) for mark in marks
-                 if mark.at is not None and mark.row["high"] is not None), default=2.0)  # fmt: skip
+    entries.sort(key=lambda one: (one.section.check != first.check, one.is_control))
+    order = min((mark.row.high - _chance(declared[mark.row.check]) for mark in marks
+                 if mark.at is not None and mark.row.high is not None), default=2.0)  # fmt: skip
     return Property(name, its.family, its.tells, its.means, marks, entries, order)
 
 
@@ -175,79 +173,82 @@ def _chance(its: Declaration) -> float:
     return its.chance or 0.0
 
 
-def _head(found: Sequence[Section], declared: Mapping[str, Declaration], line: Line | None, model: str) -> Row | None:
+def _head(
+    found: Sequence[Section], declared: Mapping[str, Declaration], line: Line | None, model: str
+) -> Result | None:
     """The row that stands for the property: that of the profile, else of the headline, else the first with a value."""
-    rows = [row for section in found for row in ran(section.rows) if row["model"] == model]
+    rows = [row for section in found for row in ran(section.rows) if row.model == model]
     if line is not None:
-        return next(row for row in rows if str(CaseId.of(row)) == line.case)
-    measured = [row for row in rows if row["value"] is not None] or rows
-    return next(iter(sorted(measured, key=lambda row: not declared[row["check"]].headline)), None)
+        return next(row for row in rows if str(row.case) == line.case)
+    measured = [row for row in rows if row.value is not None] or rows
+    return next(iter(sorted(measured, key=lambda row: not declared[row.check].headline)), None)
 
 
 def _entry(section: Section, declared: Mapping[str, Declaration], *, several: bool) -> Entry:
     its, rows = declared[section.check], ran(section.rows)
-    levels = len({row["level"] for row in rows}) > 1
+    levels = len({row.level for row in rows}) > 1
     marks = [mark_of(row, its, _name(row, levels=levels, several=several)) for row in rows]
     return Entry(section, bool(its.unjudged), marks)
 
 
-def _name(row: Row, *, levels: bool, several: bool) -> str:
+def _name(row: Result, *, levels: bool, several: bool) -> str:
     """What tells the marks of a check apart, and nothing else."""
-    level = f"level {row['level']}" if str(row["level"]).isdigit() else str(row["level"])
-    return ", ".join([*([row["model"]] if several else []), *([level] if levels else [])])
+    level = f"level {row.level}" if str(row.level).isdigit() else str(row.level)
+    return ", ".join([*([row.model] if several else []), *([level] if levels else [])])
 
 
-def mark_of(row: Row, its: Declaration, name: str, line: Line | None = None) -> Mark:
+def mark_of(row: Result, its: Declaration, name: str, line: Line | None = None) -> Mark:
     """The figure of a row as a line of the page shows it; `line` has the other model of a profile."""
     kind, words = verdict(row, its)
     if not is_share(row, its):
         value, _, interval = figure(row).partition(" ")
-        is_exact = row["low"] == row["high"]
+        is_exact = row.low == row.high
         return Mark(name, row, value, "" if is_exact else interval.strip("[]").replace(", ", " to "), kind, words)
     best, other = best_surface(row), line.against if line else None
-    low, high = _place(row["low"]), _place(row["high"])
+    share = row.numbers[0]
+    low, high = map(_place, row.numbers[1:])
     return Mark(
-        name, row, percent(row["value"]), _digits(row), kind, words,
-        low=low, width=max(round(high - low, 2), 0.6), at=_place(row["value"]),
-        chance=None if its.chance is None else _place(its.chance), surface=_place(best[1]["value"]) if best else None,
-        other=_place(row["value"] - other.change) if other else None, against=other,
+        name, row, percent(share), _digits(row), kind, words,
+        low=low, width=max(round(high - low, 2), 0.6), at=_place(share),
+        chance=None if its.chance is None else _place(its.chance), surface=_place(best[1]) if best else None,
+        other=_place(share - other.change) if other else None, against=other,
     )  # fmt: skip
 
 
-def is_share(row: Row, its: Declaration) -> bool:
+def is_share(row: Result, its: Declaration) -> bool:
     """Whether the figure is drawn along 0% to 100%."""
-    ends = (row["value"], row["low"], row["high"])
+    ends = (row.value, row.low, row.high)
     return its.chance != 0 and its.family not in NO_PROPERTY and all(e is not None and 0 <= e <= 1 for e in ends)
 
 
-def verdict(row: Row, its: Declaration) -> tuple[Kind, str]:
+def verdict(row: Result, its: Declaration) -> tuple[Kind, str]:
     """What came out, in words: beside chance where there is one, and how it stands to the floor and the aim."""
-    kind, words = _UNCHANCED.get(row["verdict"], ("none", WORDS.get(row["verdict"], "")))
-    if row["verdict"] in ("pass", "stale_known_failure", "error", "skipped") or row["value"] is None:
-        return (
-            (kind, words) if row["value"] is not None or row["verdict"] != "inconclusive" else ("none", "cannot tell")
-        )
-    if its.unjudged or row["params"].get("unjudged"):
+    kind, words = _UNCHANCED.get(row.verdict, ("none", WORDS.get(row.verdict, "")))
+    if row.verdict in ("pass", "stale_known_failure", "error", "skipped") or row.value is None:
+        return (kind, words) if row.value is not None or row.verdict != "inconclusive" else ("none", "cannot tell")
+    if its.unjudged or row.params.get("unjudged"):
         return "none", "shown, judges nothing"
-    if not its.chance or row["low"] is None or not is_share(row, its):
+    if not its.chance or row.low is None or not is_share(row, its):
         return kind, words
-    if row["high"] < its.chance:
-        return "bad", "fails: below chance" if row["verdict"] == "fail" else "below chance"
-    if row["low"] <= its.chance:
+    _, low, high = row.numbers
+    if high < its.chance:
+        return "bad", "fails: below chance" if row.verdict == "fail" else "below chance"
+    if low <= its.chance:
         return "tied", "tied with chance"
-    return ("bad" if row["verdict"] == "fail" else "good"), f"above chance{_ABOVE.get(row['verdict'], '')}"
+    return ("bad" if row.verdict == "fail" else "good"), f"above chance{_ABOVE.get(row.verdict or '', '')}"
 
 
 def _place(share: float) -> float:
     return round(100 * max(0.0, min(1.0, float(share))), 2)
 
 
-def _digits(row: Row) -> str:
+def _digits(row: Result) -> str:
     """The interval of a share, in percent, with as many digits as it bears."""
-    if row["high"] - row["low"] < 0.0005:
+    _, low, high = row.numbers
+    if high - low < 0.0005:
         return ""
-    digits = 0 if row["high"] - row["low"] > 0.02 else 1
-    return f"{100 * row['low']:.{digits}f}–{100 * row['high']:.{digits}f}"
+    digits = 0 if high - low > 0.02 else 1
+    return f"{100 * low:.{digits}f}–{100 * high:.{digits}f}"
 
 
 def facts(lines: Sequence[Line]) -> list[tuple[str, str]]:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from encheck.gating.declared import declarations
-from encheck.ids import CaseId
 from encheck.reporting import rivals, validity
 from encheck.reporting.html import charts
 from encheck.reporting.html.payload import Frames
 from encheck.reporting.html.vega_lite import Spec
 from encheck.reporting.view import judged, ran, sentence
-from encheck.types import Declaration
-
-Row = Mapping[str, Any]
+from encheck.run_file import Result, RunFile
+from encheck.types import ClaimEntry, Declaration
 
 
 @dataclass(frozen=True)
@@ -39,9 +35,9 @@ class Section:
     anchor: str
     check: str
     data: str
-    description: Mapping[str, str]
-    rows: Sequence[Row]
-    figures: Sequence[Row]
+    description: ClaimEntry | None
+    rows: Sequence[Result]
+    figures: Sequence[Result]
     cases: Sequence[tuple[str, str, str]]
     pictures: Sequence[Picture]
     validity: Sequence[str]
@@ -54,22 +50,22 @@ class Section:
     @property
     def tested(self) -> str:
         """The property that it tests, by which it is selected."""
-        return str(self.rows[0]["property"])
+        return self.rows[0].property
 
     @property
     def reasons(self) -> list[tuple[str | None, str, str]]:
         """(verdict, reason, the rows that it is of), each reason once; no rows where it is of all."""
         found: dict[tuple[str | None, str], list[str]] = {}
         for row in self.rows:
-            if row["reason"]:
-                found.setdefault((row["verdict"], row["reason"]), []).append(_series(row, self.rows))
+            if row.reason:
+                found.setdefault((row.verdict, row.reason), []).append(_series(row, self.rows))
         every = len(self.rows)
         return [(*key, "; ".join(names) if len(names) < every else "") for key, names in found.items()]
 
     @property
     def lines(self) -> list[str]:
         """Floor and aim: once where all rows have the same, else each model's own; nothing where there are none."""
-        held = {row["model"]: _held(row) for row in self.rows if row["aim"] is not None}
+        held = {row.model: _held(row) for row in self.rows if row.aim is not None}
         if len(set(held.values())) > 1:
             return [f"{model}: {text}" for model, text in held.items()]
         return [*held.values()][:1]
@@ -77,8 +73,8 @@ class Section:
     @property
     def counts(self) -> str:
         """How many items and independent clusters its figures rest on; a range where that varies."""
-        measured = [row for row in self.rows if row["value"] is not None]
-        items, clusters = (_span([row[name] for row in measured]) for name in ("n", "clusters"))
+        measured = [row for row in self.rows if row.value is not None]
+        items, clusters = (_span([getattr(row, name) for row in measured]) for name in ("n", "clusters"))
         return f"{items} items in {clusters} independent clusters" if measured else ""
 
     @property
@@ -91,9 +87,9 @@ class Section:
         """(reason, sentences, levels) of what had no variant, the most frequent first."""
         found: dict[tuple[str, int], list[str]] = {}
         for row in self.rows:
-            for reason, count in row["excluded"].items():
-                found.setdefault((reason, count), []).append(str(row["level"]))
-        every = len({row["level"] for row in self.rows})
+            for reason, count in row.excluded.items():
+                found.setdefault((reason, count), []).append(str(row.level))
+        every = len({row.level for row in self.rows})
         named = {key: [*dict.fromkeys(levels)] for key, levels in found.items()}
         lines = [(*key, ", ".join(levels) if len(levels) < every else "") for key, levels in named.items()]
         return sorted(lines, key=lambda line: -line[1])
@@ -105,70 +101,71 @@ def _span(numbers: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _held(row: Row) -> str:
+def _held(row: Result) -> str:
     """Aim and floor of a row in words; the floor is left out where it is the aim."""
-    aim, floor = f"aim {round(row['aim'], 2) if row['floor_of'] else row['aim']:g}", row["floor"]
-    return aim if floor is None or floor == row["aim"] else f"{aim}, floor {round(floor, 2):g}"
+    assert row.aim is not None
+    aim, floor = f"aim {round(row.aim, 2) if row.floor_of else row.aim:g}", row.floor
+    return aim if floor is None or floor == row.aim else f"{aim}, floor {round(floor, 2):g}"
 
 
-def sections(results: Mapping[str, Any], frames: Frames) -> list[Section]:
+def sections(results: RunFile, frames: Frames) -> list[Section]:
     """A section for each check and data set that ran, in the order of the verdicts."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    found: dict[tuple[str, str], list[Result]] = {}
     for row in judged(results):
-        found.setdefault((row["check"], row["data"]), []).append(row)
-    figures: dict[tuple[str, str], list[Row]] = {}
-    for row in results["checks"]:
-        figures.setdefault((row["check"], row["data"]), []).append(row)
-    said, declared, scales = results.get("claims", {}), declarations(results), units(results)
+        found.setdefault((row.check, row.data), []).append(row)
+    figures: dict[tuple[str, str], list[Result]] = {}
+    for row in results.checks:
+        figures.setdefault((row.check, row.data), []).append(row)
+    said, declared, scales = results.claims, results.declarations, units(results)
     made = []
     for key, rows in found.items():
         if ran(rows):
-            measured = [row for row in figures[key] if row["metric"]]
-            generated = validity.said(measured, results["data"])
-            parts = said.get(key[0], {}), declared[key[0]], frames, scales, generated
+            measured = [row for row in figures[key] if row.metric]
+            generated = validity.said(measured, results.data)
+            parts = said.get(key[0]), declared[key[0]], frames, scales, generated
             made.append(_section(key, rows, measured, *parts))
     return made
 
 
 def _section(
     key: tuple[str, str],
-    rows: Sequence[Row],
-    figures: Sequence[Row],
-    description: Mapping[str, str],
+    rows: Sequence[Result],
+    figures: Sequence[Result],
+    description: ClaimEntry | None,
     declared: Declaration,
     frames: Frames,
     scales: Mapping[tuple[str, str], float],
     generated: Sequence[str],
 ) -> Section:
     anchor = "".join(c if c.isalnum() else "-" for c in "-".join(key))
-    names = {str(CaseId.of(row)): row for row in rows}
-    cases = [(case, _series(row, rows), row["model"]) for case, row in names.items() if case in frames]
+    names = {str(row.case): row for row in rows}
+    cases = [(case, _series(row, rows), row.model) for case, row in names.items() if case in frames]
     some = {name: frames[case] for case, name, _ in cases}
     of_cases = {name: scales.get((key[1], model), 0.0) for _, name, model in cases}
-    drawn = _pictures(declared, [{**r, "series": _series(r, rows)} for r in figures], some, of_cases)
+    drawn = _pictures(declared, [(_series(row, rows), row) for row in figures], some, of_cases)
     pictures = [Picture(f"{anchor}-{i}", *one) for i, one in enumerate(drawn)]
     return Section(anchor, *key, description, rows, figures, cases, pictures, generated)
 
 
-def units(results: Mapping[str, Any]) -> dict[tuple[str, str], float]:
+def units(results: RunFile) -> dict[tuple[str, str], float]:
     """(data, model) -> the span of a calibrated scale: from an unrelated pair to an identical one."""
     return {
-        (data["name"], model): scale["identity"] - scale["reference"]
-        for data in results["data"]
-        for model, scale in data["calibration"].items()
+        (data.name, model): scale.identity - scale.reference
+        for data in results.data
+        for model, scale in data.calibration.items()
     }
 
 
-def _series(row: Row, rows: Sequence[Row]) -> str:
+def _series(row: Result, rows: Sequence[Result]) -> str:
     """What tells a line of a picture apart: the model, the level, or both; a word where there is one line."""
-    models, levels = ({one[name] for one in rows} for name in ("model", "level"))
-    level = f"level {row['level']}" if str(row["level"]).isdigit() else str(row["level"])
-    parts = [*([row["model"]] if len(models) > 1 else []), *([level] if len(levels) > 1 else [])]
-    return ", ".join(parts) or str(row["model"])
+    models, levels = {one.model for one in rows}, {one.level for one in rows}
+    level = f"level {row.level}" if row.level.isdigit() else row.level
+    parts = [*([row.model] if len(models) > 1 else []), *([level] if len(levels) > 1 else [])]
+    return ", ".join(parts) or row.model
 
 
 def _pictures(
-    declared: Declaration, figures: Sequence[Row], frames: Frames, scales: Mapping[str, float]
+    declared: Declaration, figures: Sequence[charts.Line], frames: Frames, scales: Mapping[str, float]
 ) -> Iterable[tuple[str, str, Spec]]:
     """(Name, caption, spec) of what the figures and the items give by themselves, and of what the check declares."""
     profile, divergence = (frames and name in declared.pictures for name in ("profile", "divergence"))

@@ -6,18 +6,11 @@ or a mark says too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-Row = Mapping[str, Any]
 Spec = dict[str, Any]
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-
-
-def series(row: Row) -> str:
-    """The name of a row's line: the one it was given, else its model and its level."""
-    return str(row.get("series") or f"{row['model']}, {row['level']}")
 
 
 def spec(description: str, layer: list[Spec], values: list[Any] | None = None, **more: Any) -> Spec:

@@ -1,0 +1,52 @@
+"""What a process of a run measured reaches the one that reports as it was, figure by figure."""
+
+import math
+from dataclasses import replace
+
+from recorded import DATA, MODEL, SAID, result
+
+from encheck.encoders.settings import EncodingSettings
+from encheck.engine.measured import Described, MeasuredCase
+from encheck.gating.kept import Part
+from encheck.gating.reindex import DocumentLengths, PackedAs, PackedSample, PackedVectors
+from encheck.run_file import DataEntry, FirstLook, ModelEntry, ModelRest, Rest, Selection
+from encheck.running.parents import MeasuredParent
+from encheck.scoring.scale import Scale
+from encheck.system.typed_files import typed
+from encheck.types import ClaimEntry
+
+ODD = "half \udcff of \x00 a name"
+
+
+def test_a_case_is_received_as_it_was_sent():
+    rows = (
+        result({"check": "c", "value": 0.1 + 0.2, "low": 5e-324, "high": 1 / 3, "n": 3, "params": {"n": 1, "x": 1.0}}),
+        result({"check": "c", "level": "2", "reason": "x", "surface": {"jaccard": {"value": 2 / 3}}}),
+    )
+    items = {"near_score": [0.1 + 0.2, -0.0, 1e-300], "far": [None, "é", "b"], "label": [1, 0, None], "x": [True] * 3}
+    found = MeasuredCase(
+        rows, typed(ClaimEntry, SAID), items, {"far_score": [2 / 3]}, Part("lock", (2, 0)), [(7, "d", "text")]
+    )
+    again = MeasuredCase.received(found.sent())
+    assert (again, repr(again)) == (found, repr(found))
+
+
+def test_text_that_no_reader_takes_and_a_score_that_is_none_are_received():
+    row = replace(result({"check": "c"}), reason=ODD)
+    again = MeasuredCase.received(MeasuredCase((row,), typed(ClaimEntry, SAID), {"near_score": [math.nan]}).sent())
+    assert again.rows[0].reason == ODD
+    assert math.isnan(again.items["near_score"][0])
+
+
+def test_what_an_evaluation_says_of_itself_is_received_as_it_was_sent():
+    vectors = PackedVectors((0,), (0.1,), "AA==")
+    sample = PackedSample("cosine", 1, EncodingSettings(), "", (("t", 2, None),), {"": vectors, "query": PackedAs("")})
+    data = DATA | {"calibration": {"m": {"reference": 0.1 + 0.2, "identity": 1.0, "pairs": 3, "spread": 1e-9}}}
+    found = Described(
+        (typed(ModelEntry, MODEL),), (typed(DataEntry, data),), (ODD,), Selection(("c/d/1",), ()), {"wait": 0.1 + 0.2},
+        {"antonym": 3}, {"m": 4}, FirstLook(1, 2, 3, 4), Rest("why", (ModelRest("m", 1, 2.5, 3, False, None, None),)),
+        {"m": MeasuredParent("p", "config.json", None, {"d": Scale(2 / 3)})}, {"m": sample},
+        {"m": DocumentLengths("tokens", {12: 3, 40: 1})},
+    )  # fmt: skip
+    again = Described.received(found.sent())
+    assert (again, repr(again)) == (found, repr(found))
