@@ -52,7 +52,6 @@ SOUND = {  # what a model without any meaning can still do right
 OWN_CHECK = """
     import pytest
     from recorded import schema
-from recorded import schema
 from encheck import claim
     from encheck.generators.antonym import antonym
     from encheck.items import edited

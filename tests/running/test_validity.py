@@ -11,7 +11,7 @@ import encheck
 from encheck.generators.entity import ENTITY
 from encheck.generators.phenomenon import generators, phenomena, validity_of
 from encheck.reporting import terminal
-from encheck.types import Estimate, Validity
+from encheck.types import Estimate, Lines, Validity
 from encheck.verdict import Terms, rule
 
 TEXTS = (
