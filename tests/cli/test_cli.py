@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from recorded import run_file
 from typer.testing import CliRunner
 
 from encheck import __version__
@@ -17,6 +18,7 @@ from encheck.cli import app
 from encheck.cli.shared import PANELS
 from encheck.encoders.fake import BagOfWords
 from encheck.options import GROUPS, OPTIONS
+from encheck.reporting.results import write_results
 from encheck.store import Store, default_path
 
 
@@ -384,13 +386,6 @@ def test_mine(scores, judge):
     """Mine."""
     judge(margin_rate(scores))
 '''
-EMPTY_RUN = {
-    "schema_version": 2, "models": [], "data": [], "claims": {}, "checks": [],
-    "run": {
-        "id": "r", "started": "2026-01-01T00:00:00+00:00", "seconds": 1.0, "command": "", "exit_status": 0,
-        "versions": {}, "environment": {}, "settings": {}, "notes": [],
-    },
-}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -419,7 +414,7 @@ EMPTY_RUN = {
 )
 def test_wrong_use_of_the_gate_ends_with_4(encheck, args, says):
     Path("run").mkdir()
-    Path("run/results.json").write_text(json.dumps(EMPTY_RUN))
+    write_results(Path("run"), run_file({"models": [], "data": [], "checks": []}))
     Path("empty.py").write_text("")
     Path("broken.py").write_text("nothing_of_this_name")
     Path("leaves.py").write_text("raise SystemExit(0)")

@@ -51,8 +51,7 @@ SOUND = {  # what a model without any meaning can still do right
 }
 OWN_CHECK = """
     import pytest
-    from recorded import schema
-from encheck import claim
+    from encheck import claim
     from encheck.generators.antonym import antonym
     from encheck.items import edited
     from encheck.metrics import mean_similarity

@@ -55,12 +55,10 @@ def test_the_share_of_opposites_is_what_the_margin_rate_leaves():
     assert f"In **{value}%** of sentences ({low} to {high})" in text("docs/checks.md")
 
 
-def test_the_two_directions_of_roles_are_the_recorded_ones(readme):
-    near, far = (read()[BOTH.format("roles_are_seen", f"direction_{n}")]["value"] for n in (1, 2))
-    assert (
-        f"it is right in {near:.0%} of the groups in the direction where the wording favours the right text" in readme
-    )
-    assert f"and in {far:.0%} in the direction where it favours the wrong one" in readme
+def test_the_two_directions_of_the_order_of_events_are_the_recorded_ones(readme):
+    near, far = (read()[BOTH.format("order_of_events_is_seen", f"direction_{n}")]["value"] for n in (1, 2))
+    assert f"right in {near:.0%} of the groups in the direction where the wording speaks for the right text" in readme
+    assert f"and in {far:.0%} where it speaks against it" in readme
 
 
 def test_a_figure_that_moved_and_one_that_is_missing_are_told(tmp_path):
