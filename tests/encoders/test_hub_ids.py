@@ -9,7 +9,6 @@ import tiny_models
 from encheck.encoders.hub import commit_of
 from encheck.encoders.load import Device, as_fetched, config_for, load
 from encheck.encoders.models_file import ModelConfig, known_models
-from encheck.engine.evaluation import _describe_model
 from encheck.options import Settings
 from encheck.running.resources import resolve_models
 from encheck.store import Store
@@ -95,14 +94,14 @@ def test_a_model_that_nothing_pins_is_said_with_its_commit_which_stands_in_the_r
     (subject,) = resolve_models(Settings(models=("owner/name",)), store).values()
     assert f"owner--name is not pinned: commit {COMMIT[:12]} of owner/name was used. To pin it: " in caplog.text
     assert f"--model=owner/name@{COMMIT}" in caplog.text
-    assert _describe_model(subject)["revision"] == COMMIT
+    assert subject.model.about()["revision"] == COMMIT
 
 
 def test_a_model_that_is_pinned_is_taken_without_a_word(hub, store, caplog):
     hub(tiny_models.sentence_transformers)
     (subject,) = resolve_models(Settings(models=(f"owner/name@{COMMIT}",)), store).values()
     assert caplog.text == ""
-    assert _describe_model(subject)["revision"] == COMMIT
+    assert subject.model.about()["revision"] == COMMIT
 
 
 def test_the_commit_of_a_folder_is_told_where_the_hub_keeps_it():

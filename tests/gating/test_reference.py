@@ -19,7 +19,7 @@ from encheck.run_file import Reference
 from encheck.system.typed_files import as_values
 
 FOLDER = Path(str(resources.files("encheck.gating") / "shipped"))
-MOST = 400_000  # bytes of all that ships
+MOST = 450_000  # bytes of all that ships
 
 
 def side(near, far, **more):

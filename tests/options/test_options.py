@@ -85,7 +85,7 @@ def test_no_two_options_have_one_name_or_one_place():
 
 def test_a_baseline_keeps_what_changes_the_scores():
     assert described(Settings()) == {
-        "models": ["sbert"], "model_args": [], "data": ["probes"], "sample": 2000, "seed": 0, "skip_bad_rows": False,
+        "models": ("sbert",), "model_args": (), "data": ("probes",), "sample": 2000, "seed": 0, "skip_bad_rows": False,
         "strict": False,
         "device": "auto", "dtype": None, "store_dtype": "float32", "epsilon": 0.0, "median_scope": "split",
         "generator_mode": "careful", "experimental": False,

@@ -1,5 +1,6 @@
 """Rivals stand beside what they explain: in figures, verdicts, on the terminal and on the page."""
 
+import json
 from dataclasses import replace
 from importlib import resources
 
@@ -18,6 +19,10 @@ from encheck.surface import POLARITY, POSITION, RIVALS
 from encheck.types import Estimate
 
 READS_NOTHING = "which reads no meaning, in"
+NOUNS = """
+    bridge road train ticket room roof door table chair lamp phone screen cable engine wheel tyre mirror carpet curtain oven
+    kettle spoon plate glass bottle jacket shirt shoe watch camera
+"""
 
 
 def test_margins_of_both_sides_are_added():
@@ -48,11 +53,22 @@ def test_meaning_is_what_no_rival_reaches(low, rates, said):
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """Bag-of-words on every eighth group of negation and of roles."""
+    """Bag-of-words on a tenth of the groups of roles, and on negations that one word gives away."""
     lines = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").splitlines()
-    named = [line for line in lines if '"negation"' in line or '"role_reversal"' in line]
+    groups = [json.loads(line) for line in lines if '"role_reversal"' in line][::10]
+    for noun in NOUNS.split():
+        first, kept, changed, mirror = (
+            f"The {noun} {end}." for end in ("is not new", "isn't new", "is indeed new", "is new")
+        )
+        texts = {"negation_kept": kept, "negation": changed, "negation_mirror": mirror}
+        variants = [
+            {"relation": name, "level": 1, "text": text, "edits": [{"start": 0, "end": len(first), "text": text}]}
+            for name, text in texts.items()
+        ]
+        about = {"id": noun, "domain": "news", "split": "gate", "skeleton": noun, "sentence": first}
+        groups.append({**about, "variants": variants})
     folder = tmp_path_factory.mktemp("rivals")
-    (folder / "some.jsonl").write_text("\n".join(named[::8]), "utf-8")
+    (folder / "some.jsonl").write_text("\n".join(map(json.dumps, groups)), "utf-8")
     chosen = "negation or roles"
     found = encheck.run("bag-of-words", data=f"probes:{folder / 'some.jsonl'}", checks=chosen, report_dir=folder / "r")
     return found.raw, (folder / "r" / "report.html").read_text("utf-8")

@@ -12,7 +12,7 @@ from encheck.encoders.fake import BagOfWords, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import TextEncoder
 from encheck.errors import NothingToMeasure
-from encheck.gating.baseline import tables_of
+from encheck.gating.baseline import scored_table
 from encheck.gating.pairing import alike, compare
 from encheck.ids import CaseId
 from encheck.items import ranked_queries
@@ -24,6 +24,7 @@ from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
 from encheck.store import Store
 from encheck.system.progress import Progress
+from encheck.types import Declaration
 
 DOCUMENTS = {"a": "tea boils", "b": "rain falls", "c": "snow melts", "d": "tea cools"}
 QUERIES = (
@@ -192,10 +193,8 @@ def test_a_scorer_of_pairs_reranks_what_bm25_puts_first(store, monkeypatch):
 
 
 def results_of(bench, items, scores):
-    frame = scores.frame(CASE, items.kept)
-    row = {"check": CASE.check, "model": "m", "data": "own", "level": "1", "property": "retrieval"}
-    claims = {CASE.check: {"family": "retrieval", "metric": "ndcg_at_10", "gates": "ndcg_at_10"}}
-    return tables_of({"checks": [row], "claims": claims}, {str(CASE): frame.to_columns()}, "m")[CASE.of_any_model]
+    declared = Declaration("retrieval", "retrieval", metric="ndcg_at_10", gates="ndcg_at_10")
+    return scored_table(CASE, "retrieval", scores.frame(CASE, items.kept).to_columns(), declared)
 
 
 def test_the_gate_weighs_ndcg_query_by_query_and_pairs_the_same_texts(store, tmp_path):
