@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from encheck.gating.answers import share
 from encheck.gating.judged import Answer, Asked, Pool, judge
 from encheck.gating.purpose import MARGIN, Purpose, Weighable, decide_for
-from encheck.gating.types import Moved, Paired
+from encheck.gating.types import Paired, UnjudgedSearch
 
 Floats = NDArray[np.float64]
 Things = NDArray[np.intp]
@@ -119,7 +119,7 @@ def judged(count: int, discordance: float, change: float, runs: int) -> tuple[Co
         pool = Pool(queries, run, MARGIN, MARGIN / 2)
         said = judge(pool, {f"i{i}": says[float(moves[i])] for i in np.flatnonzero(differs)}, baseline="old")
         changed = share("recall@1", "", differs, np.ones(count), [q.cluster for q in queries])
-        log = Moved("retrieval/d/1", count, count, count, MARGIN, (changed,), judged=said, least=MARGIN / 2)
+        log = UnjudgedSearch("retrieval/d/1", count, count, count, MARGIN, (changed,), judged=said, least=MARGIN / 2)
         found[decide_for(Purpose("search"), Weighable([], [], {}, []), moved=[log]).outcome] += 1
         asked += said.asked
     return found, asked / runs

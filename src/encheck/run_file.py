@@ -87,7 +87,7 @@ class Result:
     reason: str
     model: str
     data: str
-    params: Mapping[str, int | float | str]
+    params: Mapping[str, bool | int | float | str | None]
     metric: str | None
     value: float | None
     low: float | None

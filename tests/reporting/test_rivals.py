@@ -20,8 +20,8 @@ from encheck.types import Estimate
 
 READS_NOTHING = "which reads no meaning, in"
 NOUNS = """
-    bridge road train ticket room roof door table chair lamp phone screen cable engine wheel tyre mirror carpet curtain oven
-    kettle spoon plate glass bottle jacket shirt shoe watch camera
+    bridge road train ticket room roof door table chair lamp phone screen cable engine wheel tyre mirror carpet curtain
+    oven kettle spoon plate glass bottle jacket shirt shoe watch camera
 """
 
 

@@ -1,7 +1,7 @@
 """sentence-transformers checkpoints whose pooling is over spans, and where spans come from.
 
 sentence-transformers imports a module of another package only with `trust_remote_code`, which would let a checkpoint
-run any code. Here the one module that is encheck's own is loaded by its class, and everything else as it is there.
+run any code. Here the one module of this package is loaded by its class, and everything else as it is there.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import importlib.util
 import logging
 import re
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -175,11 +176,13 @@ def _adapter(config: ModelConfig) -> Callable[..., Model]:
         raise ModelError(
             f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
         )
+    point = None if config.adapter in ADAPTERS else entry_points.offered(entry_points.ADAPTERS).get(config.adapter)
     if known := adapter_of(config.adapter):
         module, _, name = known.path.partition(":")
-        ours: Callable[..., Model] = getattr(importlib.import_module(module), name)
+        with entry_points.importing(point) if point else nullcontext():
+            ours: Callable[..., Model] = getattr(importlib.import_module(module), name)
         return ours
-    if point := entry_points.offered(entry_points.ADAPTERS).get(config.adapter):
+    if point:
         packaged: Callable[..., Model] = entry_points.imported(point)
         return packaged
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPERS, POOLINGS, Adapter, adapter_of
 from encheck.encoders.model_config import ModelConfig
-from encheck.errors import unknown
+from encheck.errors import UsageError, unknown
 from encheck.similarity import SIMILARITIES
 from encheck.system import entry_points
 
@@ -27,7 +27,10 @@ WANTED: dict[type, str] = {
 
 def problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
     """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
-    known = adapter_of(config.adapter)
+    try:
+        known = adapter_of(config.adapter)
+    except UsageError:
+        return  # a package that cannot be imported: loading the model says so, and other models load
     if known is None and config.adapter in PAPERS:
         return  # loading it says what to install
     if known is None and ":" not in config.adapter:

@@ -19,7 +19,7 @@ def contamination_of(
 ) -> tuple[Contamination, ...]:
     """The rows of the model since each baseline, else of each later model since the first, as results.json has them.
 
-    None if the run was not on both sorts of probes. Seed replicates are no candidates.
+    Nothing if the run was not on both sorts of probes. Seed replicates are no candidates.
     """
     results = recorder.results(settings=described(settings), end=Conclusion(0))
     editions = {data.name: data.version for data in results.data}

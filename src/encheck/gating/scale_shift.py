@@ -16,7 +16,7 @@ from encheck.scoring.answers import Answers
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import kind_named
 from encheck.scoring.table import Table
-from encheck.system.typed_files import Count, Positive, writes
+from encheck.system.typed_files import Count, MaybeNaN, Positive, writes
 
 Floats = NDArray[np.float64]
 Columns = Mapping[str, Sequence[Any]]
@@ -41,7 +41,7 @@ class ScaleShift:
     data: str
     before: Scale
     after: Scale
-    threshold: float
+    threshold: MaybeNaN
     equivalent: float | None
 
     @property

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import NDArray
 
 from encheck.statistics.bounds import units_needed
@@ -431,7 +432,7 @@ class UnjudgedSearch:
     asked: int
     clusters: int
     delta: float
-    shares: tuple[Share, ...]
+    shares: Annotated[tuple[Share, ...], MinLen(1)]
     same: bool = False
     judged: Judged | None = None
     least: float = 0.0
