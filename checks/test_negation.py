@@ -1,11 +1,10 @@
-"""A negation reverses the meaning; a word of emphasis in the same place does not (docs/probes.md).
+"""What is denied and what is asserted makes a statement, whichever words deny (docs/probes.md).
 
-"Is covered" and "is not covered" share almost all their words. Retrieval that ranks them side by side hands a reader,
-or a language model, the opposite of the answer.
-
-A pass shows only that *not* moves a vector more than a word of emphasis does, so the rate depends on that word. Whether
-the move is a reversal and not mere distance is what the check of the negated antonym asks: there *not* has to bring the
-sentence back.
+"We have peaches in stock but not plums" and "peaches aren't in stock but plums are" share almost all their words.
+Retrieval that ranks them side by side hands a reader, or a language model, the opposite of the answer. On text of one's
+own a statement is denied, and a word of emphasis in the same place stands beside it: there a pass shows only that *not*
+moves a vector more than that word does. Whether the move is a reversal and not mere distance is what the check of the
+negated antonym asks: there *not* has to bring the sentence back.
 """
 
 from encheck import claim
@@ -18,14 +17,14 @@ from encheck.presets import MARGINS, change_is_farther, other_statement_is_farth
 
 @change_is_farther(
     "negation",
-    tells="a negation from an emphasis",
+    tells="what is denied from what is asserted",
     capability="assertion",
     selects=True,
     means='"Is covered" brings up "is not covered" more often.',
     headline=True,
 )
 def test_negation_is_farther_than_edit_that_keeps_the_meaning(judge):
-    """*Not* moves the sentence farther than a word of emphasis in the same place."""
+    """A statement in which something else is denied is farther than a rewording that denies the same."""
     judge()
 
 
@@ -53,13 +52,13 @@ def test_negated_antonym_is_nearer_than_antonym(judge):
     means="Texts that say something else more often rank above texts that keep the negation.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_negation(judge):
-    """A different statement in the same place is farther than a word of emphasis there."""
+    """A different statement in the same form is farther than a rewording that denies the same."""
     judge()
 
 
 @seen_in_both_directions(
     "negation",
-    tells="a statement from its denial",
+    tells="what is denied from what is asserted",
     capability="assertion",
     means="Statements and their denials are mixed up more often, whichever of the two you search for.",
 )
