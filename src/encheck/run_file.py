@@ -87,7 +87,7 @@ class Result:
     reason: str
     model: str
     data: str
-    params: Mapping[str, bool | int | float | str | None]
+    params: Mapping[str, bool | int | float | str]
     metric: str | None
     value: float | None
     low: float | None
