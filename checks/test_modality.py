@@ -8,7 +8,7 @@ from encheck.presets import change_is_farther, other_statement_is_farther, seen_
 
 @change_is_farther(
     "modality",
-    tells="a duty from an option",
+    tells="what is a duty from what is an option",
     capability="assertion",
     means='Duties and options are mixed up more often: "must report" is found for "may report".',
     headline=True,
@@ -31,7 +31,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_modality(judge):
 
 @seen_in_both_directions(
     "modality",
-    tells="a duty from an option",
+    tells="what is a duty from what is an option",
     capability="assertion",
     means='Texts that say "must" and texts that say "may" are mixed up more often.',
 )

@@ -9,7 +9,7 @@ from encheck.presets import change_is_farther, other_statement_is_farther, seen_
 
 @change_is_farther(
     "quantifier",
-    tells="all from some, and some from none",
+    tells="what is said of all from what is said of few",
     capability="facts",
     means='"All plans include it" brings up "some plans include it" more often.',
     headline=True,
@@ -32,7 +32,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_quantifier(judge):
 
 @seen_in_both_directions(
     "quantifier",
-    tells="all from some, and some from none",
+    tells="what is said of all from what is said of few",
     capability="facts",
     means='Texts that say "all", "some" and "none" are mixed up more often.',
 )

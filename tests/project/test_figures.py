@@ -19,11 +19,11 @@ QUOTED = {
     "attributes_are_seen": "which attribute belongs to which thing?",
     "roles_are_seen": "who did what to whom?",
     "number_is_seen": "another number?",
-    "negation_is_seen": "a negation?",
-    "modality_is_seen": "another modality?",
+    "negation_is_seen": "which of two things is denied?",
+    "modality_is_seen": "which is a must, and which is optional?",
     "antonym_is_seen": "the opposite of a word?",
     "entity_is_seen": "another name?",
-    "quantifier_is_seen": "another quantifier?",
+    "quantifier_is_seen": "what holds for many, and what for few?",
 }
 
 
