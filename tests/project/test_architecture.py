@@ -60,12 +60,13 @@ LAYERS = [
     {"gating", "shrinking", "presets"},
     {"running"},
     {"reporting"},
-    {"deciding", "comparing", "exploring", "identity"},
-    {"judging", "scale"},
+    {"comparing", "indexes"},
+    {"scale"},
     {"engine"},
     {"api", "training"},
     {"plugin"},
     {"short_options", "cli", "checks", "__main__"},
+    {"operations"},
 ]
 MAY_IMPORT_PYTEST = {"plugin", "short_options", "cli", "checks"}
 
