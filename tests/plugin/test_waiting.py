@@ -22,8 +22,8 @@ from encheck.engine.recorder import Conclusion, Recorder
 from encheck.items.searches import repeated
 from encheck.run_file import Selection
 from encheck.store import Store
+from encheck.system.lock import WorkClock
 from encheck.system.progress import Progress
-from encheck.system.waiting import WorkClock
 
 QUIET = {"progress": Progress(quiet=True)}
 

@@ -15,7 +15,7 @@ from encheck.engine.results import read as read_run
 from encheck.errors import ConfigError, DataError, EncheckError
 from encheck.gating.baseline import read as read_baseline
 from encheck.options import project_table
-from encheck.system import parquet
+from encheck.system import documents as parquet
 from encheck.system.documents import MOST_DEPTH, parsed, text_of
 
 READERS = {

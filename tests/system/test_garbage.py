@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from encheck.system.garbage import OBJECTS, seldom_collected, uncollected
+from encheck.system.memory import OBJECTS, seldom_collected, uncollected
 
 
 @pytest.mark.quick

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as npst
 
-from encheck.system.half import CLOSE, ROWS_AT_ONCE, halves, rounded_to_half
+from encheck.store import CLOSE, ROWS_AT_ONCE, halves, rounded_to_half
 
 
 @given(npst.arrays(np.float32, npst.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=8)))

@@ -22,7 +22,7 @@ from encheck.encoders.protocol import Batch
 from encheck.encoders.vectors.encoder import MIN_WORDS_TO_DOUBT, treebank_words
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError
-from encheck.system.paths import typed
+from encheck.system.files import typed
 from encheck_papers.recurrent import lstm_of, max_over_time, read_state
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from encheck.errors import ModelError
 from encheck.language.english import English
 from encheck.language.pipeline.load import Pipeline
 from encheck.store import Store
-from encheck.system.paths import typed
+from encheck.system.files import typed
 from encheck_papers import span_pooling
 from encheck_papers.span_pooling import SpanSettings, read_settings
 from encheck_papers.spans import BroughtFrames, ParsedSpans, SpanSource

@@ -10,7 +10,7 @@ from encheck.api.loading import Spec, as_option
 from encheck.engine.run import run
 from encheck.errors import EncoderError, UsageError
 from encheck.options.keywords import from_keywords
-from encheck.system.scratch import Scratch
+from encheck.system.files import Scratch
 
 if TYPE_CHECKING:
     from encheck.comparing.costs import Cost, Costs

@@ -31,8 +31,8 @@ from encheck.datasets.reader import BadRows, Readings
 from encheck.datasets.searched_texts import groups_of
 from encheck.errors import DataError, UsageError, unknown
 from encheck.system import entry_points
-from encheck.system.garbage import uncollected
-from encheck.system.paths import exists, typed
+from encheck.system.files import exists, typed
+from encheck.system.memory import uncollected
 from encheck.types import Group
 
 log = logging.getLogger("encheck")

@@ -11,8 +11,7 @@ from typing import Any
 
 from encheck.datasets.reader import BadRows, header_of, json_rows, named_rows
 from encheck.errors import DataError, unknown
-from encheck.system.documents import json_of
-from encheck.system.parquet import batches_of, opened, rows_of
+from encheck.system.documents import batches_of, json_of, opened, rows_of
 
 SCRIPTS = {  # what makes a file of the format, and the ending of what it makes
     **dict.fromkeys((".xlsx", ".xls", ".ods"),

@@ -18,7 +18,7 @@ from encheck.datasets.reader import BadRows, Row, checked_text, is_missing, line
 from encheck.datasets.records import FORMATS, ending_of, records, unread_format
 from encheck.errors import DataError, unknown
 from encheck.ids import ItemId
-from encheck.system.paths import is_file, is_folder, typed
+from encheck.system.files import is_file, is_folder, typed
 from encheck.types import Group, content_hash
 
 log = logging.getLogger("encheck")

@@ -8,7 +8,7 @@ from encheck.encoders.checkpoints.folders import listed_modules, numbered_folder
 from encheck.encoders.checkpoints.known import HEAD, SPAN_POOLING
 from encheck.encoders.files import read_json, value_of
 from encheck.errors import ModelError
-from encheck.system.paths import is_file, is_folder
+from encheck.system.files import is_file, is_folder
 
 Found = tuple[str, str]
 PAIR_HEAD = "pair-head"

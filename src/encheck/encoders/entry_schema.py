@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from encheck.encoders.model_config import ModelConfig
-from encheck.system.schema import Place, problems
+from encheck.system.typed_files import Place, problems
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -14,7 +14,7 @@ from typing import Any
 
 from encheck.errors import EncoderError, ModelError
 from encheck.system.documents import parsed, text_of
-from encheck.system.paths import is_file, is_folder
+from encheck.system.files import is_file, is_folder
 
 COPY = "Remedy: copy it again"
 CUT_OFF = f"is the copy truncated, or a git-lfs pointer? {COPY}"

@@ -12,7 +12,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from encheck.encoders import importing as own
 from encheck.encoders.adapters import ADAPTERS, PAPERS, Adapter, adapter_of
 from encheck.encoders.detect import detect
 from encheck.encoders.failing import in_a_line, named
@@ -26,7 +25,8 @@ from encheck.errors import ModelError, UsageError, unknown
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
 from encheck.system import entry_points
-from encheck.system.paths import exists, is_folder, typed
+from encheck.system import imports as own
+from encheck.system.files import exists, is_folder, typed
 
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 DEVICE = re.compile(r"cpu|mps|cuda(?::\d+)?")

@@ -17,8 +17,8 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.problems import problems
 from encheck.errors import ConfigError, unknown
 from encheck.system import entry_points
-from encheck.system.config_text import config_text
-from encheck.system.schema import Place
+from encheck.system.documents import config_text
+from encheck.system.typed_files import Place
 
 MOST_BYTES, MOST_NODES = 200_000, 100_000  # some two seconds; those that come with encheck have 20,000 bytes
 __all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "with_args"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from encheck.encoders.adapters import adapter_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError
-from encheck.system.paths import exists, typed
+from encheck.system.files import exists, typed
 
 REMEDY = (
     "not the model it claims to be. Remedy: download it again, or --model-arg sha256=HASH of the one you mean "

@@ -25,7 +25,7 @@ from encheck.datasets.reader import BadRows, lines_of
 from encheck.datasets.records import FORMATS, ending_of, records, unread_format
 from encheck.encoders.files import FAULTS
 from encheck.errors import DataError
-from encheck.system.parquet import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, batches_of, opened
+from encheck.system.documents import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, batches_of, opened
 
 Vectors = NDArray[np.float32]
 Ints = NDArray[np.intp]

@@ -25,8 +25,8 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import whole
 from encheck.errors import EncoderError, UsageError
 from encheck.store import Store, text_key
+from encheck.system.files import is_folder, typed
 from encheck.system.lock import Locks, no_locks
-from encheck.system.paths import is_folder, typed
 from encheck.types import content_hash
 
 TOKENS_PER_BATCH = 1_024  # before anything is written

@@ -52,9 +52,9 @@ from encheck.scoring.frame import Columns
 from encheck.scoring.item import Items
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
 from encheck.store import Store
-from encheck.system.garbage import seldom_collected
+from encheck.system.lock import WorkClock
+from encheck.system.memory import seldom_collected
 from encheck.system.progress import Progress
-from encheck.system.waiting import WorkClock
 from encheck.types import CheckResult, Estimate, Floor, Lines, Validity, Verdict
 from encheck.verdict import Terms, known_failure, rule
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.engine.results import Results
 from encheck.options.keywords import Given
-from encheck.system.garbage import seldom_collected
-from encheck.system.scratch import Scratch
+from encheck.system.files import Scratch
+from encheck.system.memory import seldom_collected
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from encheck.datasets.records import parquet_files
 from encheck.encoders.load import Device
 from encheck.store import default_path
-from encheck.system.parquet import opened
+from encheck.system.documents import opened
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset

@@ -35,8 +35,7 @@ from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.scores import frame_of
 from encheck.scoring.table import Table
 from encheck.system import files
-from encheck.system.documents import json_of
-from encheck.system.parquet import table_of
+from encheck.system.documents import json_of, table_of
 from encheck.system.typed_files import as_values, typed
 from encheck.types import Declaration, content_hash
 

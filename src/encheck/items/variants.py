@@ -12,7 +12,7 @@ from encheck.generators.base import Generator, Outcome, Texts, name_of, named
 from encheck.generators.paper import is_published
 from encheck.language.english import English, Waiting
 from encheck.statistics.draws import Draws
-from encheck.system.garbage import uncollected
+from encheck.system.memory import uncollected
 from encheck.types import Group, Variant, apply_edits
 
 CHUNK = 1_000

@@ -10,8 +10,8 @@ from typing import Any
 
 from encheck.errors import ConfigError
 from encheck.options.toml_lines import line_of
-from encheck.system.config_text import config_text
-from encheck.system.schema import shown
+from encheck.system.documents import config_text
+from encheck.system.typed_files import shown
 
 TABLE = ("tool", "encheck")
 MOST_BYTES, MOST_DOTS = 10**6, 50  # the time that Python's reader takes grows with the square of a key's parts

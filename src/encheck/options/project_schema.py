@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-from encheck.system.schema import Place, problems
+from encheck.system.typed_files import Place, problems
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -15,8 +15,8 @@ from encheck import options
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
-from encheck.system.garbage import uncollected
-from encheck.system.scratch import Scratch
+from encheck.system.files import Scratch
+from encheck.system.memory import uncollected
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:

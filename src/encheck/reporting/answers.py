@@ -20,8 +20,8 @@ from encheck.gating.weighing import Searched
 from encheck.reporting.lost import in_a_line
 from encheck.scoring.answers import Answers
 from encheck.system import files
-from encheck.system.cells import safe_cell
-from encheck.system.parquet import table_of
+from encheck.system.documents import table_of
+from encheck.system.terminal import safe_cell
 from encheck.types import content_hash
 
 ANSWERS, DOCUMENTS = "answers.parquet", "documents.parquet"

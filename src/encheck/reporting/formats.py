@@ -18,8 +18,8 @@ from encheck.reporting.results import into
 from encheck.reporting.view import best_surface
 from encheck.run_file import Result, RunFile
 from encheck.scoring.splits import TEST, splits_together
-from encheck.system.cells import safe_cell
 from encheck.system.files import whole, write_text
+from encheck.system.terminal import safe_cell
 
 Splits = Mapping[str, Collection[str]]  # of the items of each case
 COLUMNS = (

@@ -21,9 +21,8 @@ from encheck.options.settings import Setting
 from encheck.run_file import SCHEMA_VERSION, RunFile, listed
 from encheck.scoring.frame import Columns
 from encheck.system import entry_points, files
-from encheck.system.documents import json_of
+from encheck.system.documents import json_of, table_of
 from encheck.system.files import write_text
-from encheck.system.parquet import table_of
 from encheck.system.typed_files import as_json, typed
 
 RESULTS, ITEMS = "results.json", "items.parquet"

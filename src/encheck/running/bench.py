@@ -27,10 +27,9 @@ from encheck.scoring.item import Item, Items, WholeItems
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, kind_named
 from encheck.store import Store
-from encheck.system.garbage import seldom_collected
-from encheck.system.lock import Locks
+from encheck.system.lock import Locks, WorkClock
+from encheck.system.memory import seldom_collected
 from encheck.system.progress import Progress
-from encheck.system.waiting import WorkClock
 
 Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 

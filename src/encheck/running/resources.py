@@ -30,8 +30,8 @@ from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
 from encheck.scoring.inverted import IndexSize, refuse_missing, refuse_unserved
 from encheck.store import DEFAULT_LIMIT, Store, default_path
+from encheck.system.files import Scratch
 from encheck.system.lock import Lock, Locks, no_locks
-from encheck.system.scratch import Scratch
 
 IN_MEMORY = "in memory"  # the adapter of a model that is no file
 log = logging.getLogger("encheck")

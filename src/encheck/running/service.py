@@ -33,10 +33,9 @@ from encheck.running.roles import Role, Texts, key_of, prompt_of, tell_prompts
 from encheck.running.scorer import Similarity, similarity_of
 from encheck.running.subject import Encoded, InRole, Pair, Subject
 from encheck.store import Kind, Store, text_key
-from encheck.system.lock import Locks, no_locks
+from encheck.system.files import Scratch
+from encheck.system.lock import Locks, WorkClock, no_locks
 from encheck.system.progress import Progress
-from encheck.system.scratch import Scratch
-from encheck.system.waiting import WorkClock
 from encheck.types import content_hash
 
 Floats = NDArray[np.float32]

@@ -16,7 +16,7 @@ from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
 from encheck.scale import storage
 from encheck.scale.shards import ROWS, Shard
-from encheck.system.parquet import FREE_BYTES, MOST_TIMES, opened
+from encheck.system.documents import FREE_BYTES, MOST_TIMES, opened
 
 ENDING = ".parquet"
 FOOTERS_AT_ONCE = 16

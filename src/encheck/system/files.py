@@ -1,7 +1,8 @@
-"""Files that are written whole or not at all, whatever ends the writing: a full disk, a signal, a power cut.
+"""Paths as people type them, files that are written whole or not at all, and folders for what is thrown away.
 
-The bytes go to a file beside, under a name that is encheck's own; when they are on the disk, it is renamed. What a
-killed process leaves has such a name, and the next writing removes it.
+A file is written whole whatever ends the writing: a full disk, a signal, a power cut. The bytes go to a file beside, under
+a name that is encheck's own; when they are on the disk, it is renamed. What a killed process leaves has such a name, and
+the next writing removes it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,43 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO
+
+
+def typed(name: str) -> Path:
+    """The path, with `~` as the home folder; a user that there is not stays as it was typed.
+
+    >>> typed("~nobody-of-this-name/model").parts[0]
+    '~nobody-of-this-name'
+    """
+    return Path(os.path.expanduser(name))  # noqa: PTH111 - pathlib's raises RuntimeError for an unknown user
+
+
+def exists(path: Path | str) -> bool:
+    """Whether there is such a file or folder.
+
+    >>> exists("x" * 4_000)
+    False
+    """
+    return os.path.exists(path)  # noqa: PTH110 - pathlib's raises OSError for a name that is too long
+
+
+def is_file(path: Path | str) -> bool:
+    """Whether there is such a file."""
+    return os.path.isfile(path)  # noqa: PTH113 - as in `exists`
+
+
+def is_folder(path: Path | str) -> bool:
+    """Whether there is such a folder."""
+    return os.path.isdir(path)  # noqa: PTH112 - as in `exists`
+
 
 try:
     import fcntl
@@ -157,3 +190,45 @@ def problem_of(error: OSError, *, folder: Path) -> str:
     said = error.strerror or ", ".join(map(str, error.args))
     path = Path(error.filename) if isinstance(error.filename, str) else None
     return f"{path.name}: {said}" if path and path.parent.resolve() == folder.resolve() else said
+
+
+PREFIX, ALIVE = "encheck-", ".alive"
+OLD = 3600  # seconds, after which a folder that nobody holds is nobody's
+
+
+class Scratch(tempfile.TemporaryDirectory[str]):
+    """A temporary folder, held by a lock as long as its process lives."""
+
+    def __init__(self) -> None:
+        _sweep()
+        super().__init__(prefix=PREFIX, ignore_cleanup_errors=True)
+        from filelock import FileLock
+
+        self._lock = FileLock(Path(self.name) / ALIVE)
+        self._lock.acquire()
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return Path(self.name)
+
+    def cleanup(self) -> None:
+        """Remove it."""
+        self._lock.release()
+        super().cleanup()
+
+
+def _sweep() -> None:
+    """Remove the folders of processes that were killed: old ones of ours whose lock is free."""
+    from filelock import FileLock, Timeout
+
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError, Timeout):
+            found, lock = folder.lstat(), (folder / ALIVE).lstat()  # in a folder for all, others may have laid a trap
+            mine = getattr(os, "getuid", lambda: 0)()
+            if not (S_ISDIR(found.st_mode) and S_ISREG(lock.st_mode) and found.st_uid == lock.st_uid == mine):
+                continue
+            if time.time() - found.st_mtime < OLD:
+                continue
+            with FileLock(folder / ALIVE, timeout=0):
+                shutil.rmtree(folder)

@@ -1,7 +1,7 @@
-"""Text on its way to a terminal: what nobody sees, and what would steer the terminal, is made visible here.
+"""Text on its way to a terminal or a spreadsheet: what would steer either, and what nobody sees, is made visible here.
 
-Three ways lead there, and each goes through `visible`: what encheck prints, what it logs (`Shown`), and what libraries
-print while the `encheck` command runs (`Stream`).
+Three ways lead to the terminal, and each goes through `visible`: what encheck prints, what it logs (`Shown`), and what
+libraries print while the `encheck` command runs (`Stream`).
 """
 
 from __future__ import annotations
@@ -72,3 +72,12 @@ class Stream(io.TextIOWrapper):
 def stream(raw: Any, encoding: str) -> Stream:
     """Such a stream over a binary one; what the encoding has no sign for is written as an escape."""
     return Stream(io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=True)
+
+
+def safe_cell(value: Any) -> Any:
+    """Text that no spreadsheet takes for a formula.
+
+    >>> safe_cell("=1+1"), safe_cell("1-1"), safe_cell(-1.0)
+    ("'=1+1", '1-1', -1.0)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

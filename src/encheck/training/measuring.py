@@ -23,9 +23,9 @@ from encheck.running.bench import Bench
 from encheck.running.labels import OBJECT
 from encheck.running.subject import Subject
 from encheck.store import Store
+from encheck.system.files import Scratch
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
-from encheck.system.scratch import Scratch
 
 MODEL = "model"
 

@@ -22,7 +22,7 @@ from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError
-from encheck.system.paths import typed
+from encheck.system.files import typed
 from encheck_papers.laser.bpe import Bpe
 from encheck_papers.laser.transformer import PUBLISHED, laser3
 from encheck_papers.recurrent import lstm_of, max_over_time, read_state

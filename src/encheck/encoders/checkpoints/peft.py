@@ -14,7 +14,7 @@ from encheck.encoders.checkpoints.trust import refuse_code
 from encheck.encoders.files import WHOLE, check_weights, value_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, ModelError
-from encheck.system.paths import is_folder, typed
+from encheck.system.files import is_folder, typed
 
 
 def check_adapter(source: Path, bases: Mapping[str, Path], model: Any) -> None:

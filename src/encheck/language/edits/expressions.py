@@ -9,7 +9,7 @@ from sys import intern
 
 from encheck.language.lexicon.protocol import Lexicon
 from encheck.language.parse import Parse
-from encheck.system.garbage import uncollected
+from encheck.system.memory import uncollected
 
 
 class Expressions:

@@ -21,7 +21,7 @@ from encheck.language.lexicon.frequencies import Frequencies, TreebankCounts
 from encheck.language.lexicon.morphy import base_forms
 from encheck.language.lexicon.packed import Packed
 from encheck.language.lexicon.protocol import MARKERS, PARTS, Antonym, Pos, Sense
-from encheck.system.garbage import uncollected
+from encheck.system.memory import uncollected
 
 KINDS = (*PARTS, "s")
 

@@ -20,7 +20,7 @@ from encheck.datasets.reader import BadRows, Row
 from encheck.errors import DataError
 from encheck.scoring.splits import TEST
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
-from encheck.system.paths import typed
+from encheck.system.files import typed
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
