@@ -12,9 +12,10 @@ import encheck
 from encheck.cli import main
 from encheck.datasets.load import load as load_data
 from encheck.datasets.load import names
-from encheck.encoders.load import Device, load, where
+from encheck.encoders.hub import pinned
+from encheck.encoders.load import load, where
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
-from encheck.encoders.pins import pinned
 from encheck.engine.results import read
 from encheck.errors import ConfigError, DataError, ModelError, UsageError
 from encheck.options import Settings

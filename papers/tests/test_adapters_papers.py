@@ -12,9 +12,9 @@ import pytest
 import tiny_models
 import tiny_papers
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.vectors.files import VectorFile
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.static_embeddings import VectorFile
 from encheck.errors import EncoderError, ModelError
 from encheck_papers.laser.bpe import Bpe
 
@@ -79,7 +79,8 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import tiny_models
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.load import Device, load
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device
 model = load(ModelConfig("d2v", adapter="doc2vec", options={"size": 8}), device=Device("cpu"))
 model.fit(tiny_models.corpus())
 print(model.fingerprint(), model.encode(["the dog sings", "zebra", ""]).tobytes().hex())

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.encoders.adapters import PAPERS, adapter_of
-from encheck.encoders.detect import detect
-from encheck.encoders.load import Device, config_for, load, where
+from encheck.encoders.load import config_for, detect, load, where
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import known_models, with_args
 from encheck.errors import ModelError
 from encheck.store import file_sha256

@@ -20,8 +20,8 @@ from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.load import Device, config_for, load, where
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import config_for, load, where
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.errors import ModelError
 from encheck.items.builders import labelled_pairs
 from encheck.items.variants import Maker

@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.detect import detect
 from encheck.encoders.files import check_pickle, largest_token
-from encheck.encoders.load import Device, config_for, lacks, load, where
+from encheck.encoders.hub import check_pins, pinned
+from encheck.encoders.load import config_for, detect, lacks, load, where
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models, with_args
-from encheck.encoders.pins import held, pinned
 from encheck.errors import ConfigError, ModelError, UsageError
 from encheck.options import Settings, arguments_for
 from encheck.running.resources import resolve_models
@@ -312,11 +312,11 @@ def test_files_in_a_folder_are_held_to_their_hashes(tmp_path):
     (tmp_path / "variables").mkdir()
     (tmp_path / "variables" / "data").write_text("weights")
     right = file_sha256(tmp_path / "variables" / "data")
-    held(ModelConfig("m", name="x", sha256={"variables/data": right}), tmp_path, tmp_path, file_sha256)
+    check_pins(ModelConfig("m", name="x", sha256={"variables/data": right}), tmp_path, tmp_path, file_sha256)
     with pytest.raises(ModelError, match=r"m: .*variables/data does not have the SHA-256 beef"):
-        held(ModelConfig("m", name="x", sha256={"variables/data": "beef"}), tmp_path, tmp_path, file_sha256)
+        check_pins(ModelConfig("m", name="x", sha256={"variables/data": "beef"}), tmp_path, tmp_path, file_sha256)
     with pytest.raises(ModelError, match=r"other does not have"):
-        held(ModelConfig("m", name="x", sha256={"other": right}), tmp_path, tmp_path, file_sha256)
+        check_pins(ModelConfig("m", name="x", sha256={"other": right}), tmp_path, tmp_path, file_sha256)
 
 
 def test_what_pins_an_entry_is_said():

@@ -19,10 +19,10 @@ import pytest
 from embedding_server import serving
 
 from encheck.encoders import fake
-from encheck.encoders.load import Device, load, where
+from encheck.encoders.http_client import Client, room, speaks_of_size
+from encheck.encoders.load import load, where
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
-from encheck.encoders.server.http import Client, speaks_of_size
-from encheck.encoders.server.wire import room
 from encheck.encoders.settings import EncodingSettings
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import Maker

@@ -7,7 +7,8 @@ import pytest
 import tiny_models
 
 from encheck.encoders.batching import padding
-from encheck.encoders.load import Device, load
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device
 from encheck.errors import EncoderError
 
 pytestmark = pytest.mark.xdist_group("encoders")

@@ -18,8 +18,8 @@ from encheck.encoders.batching import (
     threads,
     usable_cores,
 )
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import batches_of
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import Maker

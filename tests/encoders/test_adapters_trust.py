@@ -12,8 +12,8 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.pooling import stored_pooling
 from encheck.errors import EncoderError, ModelError
 

@@ -8,10 +8,9 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.vectors.encoder import treebank_words
-from encheck.encoders.vectors.files import VectorFile
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.static_embeddings import VectorFile, treebank_words
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")

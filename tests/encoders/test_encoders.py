@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from encheck.encoders import fake
 from encheck.encoders.batching import pack, padding
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
-from encheck.encoders.load import Device, config_for, folder_of, load, where
+from encheck.encoders.load import config_for, folder_of, load, where
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models
 from encheck.encoders.protocol import BatchEncoder, Encoder, PairScorer, batches_of, check_scores, check_vectors
 from encheck.errors import EncoderError, ModelError, UsageError
@@ -299,7 +300,8 @@ def test_finding_out_what_a_checkpoint_is_imports_no_torch(checkpoint):
     code = """if True:
         import sys
         from encheck.encoders.model_config import ModelConfig
-        from encheck.encoders.load import Device, load
+        from encheck.encoders.load import load
+        from encheck.encoders.model_config import Device
         load(ModelConfig("tiny", name=sys.argv[1]), device=Device()).fingerprint()
         print([name for name in ("torch", "transformers", "sentence_transformers") if name in sys.modules])
     """

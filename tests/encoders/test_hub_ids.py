@@ -7,7 +7,8 @@ import pytest
 import tiny_models
 
 from encheck.encoders.hub import commit_of
-from encheck.encoders.load import Device, as_fetched, config_for, load
+from encheck.encoders.load import as_fetched, config_for, load
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models
 from encheck.options import Settings
 from encheck.running.resources import resolve_models

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from encheck.encoders.lengths import longer
+from encheck.encoders.settings import longer
 
 TEXTS = ["one two three", "one two three four five", "one"]
 

@@ -7,11 +7,10 @@ import pytest
 import tiny_models
 from onnx import TensorProto, helper, load_model, numpy_helper
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.onnx import protobuf
-from encheck.encoders.onnx.files import external
-from encheck.encoders.onnx.protobuf import locations
+from encheck.encoders import onnx_files as protobuf
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.onnx_files import external, locations
 from encheck.errors import ModelError
 
 LONG = "/".join(["w" * 120] * 2) + ".bin"  # its length takes two bytes

@@ -8,7 +8,8 @@ import tiny
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from encheck.encoders.load import Device, load
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, with_args
 from encheck.encoders.protocol import Encoder, Fitted, PairScorer
 from encheck.errors import EncoderError, ModelError

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import tiny_models
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.saved_graph import reaching_out
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.savedmodel import reaching_out
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")

@@ -9,9 +9,9 @@ import pytest
 from embedding_server import serving
 
 from encheck.encoders import fake
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.text import PROBE
+from encheck.encoders.base import PROBE
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.errors import EncoderError
 from encheck.items.variants import Maker
 from encheck.running import service

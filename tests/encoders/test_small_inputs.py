@@ -18,7 +18,8 @@ from test_adapters_bad_input import BUILDERS
 
 from encheck.encoders.checkpoints.trust import MOST_STEPS, cost_of
 from encheck.encoders.files import check_tokenizer
-from encheck.encoders.load import Device, load
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device
 from encheck.errors import EncheckError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")

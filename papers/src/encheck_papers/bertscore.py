@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import Floats, Pair, PairModel, whole
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pairs.model import Floats, Pair, PairModel
-from encheck.encoders.text import whole
 from encheck.types import content_hash
 from encheck_papers.token_states import States, TokenEncoder
 
 if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+    from encheck.encoders.model_config import Device
 
 Matrix = NDArray[np.float32] | NDArray[np.float64]
 

@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import LocalEncoder
 from encheck.encoders.batching import pack, pick_devices, spread
 from encheck.encoders.files import check_weights, must_exist
-from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
-from encheck.encoders.vectors.encoder import MIN_WORDS_TO_DOUBT, treebank_words
-from encheck.encoders.vectors.files import VectorFile
+from encheck.encoders.static_embeddings import MIN_WORDS_TO_DOUBT, VectorFile, treebank_words
 from encheck.errors import EncoderError, ModelError
 from encheck.system.files import typed
 from encheck_papers.recurrent import lstm_of, max_over_time, read_state
 
 if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+    from encheck.encoders.model_config import Device
 
 TRAINED_WITH = {1: "glove.840B.300d.txt", 2: "crawl-300d-2M.vec"}
 ENDS = {1: ("<s>", "</s>"), 2: ("<p>", "</p>")}

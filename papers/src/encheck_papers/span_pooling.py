@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.checkpoints.known import SPAN_POOLING
+from encheck.encoders.checkpoints.folders import SPAN_POOLING
 from encheck.encoders.files import COPY, check_weights, read_json
 from encheck.encoders.pooling import mean
 from encheck.errors import ModelError, UsageError, unknown

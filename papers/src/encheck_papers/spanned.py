@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.encoders.checkpoints.known import SPAN_POOLING
+from encheck.encoders.checkpoints.folders import SPAN_POOLING
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder, load_modules, module_folders
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
@@ -27,7 +27,7 @@ from encheck_papers.spans import BroughtFrames, ParsedSpans, SpanSource
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from encheck.encoders.load import Device
+    from encheck.encoders.model_config import Device
 
 PARSE = "parse"
 

@@ -29,7 +29,8 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
         ModelError: the model does not exist, is not a model, or may not be loaded.
         ConfigError: an argument, or an entry of models.yaml, is wrong.
     """
-    from encheck.encoders.load import Device, as_fetched, config_for, load
+    from encheck.encoders.load import as_fetched, config_for, load
+    from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models, with_args
     from encheck.encoders.protocol import Encoder, PairScorer
     from encheck.options import Settings, project_table

@@ -13,9 +13,9 @@ from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, 
 @app.command()
 def models() -> None:
     """List the models that --model knows by name: whether they can be loaded here, where from, and what pins them."""
+    from encheck.encoders.hub import pinned
     from encheck.encoders.load import where
     from encheck.encoders.models_file import known_models
-    from encheck.encoders.pins import pinned
     from encheck.options import Settings
 
     with told():

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import PROBE, coarse
 from encheck.encoders.protocol import ROW_A_TEXT, check_scores, check_vectors
-from encheck.encoders.text import PROBE, coarse
 from encheck.errors import EncoderError, ModelError
 from encheck.types import content_hash
 

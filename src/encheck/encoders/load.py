@@ -1,4 +1,4 @@
-"""From the value of `--model` to a model under test: a name, a folder, a file or a hub id."""
+"""From the value of `--model` to a model under test: a name, a folder, a file or a hub id; and to its parent."""
 
 from __future__ import annotations
 
@@ -7,48 +7,127 @@ import importlib
 import importlib.util
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 from encheck.encoders.adapters import ADAPTERS, PAPERS, Adapter, adapter_of
-from encheck.encoders.detect import detect
-from encheck.encoders.failing import in_a_line, named
-from encheck.encoders.files import WHOLE, refuse_endless
+from encheck.encoders.base import in_a_line, named
+from encheck.encoders.checkpoints.folders import HEAD, SPAN_POOLING, listed_modules, numbered_folders
+from encheck.encoders.files import WHOLE, read_json, refuse_endless, value_of
 from encheck.encoders.function import FunctionEncoder, FunctionScorer, is_encoding, is_scoring
-from encheck.encoders.hub import cached, from_hub
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pins import held
+from encheck.encoders.hub import cached, check_pins, from_hub
+from encheck.encoders.model_config import Device, FileHash, ModelConfig
 from encheck.encoders.protocol import Encoder, Model, PairScorer
-from encheck.errors import ModelError, UsageError, unknown
+from encheck.errors import ModelError, unknown
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
 from encheck.system import entry_points
 from encheck.system import imports as own
-from encheck.system.files import exists, is_folder, typed
+from encheck.system.documents import text_of
+from encheck.system.files import exists, is_file, is_folder, typed
+
+Found = tuple[str, str]
+PAIR_HEAD = "pair-head"
+SETTINGS = "config_sentence_transformers.json"
+LANGUAGE_MODELS = ("ForMaskedLM", "ForCausalLM", "LMHeadModel", "ForPreTraining")
+FILES = {
+    ".onnx": ("onnx", "its name ends in .onnx"),
+    ".vec": ("vectors", "its name ends in .vec, as fastText's do"),
+    ".txt": ("vectors", "its name ends in .txt, as GloVe's do"),
+    ".bin": ("vectors", "its name ends in .bin, as word2vec's do"),
+    ".doc2vec": ("doc2vec", "its name ends in .doc2vec"),
+    ".d2v": ("doc2vec", "its name ends in .d2v"),
+}
+
+
+def detect(path: Path) -> Found:
+    """(adapter, why) of a local model; ModelError if no adapter fits.
+
+    A folder is taken for the first that fits of: sentence-transformers (its cross-encoders too), PEFT adapter,
+    SavedModel, model2vec, cross-encoder, transformers, ONNX.
+    """
+    if is_file(path):
+        return _file(path)
+    if not is_folder(path):
+        raise ModelError(f"model folder {str(path)!r} does not exist. Remedy: name one that exists")
+    return _folder(path) or _onnx_folder(path) or ("sentence-transformers", "nothing else fits")
+
+
+def _file(path: Path) -> Found:
+    if path.suffix == ".pt" and "laser" in path.name.lower():
+        return "laser", "its name says laser and ends in .pt"
+    if path.suffix == ".pt" and path.name.startswith("bilstm."):
+        return "laser", "its name is that of LASER1's encoder"
+    if path.suffix in (".pkl", ".pt") and "infersent" in path.name.lower():
+        return "infersent", "its name says infersent"
+    if path.suffix not in FILES:
+        kinds = ", ".join(sorted(FILES))
+        raise ModelError(
+            f"{path} is a file, but should be a folder, or a file that ends in {kinds}. "
+            "Remedy: say what it is: --model-arg adapter=NAME"
+        )
+    return FILES[path.suffix]
+
+
+def _folder(folder: Path) -> Found | None:
+    has = {p.name for p in folder.iterdir()}
+    if "modules.json" in has:
+        if read_json(folder / SETTINGS, dict).get("model_type") == "CrossEncoder":
+            return "cross-encoder", f"its {SETTINGS} says CrossEncoder: it scores pairs"
+        return _with_modules(folder, "it has modules.json")
+    weights = any(name.endswith((".safetensors", ".bin")) for name in has)
+    if weights and (numbered := numbered_folders(folder)) and not _pair_head(folder):
+        return _with_modules(folder, f"it has {' and '.join(numbered)}, and has lost its modules.json")
+    if "adapter_config.json" in has:
+        return "peft", "it has adapter_config.json"
+    if "saved_model.pb" in has:
+        return "savedmodel", "it has saved_model.pb"
+    if "config.json" in has and weights:
+        return _by_config(folder)
+    return None
+
+
+def _with_modules(folder: Path, why: str) -> Found:
+    if (folder / HEAD).exists():
+        return PAIR_HEAD, f"{why} and {HEAD}: its head scores pairs"
+    if any(isinstance(one, dict) and one.get("type") == SPAN_POOLING for one in listed_modules(folder)):
+        return PAIR_HEAD, f"{why} with a pooling over spans"
+    return "sentence-transformers", why
+
+
+def _by_config(folder: Path) -> Found:
+    config = read_json(folder / "config.json", dict)
+    made = value_of(folder / "config.json", "architectures", list) or []
+    said = config.get("model_type") == "model2vec" or "StaticModel" in made
+    if said or ("model_type" not in config and "embedding_dtype" in config):
+        return "model2vec", "its config.json is model2vec's"
+    if head := _pair_head(folder):
+        return "cross-encoder", f"its config.json says {head}: it scores pairs"
+    if language := next((name for name in map(str, made) if name.endswith(LANGUAGE_MODELS)), None):
+        return "transformers", (
+            f"its config.json says {language}, a language model, and it has no modules.json. The states below its head "
+            "are pooled by the mean, which nobody trained to tell sentences apart. Sparse vectors of a SPLADE need a "
+            "class of your own (--model=module:Class)"
+        )
+    kind = config.get("model_type", "no model_type")
+    return "transformers", f"its config.json says {kind}, and it has no modules.json: pooled by the mean"
+
+
+def _pair_head(folder: Path) -> str | None:
+    """The class of a model whose head scores pairs, where the configuration names one."""
+    made = value_of(folder / "config.json", "architectures", list) or []
+    return next((name for name in map(str, made) if name.endswith("ForSequenceClassification")), None)
+
+
+def _onnx_folder(folder: Path) -> Found | None:
+    found = sorted(p.relative_to(folder).as_posix() for p in (*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")))
+    return ("onnx", f"it has {found[0]} and no weights of another kind") if found else None
+
 
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
-DEVICE = re.compile(r"cpu|mps|cuda(?::\d+)?")
 STORED = "vectors:"
-FileHash = Callable[[Path], str]
 log = logging.getLogger("encheck")
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """Where and how to compute: auto, cpu, cuda, cuda:1, cuda:all, mps, several by comma; a dtype of `DTYPES`."""
-
-    name: str = "auto"
-    dtype: str | None = None
-
-    def __post_init__(self) -> None:
-        """UsageError for an invalid name; whether the device exists is checked when a model is loaded."""
-        if self.name not in ("auto", "cuda:all") and not all(map(DEVICE.fullmatch, self.name.split(","))):
-            raise UsageError(
-                f"--device={self.name} is not a device: it should be auto, cpu, cuda, cuda:1 (any number), mps, "
-                "cuda:all, or several of cpu, cuda:N and mps by comma"
-            )
 
 
 def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | None = None) -> ModelConfig:
@@ -208,14 +287,14 @@ def source_of(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_
         where = f"{STORED}PATH" if stored else f"--model={config.label} --model-arg name=PATH"
         fetch = f" It is available from {config.fetch}." if config.fetch else ""
         raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Remedy: say where it is: {where}")
-    held(config, refuse_endless(path), path, file_hash)
+    check_pins(config, refuse_endless(path), path, file_hash)
     return path
 
 
 def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
     """The folder with the weights: a path, an installed package, or the hub's cache (fetched when it must be)."""
     folder = _existing(config) if _is_path(config.name) else _packaged(config) or from_hub(config)
-    held(config, folder, folder / "model.safetensors", file_hash)
+    check_pins(config, folder, folder / "model.safetensors", file_hash)
     return folder
 
 
@@ -264,3 +343,54 @@ def where(config: ModelConfig) -> tuple[bool, str]:
         return True, "the hub's cache"
     remedy = "pip install 'encheck[minilm]' or " if config.package else ""
     return False, f"{remedy}the hub ({config.name})"
+
+
+CARD, MOST_BYTES = "README.md", 10**6
+KEYS = {"adapter_config.json": "base_model_name_or_path", "config.json": "_name_or_path"}
+CARD_HEAD = re.compile(r"\A---\n(.*?)\n---", re.DOTALL)  # of a model card
+BASE = re.compile(r"^base_model:[ \t]*(\S+)?[ \t]*(?:\n[ \t]*-[ \t]+(\S+))?", re.MULTILINE)
+
+
+def parent_of(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, ModelConfig, str] | None:
+    """(label, entry, the file that names it) of the first parent that is at hand; None if none is."""
+    for name, file in named_parents(folder):
+        for label, config in _at_hand(name, folder, known):
+            return label, config, file
+    return None
+
+
+def named_parents(folder: Path) -> Iterator[tuple[str, str]]:
+    """(name, file) of each parent that a checkpoint's files name; nothing of files that cannot be read."""
+    try:
+        card = CARD_HEAD.match(text_of(folder / CARD, most=MOST_BYTES))
+    except (OSError, ValueError):
+        card = None
+    if card and (found := BASE.search(card[1])) and (name := found[1] or found[2]):
+        yield name.strip("\"'"), CARD
+    for file, key in KEYS.items():
+        try:
+            value = read_json(folder / file, dict).get(key)
+        except ModelError:
+            continue
+        if isinstance(value, str) and value:
+            yield value, file
+
+
+def _at_hand(name: str, folder: Path, known: Mapping[str, ModelConfig]) -> Iterator[tuple[str, ModelConfig]]:
+    """A folder that is there, as written or beside the checkpoint's files, or an entry that needs no network."""
+    for place in (Path(name), folder / name):
+        if _is_other_folder(place, folder):
+            try:
+                yield place.resolve().name, config_for(str(place.resolve()), known)
+            except ModelError:
+                continue
+    for label, config in known.items():
+        if config.name and name in (config.name, config.name.rpartition("/")[2]) and where(config)[0]:
+            yield label, config
+
+
+def _is_other_folder(place: Path, folder: Path) -> bool:
+    try:
+        return (place / "config.json").is_file() and place.resolve() != folder.resolve()
+    except OSError:
+        return False

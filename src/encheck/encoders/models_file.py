@@ -7,18 +7,147 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
 
-from encheck.encoders.adapters import ADAPTERS, PAPERS, adapter_of
-from encheck.encoders.entry_schema import text_fields, wrong_values
+from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPERS, POOLINGS, Adapter, adapter_of
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.problems import problems
-from encheck.errors import ConfigError, unknown
+from encheck.errors import ConfigError, UsageError, unknown
+from encheck.similarity import SIMILARITIES
 from encheck.system import entry_points
 from encheck.system.documents import config_text
-from encheck.system.typed_files import Place
+from encheck.system.typed_files import Place, invalid_values
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+MAX_LENGTH = 1_000_000_000  # more tokens or dimensions than any model has
+FIELD_WANTED = {
+    "sha256": "a SHA-256, or a mapping of files to theirs",
+    "sha256.*": "a SHA-256 in hexadecimal digits",
+    "trained_on.*": "the name of a data set",
+    "thresholds.*": "a number",
+    "known_failures.*": "a reason",
+}
+
+
+def wrong_values(values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+    """(where, what is wrong), for each value of an entry that its field does not take, and for unknown fields."""
+    return invalid_values(_schema(), values, FIELD_WANTED, kind="field")
+
+
+def text_fields() -> set[str]:
+    """The fields that take text, which --model-arg hands on as it stands."""
+    return {f.name for f in dataclasses.fields(ModelConfig)} - _others().keys() | {"sha256"}
+
+
+@cache
+def _others() -> dict[str, Any]:
+    """The types of the fields that take more or something else than text."""
+    from pydantic import Field
+
+    length: Any = Annotated[int, Field(ge=1, le=MAX_LENGTH)]
+    text: Any = Annotated[str, Field(pattern=r"\S")]
+    return {
+        "max_length": length,
+        "truncate_dim": length,
+        "price": Annotated[float, Field(ge=0)],
+        "trust_remote_code": bool,
+        "prompts": dict[str, str],
+        "trained_on": list[text],
+        "thresholds": dict[str, float],
+        "known_failures": dict[str, text],
+        "options": dict[str, Any],
+        "sha256": str | dict[str, text],
+    }
+
+
+@cache
+def _schema() -> type[BaseModel]:
+    from pydantic import ConfigDict, create_model
+
+    names = (f.name for f in dataclasses.fields(ModelConfig) if f.name != "label")
+    fields: dict[str, Any] = {name: (_others().get(name, str), None) for name in names}
+    strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    return create_model("Entry", __config__=strict, **fields)
+
+
+_WEIGHTS = (
+    *("revision", "package", "sha256", "prompt", "prompts", "pooling", "truncate_dim", "max_length", "dtype"),
+    *("similarity", "trust_remote_code"),
+)
+
+OPTION_WANTED: dict[type, str] = {
+    str: "text: write it in quotes",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a mapping of names to values",
+}
+
+
+def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
+    """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
+    try:
+        known = adapter_of(config.adapter)
+    except UsageError:
+        return  # a package that cannot be imported: loading the model says so, and other models load
+    if known is None and config.adapter in PAPERS:
+        return  # loading it says what to install
+    if known is None and ":" not in config.adapter:
+        packaged = entry_points.offered(entry_points.ADAPTERS, ours=ADAPTERS)
+        if config.adapter not in packaged:
+            every = sorted({*ADAPTERS, *packaged, *PAPERS, "package.module:Class"})
+            yield "adapter", unknown("adapter", config.adapter, every)
+            return
+    if known and not config.name and known.source != "optional":
+        yield "", f"model {config.label!r} has no name: give a folder or a hub id"
+    for name, there_are in (("dtype", DTYPES), ("similarity", SIMILARITIES), ("pooling", POOLINGS)):
+        value = getattr(config, name)
+        if value is not None and value not in there_are:
+            yield name, unknown(name, value, there_are)
+    yield from _adapter_problems(config, known) if known else _own_problems(config)
+
+
+def _own_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
+    for name in _WEIGHTS:
+        if _is_set(config, name):
+            yield name, f"adapter {config.adapter!r} does not support {name}: pass it in options"
+
+
+def _is_set(config: ModelConfig, name: str) -> bool:
+    value = getattr(config, name)
+    return value is not None and value is not False and value != {}
+
+
+def _adapter_problems(config: ModelConfig, adapter: Adapter) -> Iterator[tuple[str, str]]:
+    """Fields that the adapter does not support, and options that it does not have."""
+    for name in _WEIGHTS:
+        if _is_set(config, name) and name not in adapter.takes:
+            yield (
+                name,
+                f"adapter {config.adapter!r} does not support {name}. Supported fields: {', '.join(adapter.takes)}",
+            )
+    for name, value in config.options.items():
+        if problem := _option_problem(config.adapter, adapter.options, name, value):
+            yield "options", problem
+
+
+def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], name: str, value: object) -> str:
+    if not known:
+        return f"adapter {adapter!r} has no options"
+    if name not in known:
+        return unknown(f"option of {adapter}", name, known)
+    wants = known[name]
+    if isinstance(wants, tuple):
+        return "" if value in wants else unknown(name, str(value), wants)
+    fits = isinstance(value, int | float) if wants is float else isinstance(value, wants)
+    if not fits or (isinstance(value, bool) and wants is not bool):
+        return f"options.{name} is {value!r}, but should be {OPTION_WANTED[wants]}"
+    return ""
+
 
 MOST_BYTES, MOST_NODES = 200_000, 100_000  # some two seconds; those that come with encheck have 20,000 bytes
 __all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "with_args"]
@@ -87,7 +216,7 @@ def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
     fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     config = ModelConfig(label, **fields)
     comes_along = path == packaged_models() and config.adapter in PAPERS  # their package is imported when one is loaded
-    for name, problem in () if comes_along else problems(config):
+    for name, problem in () if comes_along else entry_problems(config):
         raise ConfigError(f"{path}:{nodes[name][0] if name in nodes else line}: {problem}")
     return config
 
@@ -147,7 +276,7 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
             for _, problem in wrong_values({key: changed[key]}):
                 raise ConfigError(f"--model-arg {key}={text}: {problem}")
     made = dataclasses.replace(config, **changed, options=options)
-    for _, problem in problems(made):
+    for _, problem in entry_problems(made):
         raise ConfigError(f"--model-arg for {config.label}: {problem}")
     return made
 

@@ -21,14 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import Floats, Pair, TextEncoder
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
-from encheck.encoders.lengths import UNLIMITED
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pairs.cross_encoder import CrossEncoderScorer, class_of_the_same
-from encheck.encoders.pairs.model import Floats, Pair
+from encheck.encoders.pair_scorers import CrossEncoderScorer, class_of_the_same
 from encheck.encoders.protocol import ROW_A_TEXT, Batch, Encoder, Model, PairScorer, check_vectors
-from encheck.encoders.text import TextEncoder
+from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError
 from encheck.similarity import SIMILARITIES
 from encheck.types import content_hash

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from encheck.encoders.base import whole
 from encheck.encoders.batching import pack, pick_devices
 from encheck.encoders.checkpoints.pretrained import check_folder, check_loaded, files_of, loading_info, quiet
 from encheck.encoders.load import HUB_ID, folder_of
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.text import whole
 from encheck.errors import EncoderError, UsageError
 from encheck.store import Store, text_key
 from encheck.system.files import is_folder, typed

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from encheck.claims import CONTRACT
+from encheck.encoders.files import architecture_of, weights_of
 from encheck.encoders.objects import THROWN_AWAY
 from encheck.encoders.protocol import Model, Partial
-from encheck.encoders.weights import architecture_of, weights_of
 from encheck.engine.first_look import Decision, Mode, Shared, decide, look_of
 from encheck.engine.locks import Locks
 from encheck.engine.measured import Described

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder, Fitted, Partial
 from encheck.encoders.settings import EncodingSettings, TextRole
-from encheck.encoders.stored import StoredVectors
+from encheck.encoders.stored_index import StoredVectors
 from encheck.errors import UsageError
 from encheck.gating import reindex
 from encheck.gating.index_space import IndexSearch, IndexVectors, OldIndex, faulty, old_index

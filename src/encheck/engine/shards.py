@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from encheck.datasets.records import parquet_files
-from encheck.encoders.load import Device
+from encheck.encoders.model_config import Device
 from encheck.store import default_path
 from encheck.system.documents import opened
 

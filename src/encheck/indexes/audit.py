@@ -12,8 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.stored import said_of_loose
-from encheck.encoders.stored_index import IndexRow, StoredIndex
+from encheck.encoders.stored_index import IndexRow, StoredIndex, said_of_loose
 from encheck.errors import UsageError
 from encheck.indexes.causes import Group, explained, group_of, grouped
 from encheck.indexes.prefixes import Beginning, beginnings

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import whole
 from encheck.encoders.batching import pack
-from encheck.encoders.text import whole
 from encheck.encoders.writing import TOKENS_PER_BATCH, Continuer
 from encheck.items.variants import Maker
 from encheck.store import text_key

@@ -12,8 +12,8 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import is_unlabelled
 from encheck.datasets.load import load as load_data
 from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
-from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import as_fetched, config_for, load, owner_of
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.models_file import known_models, with_args
 from encheck.encoders.protocol import Encoder, Model, ParsingEncoder
 from encheck.encoders.writing import Continuer, back_translator

@@ -19,8 +19,8 @@ from typing import Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import is_failure
 from encheck.encoders.batching import padding
-from encheck.encoders.failing import is_failure
 from encheck.encoders.protocol import Encoder, Fitted, Model, PairScorer, Partial, Verified, batches_of, check_scores
 from encheck.encoders.settings import ROLES, EncodingSettings
 from encheck.errors import EncheckError, EncoderError, UsageError

@@ -17,7 +17,7 @@ from encheck.datasets.clusters import shares_of
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.pairs import LICENCE
 from encheck.datasets.reader import BadRows
-from encheck.encoders.load import Device
+from encheck.encoders.model_config import Device
 from encheck.errors import DataError, UsageError
 from encheck.running.subject import Subject
 from encheck.scale import storage

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.reader import BadRows, Row
-from encheck.encoders.load import Device, load, owner_of
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import load, owner_of
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Encoder, HeadedEncoder, Model, PairScorer, Verified, batches_of, check_scores
 from encheck.errors import EncoderError
 from encheck.language.divergence import jsd_once

@@ -1,9 +1,9 @@
 """Readers of JSON, text and Parquet files that people or other programs wrote, with limits and errors in plain words.
 
-A JSON file has at most 256 MB and 100 levels; a text file has the limit that its reader gives. A Parquet file may have a
-row a byte, and unpack to a hundred times its size; the first million rows and the first gigabyte are free. Both are read
-from its footer, before any row is. What is wrong is a ValueError, whose text the readers of each kind of file put behind
-its name; an OSError is the system's.
+A JSON file has at most 256 MB and 100 levels; a text file has the limit that its reader gives. A Parquet file may have
+a row a byte, and unpack to a hundred times its size; the first million rows and the first gigabyte are free. Both are
+read from its footer, before any row is. What is wrong is a ValueError, whose text the readers of each kind of file put
+behind its name; an OSError is the system's.
 """
 
 from __future__ import annotations

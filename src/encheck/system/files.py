@@ -1,8 +1,8 @@
 """Paths as people type them, files that are written whole or not at all, and folders for what is thrown away.
 
-A file is written whole whatever ends the writing: a full disk, a signal, a power cut. The bytes go to a file beside, under
-a name that is encheck's own; when they are on the disk, it is renamed. What a killed process leaves has such a name, and
-the next writing removes it.
+A file is written whole whatever ends the writing: a full disk, a signal, a power cut. The bytes go to a file beside,
+under a name that is encheck's own; when they are on the disk, it is renamed. What a killed process leaves has such a
+name, and the next writing removes it.
 """
 
 from __future__ import annotations

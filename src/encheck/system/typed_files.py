@@ -1,9 +1,9 @@
-"""The edge of JSON and settings files: what pydantic reads, writes and describes, and what it finds wrong in plain words.
+"""The edge of JSON and settings files: what pydantic reads, writes and describes, and what it finds wrong.
 
-A frozen dataclass says what is in a JSON file. Reading is strict: no text stands for a number, and no number for a flag.
-What a class does not name is let through, for a newer encheck may write more. A field whose name is a keyword of Python has
-an underscore behind it: `as_`. The metadata of a field are arguments of pydantic's `Field`: `alias` is its key in the file,
-`exclude` keeps it out.
+A frozen dataclass says what is in a JSON file. Reading is strict: no text stands for a number, and no number for a
+flag. What a class does not name is let through, for a newer encheck may write more. A field whose name is a keyword of
+Python has an underscore behind it: `as_`. The metadata of a field are arguments of pydantic's `Field`: `alias` is its
+key in the file, `exclude` keeps it out.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring, _SHORT.maxlevel = 200, 2
 
 
-def problems(
+def invalid_values(
     schema: type[BaseModel], values: Mapping[str, Any], wanted: Mapping[str, str], *, kind: str
 ) -> Iterator[tuple[Place, str]]:
     """(where, what is wrong), for each value that the schema does not take; `kind` is what its names are called.

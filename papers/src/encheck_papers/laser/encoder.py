@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import LocalEncoder
 from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick_devices, spread
 from encheck.encoders.files import CUT_OFF, check_weights, must_exist
-from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError
@@ -28,7 +28,7 @@ from encheck_papers.laser.transformer import PUBLISHED, laser3
 from encheck_papers.recurrent import lstm_of, max_over_time, read_state
 
 if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+    from encheck.encoders.model_config import Device
 
 BOS, PAD, EOS, UNKNOWN = 0, 1, 2, 3  # fairseq's
 SPECIAL = {"<s>": BOS, "<pad>": PAD, "</s>": EOS, "<unk>": UNKNOWN}

@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from encheck.encoders.checkpoints.known import LATER, SPAN_POOLING
 from encheck.encoders.files import OTHER_VOCABULARY, check_tokenizer, largest_token, read_json, refuse_endless
 from encheck.errors import ModelError
 
+LATER = (  # modules that stand after the first, in a folder of their own
+    *("CNN", "Dense", "Dropout", "LSTM", "LayerNorm", "Normalize", "Pooling", "SpanPooling", "WeightedLayerPooling"),
+    "WordWeights",
+)
+SPAN_POOLING = "encheck_papers.SpanPooling"  # of papers/, where checkpoints find it
+HEAD = "pair_head"  # the folder of a head over pairs
 POINTING = ("modules.json", "router_config.json", "config.json", "*.index.json")
 NUMBERED = re.compile(r"([1-9]\d*)_([A-Z]\w*)")  # how sentence-transformers names the folder of a module: 1_Pooling
 TEMPLATES = "additional_chat_templates"  # where a tokenizer keeps those that are not its default

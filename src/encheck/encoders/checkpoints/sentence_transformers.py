@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import LocalEncoder
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, slices, spread
 from encheck.encoders.checkpoints.folders import check_lost_modules, listed_modules, model_files, numbered_folders
-from encheck.encoders.checkpoints.honoured import refuse_ignored, refuse_kind
-from encheck.encoders.checkpoints.peft import check_adapter
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
     check_length,
@@ -32,20 +31,19 @@ from encheck.encoders.checkpoints.pretrained import (
     quiet,
     sized_by,
 )
-from encheck.encoders.detect import PAIR_HEAD, detect
+from encheck.encoders.checkpoints.transformers import check_adapter
+from encheck.encoders.checkpoints.trust import refuse_ignored, refuse_kind
 from encheck.encoders.files import WHOLE, check_growth, number_of, read_json, value_of
-from encheck.encoders.lengths import UNLIMITED
-from encheck.encoders.local import LocalEncoder
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import PAIR_HEAD, detect
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.pooling import pooling_file, stored_pooling
 from encheck.encoders.protocol import Batch
+from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError, unknown
 from encheck.similarity import SIMILARITIES
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-
-    from encheck.encoders.load import Device
 
 
 log = logging.getLogger("encheck")

@@ -1,17 +1,115 @@
-"""What a checkpoint of transformers or sentence-transformers would import, and where it points: told from its JSON."""
+"""What a checkpoint would import, where it points, and what of it a loader would ignore: told from its JSON.
+
+No prefix of a name is trusted: a name that is in none of the lists here, of classes of sentence-transformers,
+activations of torch and a module of papers/, is code of the checkpoint's own.
+"""
 
 from __future__ import annotations
 
+import ast
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from encheck.encoders.checkpoints.folders import POINTING, listed_modules, model_files, numbered_folders, pointed_at
-from encheck.encoders.checkpoints.known import ACTIVATIONS, ARGUMENTS, GROUPS, MODULES, TOKENIZERS
+from encheck.encoders.checkpoints.folders import (
+    POINTING,
+    SPAN_POOLING,
+    listed_modules,
+    model_files,
+    numbered_folders,
+    pointed_at,
+)
 from encheck.encoders.files import COPY, read_json
+from encheck.encoders.pooling import OLDER
 from encheck.errors import ModelError
+
+BASE = {"Dense": "dense", "Normalize": "normalize", "Router": "router", "Asym": "router", "Transformer": "transformer"}
+DENSE = {
+    "BoW": "bow", "CLIPModel": "clip_model", "CNN": "cnn", "Dropout": "dropout", "LayerNorm": "layer_norm",
+    "LSTM": "lstm", "Normalize": "normalize", "Pooling": "pooling", "StaticEmbedding": "static_embedding",
+    "WeightedLayerPooling": "weighted_layer_pooling", "WordEmbeddings": "word_embeddings",
+    "WordWeights": "word_weights",
+}  # fmt: skip
+SPARSE = {
+    "MLMTransformer": "mlm_transformer", "SparseAutoEncoder": "sparse_auto_encoder",
+    "SparseStaticEmbedding": "sparse_static_embedding", "SpladePooling": "splade_pooling",
+}  # fmt: skip
+MULTIPLE = {"HierarchicalTokenPooling": "token_pooling", "MultiVectorMask": "multi_vector_mask"}
+WORDS = {
+    "PhraseTokenizer": "phrase", "TransformersTokenizerWrapper": "word", "WhitespaceTokenizer": "whitespace",
+}  # fmt: skip
+
+
+def _older(package: str, names: Mapping[str, str]) -> Iterator[str]:
+    """A file of the class's name, as until sentence-transformers 5.3: package.Name and package.Name.Name."""
+    for name in names:
+        yield from (f"{package}.{name}", f"{package}.{name}.{name}")
+
+
+def _newer(package: str, names: Mapping[str, str]) -> Iterator[str]:
+    """A file of another name, as since 5.4: package.Name and package.file.Name."""
+    for name, file in names.items():
+        yield from (f"{package}.{name}", f"{package}.{file}.{name}")
+
+
+MODULES = frozenset({
+    *_older("sentence_transformers.models", BASE | DENSE),
+    *_older("sentence_transformers.sparse_encoder.models", SPARSE),
+    *_newer("sentence_transformers.base.modules", {name: file for name, file in BASE.items() if name != "Asym"}),
+    *_newer("sentence_transformers.sentence_transformer.modules", DENSE),
+    *(f"sentence_transformers.sentence_transformer.modules.{name}" for name in BASE),
+    *_newer("sentence_transformers.sparse_encoder.modules", SPARSE),
+    *_newer("sentence_transformers.multi_vector_encoder.modules", MULTIPLE),
+    *_newer("sentence_transformers.cross_encoder.modules", {"LogitScore": "logit_score"}),
+    SPAN_POOLING,
+})  # fmt: skip
+
+TOKENIZERS = frozenset({
+    *(f"sentence_transformers.models.tokenizer.{name}" for name in ("PhraseTokenizer", "WhitespaceTokenizer")),
+    *(f"sentence_transformers.models.tokenizer.{name}.{name}" for name in ("PhraseTokenizer", "WhitespaceTokenizer")),
+    "sentence_transformers.models.tokenizer.WordTokenizer.TransformersTokenizerWrapper",
+    *(f"sentence_transformers.sentence_transformer.modules.tokenizer.{file}.{name}" for name, file in WORDS.items()),
+    *(f"sentence_transformers.sentence_transformer.modules.tokenizer.{name}" for name in WORDS if name[0] != "T"),
+})  # fmt: skip
+
+# Those of torch that need no argument; Dense saves none.
+NONLINEAR = (
+    *("CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid"),
+    *("LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "RReLU", "SELU", "Sigmoid", "SiLU", "Softmax", "Softmax2d"),
+    *("Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink"),
+)
+ACTIVATIONS = frozenset({
+    *(f"torch.nn.{name}" for name in (*NONLINEAR, "Identity")),
+    *(f"torch.nn.modules.activation.{name}" for name in NONLINEAR),
+    *("torch.nn.modules.linear.Identity", "torch.nn.modules.Identity"),
+})  # fmt: skip
+
+# What a Transformer module may hand on to from_pretrained. Others choose code, files, or how weights are read.
+PLAIN = ("trust_remote_code",)  # sentence-transformers leaves it out
+ARGUMENTS: Mapping[str, frozenset[str]] = {
+    "model": frozenset({
+        *PLAIN, "add_pooling_layer", "attn_implementation", "device_map", "dtype", "is_causal", "low_cpu_mem_usage",
+        "output_attentions", "output_hidden_states", "torch_dtype", "use_cache",
+    }),
+    "tokenizer": frozenset({
+        *PLAIN, "add_bos_token", "add_eos_token", "add_prefix_space", "add_special_tokens", "bos_token",
+        "clean_up_tokenization_spaces", "cls_token", "do_lower_case", "eos_token", "fix_mistral_regex", "legacy",
+        "lowercase", "mask_token", "max_length", "max_pixels", "min_pixels", "model_max_length", "pad_token",
+        "padding", "padding_side", "sep_token", "strip_accents", "tokenize_chinese_chars", "truncation",
+        "truncation_side", "unk_token", "use_fast",
+    }),
+    "config": frozenset({
+        *PLAIN, "attention_dropout", "attn_implementation", "hidden_dropout_prob", "is_causal", "is_decoder",
+        "max_position_embeddings", "output_attentions", "output_hidden_states", "use_cache", "use_pooler",
+    }),
+}  # fmt: skip
+GROUPS = {
+    "model_args": "model", "model_kwargs": "model", "tokenizer_args": "tokenizer", "processor_kwargs": "tokenizer",
+    "tokenizer_kwargs": "tokenizer", "config_args": "config", "config_kwargs": "config",
+}  # fmt: skip
+
 
 TRUST = "If you trust it: trust_remote_code: true in models.yaml, or --model-arg trust_remote_code=true"
 
@@ -29,7 +127,7 @@ SIZES = (
 MOST_RANK = 10_000  # and no more than an adapter's weights have bytes
 MOST_STEPS = 1_000_000  # of one pattern and one name
 LONGEST_NAME = 100  # characters of a module's name
-PLAIN = re.compile(
+PLAIN_PATTERN = re.compile(
     r"(?:(?:[\w.-]|\\[.\-_dw]|\[[\w.^-]*\])(?:[*+?]\??)?|\((?:\?:)?|\)(?![*+?{])|[|^$])*"
 )  # no quantifier after a group
 
@@ -125,7 +223,7 @@ def cost_of(pattern: str) -> int | None:
     >>> cost_of("query"), cost_of(r".*\\.(q|v)_proj$"), cost_of("(a+)+$"), cost_of("(?:.|.)" * 30) > MOST_STEPS
     (1, 202, None, True)
     """
-    if not PLAIN.fullmatch(pattern):
+    if not PLAIN_PATTERN.fullmatch(pattern):
         return None
     steps, inside, open_groups = 1, re.sub(r"\\.|\[[^]]*\]", "x", pattern), [1]
     for mark in inside.replace("*?", "*").replace("+?", "+").replace("??", "?").replace("(?:", "("):
@@ -220,3 +318,84 @@ def _is_built_in(config: Path) -> bool:
     spec = importlib.util.find_spec("transformers")
     roots = (spec.submodule_search_locations or []) if spec else []
     return any((Path(root) / "models" / kind).is_dir() for root in roots)
+
+
+REMEDY = "Remedy: leave it out, if the model was trained without"
+OTHERS = {
+    "CrossEncoder": "adapter=cross-encoder scores its pairs",
+    "SparseEncoder": "adapter=transformers pools its states, with a pooling that you name",
+    "MultiVectorEncoder": "adapter=transformers pools its states, with a pooling that you name",
+}
+DENSE_SETTINGS = (
+    *("activation_function", "bias", "in_features", "module_input_name", "module_output_name", "out_features"),
+    "use_residual",
+)
+PROCESSING = frozenset({"audio", "chat_template", "common", "image", "text", "video"})
+MODALITIES = frozenset({"audio", "image", "message", "text", "video"})
+
+
+def refuse_kind(folder: Path) -> None:
+    """ModelError if the checkpoint is of another family, which would be pooled by the mean without a word."""
+    file = folder / "config_sentence_transformers.json"
+    kind = read_json(file, dict).get("model_type") or "SentenceTransformer"
+    if kind != "SentenceTransformer":
+        other = OTHERS.get(str(kind), "an adapter for what it is")
+        raise ModelError(
+            f"{file}: model_type is {kind!r}, but a sentence encoder's is SentenceTransformer: sentence-transformers "
+            f"would replace its modules with others. Remedy: {other}"
+        )
+
+
+def refuse_ignored(folder: Path) -> None:
+    """ModelError if a module has a setting that the library drops, or replaces by its default, while it loads."""
+    for file, key, value in (*_of_modules(folder), *_of_transformers(folder)):
+        raise ModelError(f"{file}: {key} is {value!r}, which sentence-transformers ignores. {REMEDY}")
+
+
+def _of_modules(folder: Path) -> Iterator[tuple[Path, str, Any]]:
+    for module in modules(folder):
+        (file, found), kind = settings(module), module.kind.rpartition(".")[2]
+        if kind == "Dense":
+            yield from _unknown(file, found, DENSE_SETTINGS)
+        elif kind == "Pooling":
+            yield from _of_pooling(file, found)
+        elif kind in ("Router", "Asym"):
+            yield from _of_router(module.folder)
+        elif kind == "SparseStaticEmbedding" and found.get("path"):
+            yield file, "path", found["path"]
+
+
+def _unknown(file: Path, found: Mapping[str, Any], known: Iterable[str], under: str = "") -> Iterator[Any]:
+    yield from ((file, f"{under}{key}", found[key]) for key in sorted(set(found) - set(known)))
+
+
+def _of_pooling(file: Path, found: Mapping[str, Any]) -> Iterator[tuple[Path, str, Any]]:
+    """A pooling in two spellings that disagree, or in the older one with every mode off, which becomes the mean."""
+    older = {key: OLDER[key] for key in OLDER if key in found}
+    on = [name for key, name in older.items() if found[key]]
+    said = found.get("pooling_mode", on)
+    if older and (not on or sorted(map(str, said if isinstance(said, list) else [said])) != sorted(on)):
+        yield file, next(iter(older)), found[next(iter(older))]
+
+
+def _of_router(folder: Path) -> Iterator[tuple[Path, str, Any]]:
+    """A route under a key that cannot be read."""
+    official = folder / "router_config.json"
+    file = official if official.exists() else folder / "config.json"
+    parameters = read_json(file, dict).get("parameters")
+    routes = parameters.get("route_mappings") if isinstance(parameters, dict) else None
+    for key, route in (routes if isinstance(routes, dict) else {}).items():
+        try:
+            ast.literal_eval(key)
+        except (ValueError, SyntaxError):
+            yield file, f"route_mappings.{key}", route
+
+
+def _of_transformers(folder: Path) -> Iterator[tuple[Path, str, Any]]:
+    for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
+        found = read_json(file, dict)
+        if isinstance(how := found.get("processing_kwargs"), dict):
+            yield from _unknown(file, how, PROCESSING, "processing_kwargs.")
+        if isinstance(how := found.get("modality_config"), dict):
+            known = (key for key in how if set(key.split("+")) <= MODALITIES)
+            yield from _unknown(file, how, known, "modality_config.")

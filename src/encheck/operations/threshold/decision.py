@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.protocol import Partial
-from encheck.encoders.stored import StoredVectors
+from encheck.encoders.stored_index import StoredVectors
 from encheck.errors import DataError, EncoderError, UsageError
 from encheck.operations.threshold.behaviours import Behaviour, Probe, by_kind, probes
 from encheck.operations.threshold.cascade import Cascade, cascade, halves

@@ -1,7 +1,9 @@
-"""Cross-encoders: both texts in one pass, and a head that says how far they are paraphrases.
+"""Models that score pairs: cross-encoders, and surface scorers, which a model of meaning should beat.
 
-Folders of sentence-transformers' CrossEncoder and of AutoModelForSequenceClassification alike. A head of one number is
-a regression, squashed where the checkpoint says so; of two or more, the probability of the class that means "the same".
+A cross-encoder reads both texts in one pass, and its head says how far they are paraphrases. Folders of
+sentence-transformers' CrossEncoder and of AutoModelForSequenceClassification alike. A head of one number is a
+regression, squashed where the checkpoint says so; of two or more, the probability of the class that means "the same".
+The formulas of surface scorers are in `encheck.surface`; document frequencies are counted in the run's own texts.
 """
 
 from __future__ import annotations
@@ -10,11 +12,12 @@ import gc
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import Floats, Pair, PairModel
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, spread
 from encheck.encoders.checkpoints.folders import numbered_folders
 from encheck.encoders.checkpoints.pretrained import (
@@ -29,12 +32,10 @@ from encheck.encoders.checkpoints.pretrained import (
 )
 from encheck.encoders.checkpoints.trust import modules
 from encheck.encoders.files import COPY, WHOLE, check_growth, read_json, value_of
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pairs.model import Floats, Pair, PairModel
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.errors import EncoderError, ModelError
-
-if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+from encheck.surface import SURFACE, WEIGHTED, Frequencies
+from encheck.types import content_hash
 
 SAME = (
     *("paraphrase", "is_paraphrase", "duplicate", "is_duplicate", "equivalent", "same", "entailment"),
@@ -219,3 +220,43 @@ def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
                 "Remedy: --model-arg activation=sigmoid, or identity, whichever gives the scores you want"
             )
     return "identity" if settings.get("problem_type") == "regression" else "sigmoid"
+
+
+class LexicalScorer(PairModel):
+    """Scores pairs by what they share on the surface; `weighting` is one of SHARED or WEIGHTED."""
+
+    engine = "lexical-1"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        self.weighting: str = config.options.get("weighting", "jaccard")
+        self._corpus = ""
+        self._frequencies = Frequencies.of(())
+
+    @property
+    def ready(self) -> bool:
+        """Whether it needs no texts to learn from."""
+        return self.weighting in SURFACE
+
+    @property
+    def learns(self) -> bool:
+        """Whether its scores depend on what it is fitted on."""
+        return not self.ready
+
+    def fit(self, texts: Sequence[str]) -> None:
+        """Count document frequencies in these texts."""
+        if self.weighting in WEIGHTED:
+            self._corpus = content_hash(*sorted(set(texts))) if texts else ""
+            self._frequencies = Frequencies.of(texts)
+            self.changed()
+
+    def how(self) -> list[str]:
+        """The weighting, and the texts that were counted."""
+        return [self.weighting, *filter(None, [self._corpus])]
+
+    def compute(self, pairs: Sequence[Pair]) -> Floats:
+        """Pair by pair."""
+        first, second = map(list, zip(*pairs, strict=True))
+        if self.weighting in SURFACE:
+            return SURFACE[self.weighting](first, second)
+        return WEIGHTED[self.weighting](first, second, self._frequencies)

@@ -1,30 +1,111 @@
-"""A bare .onnx with its tokenizer.json, run by ONNX Runtime. Custom operators are code, and are named, not run."""
+"""A bare .onnx with its tokenizer.json, run by ONNX Runtime or OpenVINO; custom operators are named, not run."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import LocalEncoder
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, halving, out_of_memory, pack, threads
 from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, check_growth, largest_token, number_of, value_of
-from encheck.encoders.lengths import UNLIMITED
-from encheck.encoders.local import LocalEncoder
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.onnx.batches import Floats, Inputs, padded, pool
-from encheck.encoders.onnx.files import TOKENIZER, external, model_file, tokenizer_folder
-from encheck.encoders.onnx.outputs import Dimension, Output, choose_output
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.onnx_files import TOKENIZER, external, model_file, tokenizer_folder
 from encheck.encoders.pooling import pooling_note, stored_pooling
 from encheck.encoders.protocol import Batch
+from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError, UsageError, unknown
 
-if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")  # as exporters name a text's
+TOKENS = ("last_hidden_state", "token_embeddings")  # and those of its tokens
+SCORES = ("logits",)  # of words or classes: no vectors of texts, unless somebody says so
+Dimension = int | str | None  # a number, the name of one that varies, or unknown
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output of the graph; its shape is None where the graph does not say it."""
+
+    name: str
+    type: str
+    is_float: bool
+    shape: tuple[Dimension, ...] | None
+
+    def __str__(self) -> str:
+        shape = "unknown shape" if self.shape is None else f"[{', '.join(str(size or '?') for size in self.shape)}]"
+        return f"{self.name} ({self.type}, {shape})"
+
+    def holds_vectors(self, tokens: Dimension) -> bool:
+        """Whether it can be [batch, tokens, dimension] or [batch, dimension]; `tokens` is the inputs' second axis."""
+        if not self.is_float or (self.shape is not None and len(self.shape) not in (2, 3)):
+            return False
+        return self.shape is None or self.shape[-1] is None or self.shape[-1] != tokens
+
+
+def choose_output(file: Path, outputs: Sequence[Output], *, tokens: Dimension, wanted: str | None) -> str:
+    """The name of the output with the vectors; EncoderError lists the outputs where none fits, or several do."""
+    every, fitting = ", ".join(map(str, outputs)), [one for one in outputs if one.holds_vectors(tokens)]
+    shapes = "a vector is floating point, [batch, tokens, dimension] or [batch, dimension]"
+    if wanted is not None:
+        if wanted not in {one.name for one in outputs}:
+            raise EncoderError(f"{file}: {unknown('output', wanted, [one.name for one in outputs])}")
+        if wanted not in {one.name for one in fitting}:
+            raise EncoderError(f"{file}: the output {wanted} cannot be taken: {shapes}. There are: {every}")
+        return wanted
+
+    plausible = [one.name for one in fitting if one.name not in SCORES]
+    for names in (SENTENCE, TOKENS, plausible):
+        chosen = [name for name in plausible if name in names]
+        if len(chosen) == 1:
+            return chosen[0]
+        if chosen:
+            break
+    why = f"{len(chosen)} outputs fit, {' and '.join(chosen)}" if chosen else f"no output fits: {shapes}"
+    remedy = "Remedy: name the one with the vectors: --model-arg output=NAME"
+    raise EncoderError(f"{file}: {why}. There are: {every}. {remedy}")
+
+
+Floats = NDArray[np.float32]
+Inputs = dict[str, NDArray[np.int64]]
+TokenRow = tuple[Sequence[int], Sequence[int]]
+
+
+def pool(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
+    """From [n, tokens, d] to [n, d]; tokens whose mask is 0 are padding, which stands at the end."""
+    if pooling == "cls":
+        return states[:, 0]
+    if pooling == "last":
+        return np.asarray(states[np.arange(len(states)), np.maximum(mask.sum(axis=1) - 1, 0)])
+    if pooling == "max":
+        return np.asarray(np.where(mask[..., None] > 0, states, -np.inf).max(axis=1), np.float32)
+    weights = mask[..., None].astype(np.float32)
+    return np.asarray((states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9), np.float32)
+
+
+def padded(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tuple[Inputs, NDArray[np.int64]]:
+    """The inputs that the model asks for, padded at the end with 0; and the mask. A row: token ids, their types."""
+    ids, mask, types = np.zeros((3, len(rows), max(1, *(len(row) for row, _ in rows), 1)), np.int64)
+    for i, (row, kinds) in enumerate(rows):
+        ids[i, : len(row)], mask[i, : len(row)], types[i, : len(row)] = row, 1, kinds
+    known = {
+        "input_ids": ids,
+        "attention_mask": mask,
+        "token_type_ids": types,
+        "position_ids": np.tile(np.arange(ids.shape[1], dtype=np.int64), (len(rows), 1)),
+    }
+    if other := [name for name in names if name not in known]:
+        raise EncoderError(
+            f"{file} needs the input {other[0]!r}, but encheck provides: {', '.join(known)}. Remedy: export it for "
+            f"texts"
+        )
+    return {name: known[name] for name in names}, mask
+
 
 log = logging.getLogger("encheck")
 CUDA, CPU = "CUDAExecutionProvider", "CPUExecutionProvider"
@@ -228,3 +309,71 @@ def said(file: Path, who: str, message: str) -> str:
             "export it with the operators of ONNX alone"
         )
     return f"{file} cannot be run by {who} ({text}): {CUT_OFF}, or a file of its own for this engine"
+
+
+class OpenVinoEncoder(OnnxEncoder):
+    """In fp32 on the CPU; OpenVINO would compute in bf16 where the processor can."""
+
+    engine = "openvino-2"
+
+    @property
+    def devices(self) -> list[str]:
+        """The CPU."""
+        return ["cpu"]
+
+    @cached_property
+    def graph(self) -> Any:
+        """The model, read."""
+        import openvino
+
+        try:
+            return openvino.Core().read_model(str(self.file))
+        except Exception as error:
+            raise EncoderError(said(self.file, "OpenVINO", str(error))) from error
+
+    @cached_property
+    def session(self) -> Any:
+        """The model, compiled."""
+        import openvino
+
+        how = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads()}
+        try:
+            return openvino.Core().compile_model(self.graph, "CPU", how)
+        except EncoderError:
+            raise
+        except Exception as error:
+            raise EncoderError(said(self.file, "OpenVINO", str(error))) from error
+
+    @cached_property
+    def inputs(self) -> dict[str, tuple[Dimension, ...] | None]:
+        """The names of the inputs; what varies has no name here."""
+        return {one.any_name: None for one in self.session.inputs}
+
+    @property
+    def outputs(self) -> list[Output]:
+        """What the graph gives."""
+        every = [(one.any_name, one.element_type, _shape(one.partial_shape)) for one in self.session.outputs]
+        return [Output(name, kind.get_type_name(), kind.is_real(), shape) for name, kind, shape in every]
+
+    def takes(self, token: int, names: Sequence[str]) -> bool:
+        """Whether the table that is looked up with input_ids has such a row: OpenVINO reads on beyond its end."""
+        nodes = list(_users(self.graph.input("input_ids"))) if "input_ids" in names else []
+        tables = [node.input(0).get_partial_shape()[0] for node in nodes if node.get_type_name() == "Gather"]
+        return all(token < rows.get_length() for rows in tables if rows.is_static)
+
+    def infer(self, inputs: Inputs, output: str) -> Floats:
+        """One output for one batch."""
+        return np.array(self.session(inputs)[self.session.output(output)], np.float32)
+
+
+def _shape(shape: Any) -> tuple[Dimension, ...] | None:
+    if shape.rank.is_dynamic:
+        return None
+    return tuple(size.get_length() if size.is_static else None for size in shape)
+
+
+def _users(output: Any) -> Iterator[Any]:
+    """The operators that take an output, also where it is converted to another type of number first."""
+    for use in output.get_target_inputs():
+        node = use.get_node()
+        yield from _users(node.output(0)) if node.get_type_name() == "Convert" else [node]

@@ -1,0 +1,331 @@
+"""What adapters extend: an encoder of texts, an encoder made of files, and a scorer of pairs.
+
+Every adapter is entered through one of three places: `load`, `TextEncoder.batches` and `PairModel.score_pairs`. Each
+has its block `named`, which turns an error of a library into one that names the model, so that no adapter has to know
+all that the libraries below it can raise.
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.batching import out_of_memory
+from encheck.encoders.files import WHOLE, hashes
+from encheck.encoders.hub import commit_of
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.protocol import Batch
+from encheck.encoders.settings import longer
+from encheck.errors import EncheckError, EncoderError
+from encheck.types import content_hash
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether something went wrong; not where somebody stops the program, or a generator ends.
+
+    A library in Rust, such as tokenizers, panics: pyo3's PanicException is no Exception, and cannot be imported.
+    """
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+@contextmanager
+def named(as_error: Callable[[BaseException], EncheckError]) -> Iterator[None]:
+    """Raise what `as_error` makes of a failure in the block; an error of encheck's own passes."""
+    try:
+        yield
+    except EncheckError:
+        raise
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        raise as_error(error) from error
+
+
+def in_a_line(error: BaseException) -> str:
+    """The kind of error and the first line of what it says, cut to 300 characters."""
+    return " ".join(f"{type(error).__name__}: {error}".strip().splitlines()[0].split())[:300]
+
+
+def cannot(do: str, place: str, error: BaseException) -> str:
+    """That the model at this place cannot do something, why, and what to do about it."""
+    if out_of_memory(error):
+        return (
+            f"{place} runs out of memory with a single text ({in_a_line(error)}). Remedy: max_length, --dtype, or "
+            f"--device"
+        )
+    return f"{place} cannot {do} ({in_a_line(error)}). {WHOLE}"
+
+
+log = logging.getLogger("encheck")
+T = TypeVar("T")
+PROBE = "The harbour lay quiet under the first snow of the year."
+SAME_ROLE = {"document": ("passage", "corpus"), "passage": ("document", "corpus")}  # as sentence-transformers has them
+
+
+class TextEncoder(ABC):
+    """From `compute`, which an adapter brings, to an encoder."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        self.config = config
+        self.similarity: str = config.similarity or "cosine"
+        self.prompt: str = config.prompt or ""
+        self.prompts: dict[str, str] = dict(config.prompts)
+        self.truncated = 0
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where the model is, for messages: a path or an address."""
+
+    @abstractmethod
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """(positions, vectors) of texts of which none holds a lone surrogate."""
+
+    @property
+    def maximum_length(self) -> int | None:
+        """The most tokens of a text that are read, as the files and the entry say; None where nothing does."""
+        return None
+
+    @property
+    def tokenizer_file(self) -> Path | None:
+        """The tokenizer.json that makes its tokens; None where it has none."""
+        return None
+
+    @property
+    def is_normalised(self) -> bool | None:
+        """Whether vectors are brought to length 1; None where nothing says so."""
+        return None
+
+    def about(self) -> dict[str, Any]:
+        """How the model is used here, for the report: what holds, not what was asked for."""
+        return {"prompt": self.prompt} | ({"prompts": self.prompts} if self.prompts else {})
+
+    def prompt_for(self, role: str | None) -> str:
+        """What stands before a text in this role; the model's only prompt where the role has none of its own."""
+        return of_role(self.prompts, role, self.prompt)
+
+    def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
+        """As `compute`, with the prompt of the role."""
+        return self.compute(texts, self.prompt_for(role))
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
+        """Vectors of the texts, shape [n, d], fp32, in their order."""
+        done = list(self.batches(texts, role=role))
+        out = np.empty((len(texts), done[0][1].shape[1] if done else 0), np.float32)
+        for positions, vectors in done:
+            out[positions] = vectors
+        return out
+
+    def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:
+        """(positions, vectors) batch by batch; EncoderError names the model where that goes wrong."""
+        if not texts:
+            return
+        with named(lambda error: EncoderError(cannot("encode these texts", self.place, error))):
+            for positions, vectors in self.compute_in_role(whole(texts), role):
+                good = np.isfinite(vectors).all(axis=1)
+                if not good.all():
+                    raise EncoderError(self._no_number(texts[int(positions[~good][0])]))
+                self._check_width(vectors.shape[1])
+                yield positions, vectors
+
+    def _check_width(self, width: int) -> None:
+        """EncoderError if vectors of this width were to be cut to more dimensions than they have."""
+        asked = self.config.truncate_dim
+        if asked and asked > width:
+            raise EncoderError(
+                f"truncate_dim is {asked}, but {self.place} gives vectors of {width} dimensions: there is nothing to "
+                f"cut. Remedy: truncate_dim of {width} or less"
+            )
+
+    def _no_number(self, text: str) -> str:
+        dtype = getattr(self, "dtype", "float32")
+        narrow = "" if dtype == "float32" else f"; {dtype} can be too narrow for it: try --dtype=float32"
+        return (
+            f"{self.place} gives vectors that hold NaN or infinity, first for {text[:80]!r}. Remedy: take a checkpoint "
+            f"from before its training diverged{narrow}"
+        )
+
+    def note_cut(self, cut: int, total: int, limit: int) -> None:
+        """Count the texts that lost their end; say so where they are more than one in a hundred."""
+        self.truncated += cut
+        if cut > total / 100:
+            log.warning(
+                "%d of %d texts are longer than %d tokens, the maximum: the rest is truncated", cut, total, limit
+            )
+
+
+def of_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> T:
+    """What a mapping has for this role, or for another name of it.
+
+    >>> of_role({"passage": "passage: "}, "document", ""), of_role({"passage": "passage: "}, "query", "")
+    ('passage: ', '')
+    """
+    names = () if role is None else (role, *SAME_ROLE.get(role, ()))
+    return next((by_role[name] for name in names if name in by_role), otherwise)
+
+
+def coarse(vector: NDArray[np.float32]) -> str:
+    """A vector, shape [d], in sixteen coarse steps: another model has others, noise in the last digits has not.
+
+    >>> v = np.arange(8, dtype=np.float32)
+    >>> coarse(v) == coarse(v * 1.000001) == coarse(v * np.float32(1e25)), coarse(v) == coarse(v[::-1])
+    (True, False)
+    """
+    directions = np.random.default_rng(0).standard_normal((16, len(vector)))
+    wide = vector.astype(np.float64)
+    length = max(float(np.linalg.norm(wide)), 1e-60)
+    steps = np.round(directions @ wide / length / 0.1).astype(int)
+    return content_hash(str(len(vector)), *map(str, steps))
+
+
+def whole(texts: Sequence[str]) -> list[str]:
+    """The texts, with U+FFFD for each half of a surrogate pair, which no tokenizer takes; a warning says so.
+
+    >>> whole(["fine"])
+    ['fine']
+    """
+    fixed = [t if t.isascii() else t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts]
+    if changed := sum(a != b for a, b in zip(texts, fixed, strict=True)):
+        log.warning("%d of %d texts hold half of a surrogate pair: it is read as U+FFFD", changed, len(texts))
+    return fixed
+
+
+class LocalEncoder(TextEncoder):
+    """An encoder made of files. `engine` is its name and number: raise the number when its vectors change."""
+
+    engine: ClassVar[str]
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(config)
+        self.source, self.device, self._file_hash = source, device, file_hash
+
+    @abstractmethod
+    def content(self) -> Mapping[str, Path]:
+        """The files that make the vectors, under names that do not depend on where they lie."""
+
+    def how(self) -> list[str]:
+        """What else changes vectors, besides files and prompts: options, maximum length, dtype."""
+        return []
+
+    @property
+    def place(self) -> str:
+        """The folder or file."""
+        return str(self.source)
+
+    @property
+    def devices(self) -> list[str]:
+        """Where it computes: the CPU, where the adapter does not say otherwise."""
+        return ["cpu"]
+
+    @property
+    def dtype(self) -> str:
+        """The precision of the weights; vectors are fp32 all the same."""
+        return self.device.dtype or self.config.dtype or "float32"
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        content = hashes(self.content(), self._file_hash)
+        roles = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
+        parts = [self.engine, self.prompt, *self.how(), *roles, *content]
+        return f"{self.engine.rpartition('-')[0]}:{content_hash(*parts)}"
+
+    def fingerprint(self) -> str:
+        """From the content of the files and how they are used; a copied folder has the same one."""
+        return self._fingerprint
+
+    def limit_of(self, texts: Sequence[str]) -> str:
+        """How many of these texts are longer than the model reads, and which setting says so; empty if none is.
+
+        Also where the files do not say. The model is not loaded.
+        """
+        return longer(self.source, [f"{self.prompt}{text}" for text in texts], asked=self.config.max_length)
+
+    def about(self) -> dict[str, Any]:
+        """With the commit of the hub, and the code of the model's own that was allowed to run."""
+        own = {"code": f"trust_remote_code: code that came with {self.source.name} was allowed to run"}
+        commit = {"revision": commit_of(self.source)} if commit_of(self.source) else {}
+        return super().about() | commit | (own if self.config.trust_remote_code else {})
+
+
+Floats = NDArray[np.float64]
+Pair = tuple[str, str]
+PAIRS_AT_ONCE = 1_024
+
+
+class PairModel(ABC):
+    """From `compute`, which an adapter brings, to a pair scorer. `engine` is its name and number: see LocalEncoder."""
+
+    engine: ClassVar[str]
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        self.source, self.config, self.device, self._file_hash = source, config, device, file_hash
+        self.direction: str = config.options.get("direction", "forward")
+
+    @abstractmethod
+    def compute(self, pairs: Sequence[Pair]) -> Floats:
+        """The score of each of these distinct pairs, shape [n]."""
+
+    def content(self) -> Mapping[str, Path]:
+        """The files that make the scores, under names that do not depend on where they lie."""
+        return {}
+
+    def how(self) -> list[str]:
+        """What else changes scores."""
+        return []
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        content = hashes(self.content(), self._file_hash)
+        return f"{self.engine.rpartition('-')[0]}:{content_hash(self.engine, self.direction, *self.how(), *content)}"
+
+    def fingerprint(self) -> str:
+        """From the content of the files and how they are used; a copied folder has the same one."""
+        return self._fingerprint
+
+    @property
+    def devices(self) -> list[str]:
+        """Where it computes: the CPU, where the adapter does not say otherwise."""
+        return ["cpu"]
+
+    @property
+    def place(self) -> str:
+        """The folder or file; the kind of model where it has none."""
+        return str(self.source) if self.source.name else self.engine.rpartition("-")[0]
+
+    def changed(self) -> None:
+        """Forget the fingerprint: what it depends on is another now."""
+        self.__dict__.pop("_fingerprint", None)
+
+    def about(self) -> dict[str, Any]:
+        """How the model is used here, for the report."""
+        commit = commit_of(self.source)
+        return {"direction": self.direction} | ({"revision": commit} if commit else {})
+
+    def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+        """The score of each pair, shape [n], larger is nearer; equal pairs are computed once."""
+        pairs = list(zip(whole(first), whole(second), strict=True))
+        turned = [(b, a) for a, b in pairs] if self.direction == "both" else []
+        distinct = list(dict.fromkeys([*pairs, *turned]))
+        slices = [distinct[i : i + PAIRS_AT_ONCE] for i in range(0, len(distinct), PAIRS_AT_ONCE)]
+        found = {pair: value for some in slices for pair, value in zip(some, self._checked(some), strict=True)}
+        there, back = (np.array([found[p] for p in some], float) for some in (pairs, turned))
+        return (there + back) / 2 if turned else there
+
+    def _checked(self, pairs: Sequence[Pair]) -> Floats:
+        with named(lambda error: EncoderError(cannot("score these pairs", self.place, error))):
+            scores = self.compute(pairs)
+        if not np.isfinite(scores).all():
+            worst = pairs[int(np.flatnonzero(~np.isfinite(scores))[0])]
+            raise EncoderError(
+                f"{self.source} gives scores that are NaN or infinite, first for {worst}. "
+                "Remedy: take a checkpoint from before its training diverged"
+            )
+        return scores
