@@ -71,7 +71,19 @@ SAME_ROLE = {"document": ("passage", "corpus"), "passage": ("document", "corpus"
 
 
 class TextEncoder(ABC):
-    """From `compute`, which an adapter brings, to an encoder."""
+    """From `compute`, which an adapter brings, to an encoder.
+
+    `place` is where the model is, for messages: a path or an address. `devices` are where it computes, none for one on
+    another machine. `maximum_length` is the most tokens of a text that are read, as the files and the entry say; None
+    where nothing does. `tokenizer_file` is the tokenizer.json that makes its tokens, None where it has none.
+    `is_normalised` says whether vectors are brought to length 1, None where nothing says so.
+    """
+
+    place: str
+    devices: Sequence[str] = ("cpu",)
+    maximum_length: int | None = None
+    tokenizer_file: Path | None = None
+    is_normalised: bool | None = None
 
     def __init__(self, config: ModelConfig) -> None:
         self.config = config
@@ -80,29 +92,9 @@ class TextEncoder(ABC):
         self.prompts: dict[str, str] = dict(config.prompts)
         self.truncated = 0
 
-    @property
-    @abstractmethod
-    def place(self) -> str:
-        """Where the model is, for messages: a path or an address."""
-
     @abstractmethod
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """(positions, vectors) of texts of which none holds a lone surrogate."""
-
-    @property
-    def maximum_length(self) -> int | None:
-        """The most tokens of a text that are read, as the files and the entry say; None where nothing does."""
-        return None
-
-    @property
-    def tokenizer_file(self) -> Path | None:
-        """The tokenizer.json that makes its tokens; None where it has none."""
-        return None
-
-    @property
-    def is_normalised(self) -> bool | None:
-        """Whether vectors are brought to length 1; None where nothing says so."""
-        return None
 
     def about(self) -> dict[str, Any]:
         """How the model is used here, for the report: what holds, not what was asked for."""
@@ -132,26 +124,20 @@ class TextEncoder(ABC):
             for positions, vectors in self.compute_in_role(whole(texts), role):
                 good = np.isfinite(vectors).all(axis=1)
                 if not good.all():
-                    raise EncoderError(self._no_number(texts[int(positions[~good][0])]))
-                self._check_width(vectors.shape[1])
+                    dtype = getattr(self, "dtype", "float32")
+                    narrow = "" if dtype == "float32" else f"; {dtype} can be too narrow for it: try --dtype=float32"
+                    raise EncoderError(
+                        f"{self.place} gives vectors that hold NaN or infinity, first for "
+                        f"{texts[int(positions[~good][0])][:80]!r}. Remedy: take a checkpoint from before its training "
+                        f"diverged{narrow}"
+                    )
+                dimension, width = self.config.truncate_dim, vectors.shape[1]
+                if dimension and dimension > width:
+                    raise EncoderError(
+                        f"truncate_dim is {dimension}, but {self.place} gives vectors of {width} dimensions: there is "
+                        f"nothing to cut. Remedy: truncate_dim of {width} or less"
+                    )
                 yield positions, vectors
-
-    def _check_width(self, width: int) -> None:
-        """EncoderError if vectors of this width were to be cut to more dimensions than they have."""
-        asked = self.config.truncate_dim
-        if asked and asked > width:
-            raise EncoderError(
-                f"truncate_dim is {asked}, but {self.place} gives vectors of {width} dimensions: there is nothing to "
-                f"cut. Remedy: truncate_dim of {width} or less"
-            )
-
-    def _no_number(self, text: str) -> str:
-        dtype = getattr(self, "dtype", "float32")
-        narrow = "" if dtype == "float32" else f"; {dtype} can be too narrow for it: try --dtype=float32"
-        return (
-            f"{self.place} gives vectors that hold NaN or infinity, first for {text[:80]!r}. Remedy: take a checkpoint "
-            f"from before its training diverged{narrow}"
-        )
 
     def note_cut(self, cut: int, total: int, limit: int) -> None:
         """Count the texts that lost their end; say so where they are more than one in a hundred."""
@@ -206,6 +192,7 @@ class LocalEncoder(TextEncoder):
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(config)
         self.source, self.device, self._file_hash = source, device, file_hash
+        self.place = str(source)
 
     @abstractmethod
     def content(self) -> Mapping[str, Path]:
@@ -214,16 +201,6 @@ class LocalEncoder(TextEncoder):
     def how(self) -> list[str]:
         """What else changes vectors, besides files and prompts: options, maximum length, dtype."""
         return []
-
-    @property
-    def place(self) -> str:
-        """The folder or file."""
-        return str(self.source)
-
-    @property
-    def devices(self) -> list[str]:
-        """Where it computes: the CPU, where the adapter does not say otherwise."""
-        return ["cpu"]
 
     @property
     def dtype(self) -> str:
@@ -264,9 +241,11 @@ class PairModel(ABC):
     """From `compute`, which an adapter brings, to a pair scorer. `engine` is its name and number: see LocalEncoder."""
 
     engine: ClassVar[str]
+    devices: Sequence[str] = ("cpu",)
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         self.source, self.config, self.device, self._file_hash = source, config, device, file_hash
+        self.place = str(source) if source.name else self.engine.rpartition("-")[0]
         self.direction: str = config.options.get("direction", "forward")
 
     @abstractmethod
@@ -290,16 +269,6 @@ class PairModel(ABC):
         """From the content of the files and how they are used; a copied folder has the same one."""
         return self._fingerprint
 
-    @property
-    def devices(self) -> list[str]:
-        """Where it computes: the CPU, where the adapter does not say otherwise."""
-        return ["cpu"]
-
-    @property
-    def place(self) -> str:
-        """The folder or file; the kind of model where it has none."""
-        return str(self.source) if self.source.name else self.engine.rpartition("-")[0]
-
     def changed(self) -> None:
         """Forget the fingerprint: what it depends on is another now."""
         self.__dict__.pop("_fingerprint", None)
@@ -314,18 +283,17 @@ class PairModel(ABC):
         pairs = list(zip(whole(first), whole(second), strict=True))
         turned = [(b, a) for a, b in pairs] if self.direction == "both" else []
         distinct = list(dict.fromkeys([*pairs, *turned]))
-        slices = [distinct[i : i + PAIRS_AT_ONCE] for i in range(0, len(distinct), PAIRS_AT_ONCE)]
-        found = {pair: value for some in slices for pair, value in zip(some, self._checked(some), strict=True)}
-        there, back = (np.array([found[p] for p in some], float) for some in (pairs, turned))
+        scores: dict[Pair, float] = {}
+        for start in range(0, len(distinct), PAIRS_AT_ONCE):
+            some = distinct[start : start + PAIRS_AT_ONCE]
+            with named(lambda error: EncoderError(cannot("score these pairs", self.place, error))):
+                computed = self.compute(some)
+            if not np.isfinite(computed).all():
+                worst = some[int(np.flatnonzero(~np.isfinite(computed))[0])]
+                raise EncoderError(
+                    f"{self.source} gives scores that are NaN or infinite, first for {worst}. "
+                    "Remedy: take a checkpoint from before its training diverged"
+                )
+            scores |= zip(some, computed, strict=True)
+        there, back = (np.array([scores[pair] for pair in side], float) for side in (pairs, turned))
         return (there + back) / 2 if turned else there
-
-    def _checked(self, pairs: Sequence[Pair]) -> Floats:
-        with named(lambda error: EncoderError(cannot("score these pairs", self.place, error))):
-            scores = self.compute(pairs)
-        if not np.isfinite(scores).all():
-            worst = pairs[int(np.flatnonzero(~np.isfinite(scores))[0])]
-            raise EncoderError(
-                f"{self.source} gives scores that are NaN or infinite, first for {worst}. "
-                "Remedy: take a checkpoint from before its training diverged"
-            )
-        return scores

@@ -123,33 +123,26 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
 
     def __init__(self, model: Any, name: str) -> None:
         TextEncoder.__init__(self, ModelConfig(label=name, name=name))
-        self.name = name
+        self.name = self.place = name
         prompts = {key: text or "" for key, text in (model.prompts or {}).items()}
         self.prompt = prompts.get(model.default_prompt_name or "", "")
         self.prompts = {key: text for key, text in prompts.items() if text or self.prompt}
         self.similarity = str(getattr(model.similarity_fn_name, "value", model.similarity_fn_name) or "cosine")
         self.cut_to = model.truncate_dim
-        self._given = model
-
-    @property
-    def models(self) -> list[Any]:
-        """The model, once."""
-        return [self._given]
-
-    @property
-    def devices(self) -> list[str]:
-        """The one on which it is."""
-        return [str(self._given.device)]
-
-    @property
-    def place(self) -> str:
-        """Its name."""
-        return self.name
+        self.models = [model]
+        self.devices = [str(model.device)]
+        self.maximum_length = model.max_seq_length
+        self.tokenizer_file = None
+        self.is_normalised = any(type(module).__name__ == "Normalize" for module in model)
 
     @cached_property
     def _fingerprint(self) -> str:
-        model, first = self._given, self._given[0]
-        modules = [f"{type(m).__qualname__} {_settings(m)}" for m in model]
+        model, first = self.model, self.model[0]
+        settings = (module.get_config_dict() if hasattr(module, "get_config_dict") else {} for module in model)
+        modules = [
+            f"{type(module).__qualname__} {json.dumps(found, sort_keys=True, default=str)}"
+            for module, found in zip(model, settings, strict=True)
+        ]
         config = getattr(getattr(first, "auto_model", None), "config", None)
         how = [self.prompt, json.dumps(self.prompts, sort_keys=True), str(model.max_seq_length), str(self.cut_to)]
         parts = [
@@ -170,36 +163,14 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         cut = {"truncate_dim": self.cut_to} if self.cut_to else {}
         return TextEncoder.about(self) | {"loaded": "in memory"} | cut
 
-    @property
-    def maximum_length(self) -> int | None:
-        """The most tokens of a text that are read."""
-        limit: int | None = self._given.max_seq_length
-        return limit
-
-    @property
-    def tokenizer_file(self) -> Path | None:
-        """It has none."""
-        return None
-
-    @property
-    def is_normalised(self) -> bool:
-        """Whether a module says so."""
-        return any(type(module).__name__ == "Normalize" for module in self._given)
-
     def limit_of(self, texts: Sequence[str]) -> str:
         """How many of these texts are longer than it reads; empty if none is."""
-        return _longer(self._given.tokenizer, [f"{self.prompt}{text}" for text in texts], self._given.max_seq_length)
+        return _longer(self.model.tokenizer, [f"{self.prompt}{text}" for text in texts], self.maximum_length)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """As its files would be."""
-        with _evaluating(self._given):
+        with _evaluating(self.model):
             yield from super().compute(texts, prompt)
-
-
-def _settings(module: Any) -> str:
-    """The settings of a module of sentence-transformers, as it would save them."""
-    found = module.get_config_dict() if hasattr(module, "get_config_dict") else {}
-    return json.dumps(found, sort_keys=True, default=str)
 
 
 def _longer(tokenizer: Any, texts: Sequence[str], limit: int | None) -> str:
@@ -214,50 +185,19 @@ class LoadedTransformer(TransformersEncoder):
 
     def __init__(self, model: Any, tokenizer: Any, name: str) -> None:
         TextEncoder.__init__(self, ModelConfig(label=name, name=name))
-        self.name, self.pooling, self.head, self.layers = name, "mean", None, [-1]
-        self._given = model.get_encoder() if model.config.is_encoder_decoder else model
-        self._tokenizer = tokenizer
-
-    @property
-    def models(self) -> list[Any]:
-        """The model, once."""
-        return [self._given]
-
-    @property
-    def tokenizer(self) -> Any:
-        """The one that came with it."""
-        return self._tokenizer
-
-    @property
-    def devices(self) -> list[str]:
-        """The one on which it is."""
-        return [str(self._given.device)]
-
-    @property
-    def place(self) -> str:
-        """Its name."""
-        return self.name
-
-    @property
-    def limit(self) -> int:
-        """The most tokens of a text that are read: as the tokenizer says, and as there is room for."""
-        room = getattr(self._given.config, "max_position_embeddings", None) or UNLIMITED
-        return int(min(self._tokenizer.model_max_length, room, UNLIMITED))
-
-    @property
-    def maximum_length(self) -> int | None:
-        """As `limit`; None where there is none."""
-        return self.limit if self.limit < UNLIMITED else None
-
-    @property
-    def tokenizer_file(self) -> Path | None:
-        """It has none."""
-        return None
+        self.name = self.place = name
+        self.pooling, self.head, self.layers = "mean", None, [-1]
+        self._model = model.get_encoder() if model.config.is_encoder_decoder else model
+        self.models, self.tokenizer, self.devices = [self._model], tokenizer, [str(self._model.device)]
+        room = getattr(self._model.config, "max_position_embeddings", None) or UNLIMITED
+        self.limit = int(min(tokenizer.model_max_length, room, UNLIMITED))
+        self.maximum_length = self.limit if self.limit < UNLIMITED else None
+        self.tokenizer_file = None
 
     @cached_property
     def _fingerprint(self) -> str:
-        parts = [self.engine, self.pooling, self._given.config.to_json_string(), _tokenizer_text(self._tokenizer)]
-        return f"transformers:{content_hash(*parts, _weights_hash(self._given))}"
+        parts = [self.engine, self.pooling, self._model.config.to_json_string(), _tokenizer_text(self.tokenizer)]
+        return f"transformers:{content_hash(*parts, _weights_hash(self._model))}"
 
     def content(self) -> Mapping[str, Path]:
         """It has no files."""
@@ -269,11 +209,11 @@ class LoadedTransformer(TransformersEncoder):
 
     def limit_of(self, texts: Sequence[str]) -> str:
         """How many of these texts are longer than it reads; empty if none is."""
-        return _longer(self._tokenizer, texts, self.limit)
+        return _longer(self.tokenizer, texts, self.limit)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """As its files would be."""
-        with _evaluating(self._given):
+        with _evaluating(self._model):
             yield from super().compute(texts, prompt)
 
 
@@ -282,41 +222,20 @@ class LoadedCrossEncoder(CrossEncoderScorer):
 
     def __init__(self, model: Any, name: str) -> None:
         self.config = ModelConfig(label=name, name=name, max_length=model.max_seq_length)
-        self.source, self.name, self.direction = Path(name), name, "forward"
-        self._given = model
+        self.source, self.direction = Path(name), "forward"
+        self.name = self.place = name
+        self._config = model.config
+        self.model, self.tokenizer = model.model, model.tokenizer
+        self.positions = getattr(model.config, "max_position_embeddings", None)
+        self.devices = [str(self.model.device)]
         labels = model.config.id2label or {}
         self.classes = [str(labels[key]) for key in sorted(labels)] or ["LABEL_0"]
         self.positive = class_of_the_same(self.classes, self.config, self.source)
         self.activation = "identity" if type(model.activation_fn).__name__ == "Identity" else "sigmoid"
 
-    @property
-    def model(self) -> Any:
-        """The transformer with its head."""
-        return self._given.model
-
-    @property
-    def tokenizer(self) -> Any:
-        """The one that it has."""
-        return self._given.tokenizer
-
-    @property
-    def positions(self) -> int | None:
-        """As many tokens as it has room for."""
-        return getattr(self._given.config, "max_position_embeddings", None)
-
-    @property
-    def devices(self) -> list[str]:
-        """The one on which it is."""
-        return [str(self.model.device)]
-
-    @property
-    def place(self) -> str:
-        """Its name."""
-        return self.name
-
     @cached_property
     def _fingerprint(self) -> str:
-        how = [str(self.config.max_length), str(self.positive), self.activation, self._given.config.to_json_string()]
+        how = [str(self.config.max_length), str(self.positive), self.activation, self._config.to_json_string()]
         parts = [self.engine, *how, _tokenizer_text(self.tokenizer), _weights_hash(self.model)]
         return f"cross-encoder:{content_hash(*parts)}"
 
@@ -341,15 +260,11 @@ class EncodingObject:
     """
 
     def __init__(self, encode: Callable[..., object], name: str, owner: object = None) -> None:
-        self.name, self._encode, self._owner = name, encode, owner
+        self.name = self.place = name
+        self._encode, self._owner = encode, owner
         stated = getattr(owner, "similarity", None)
         self.similarity = stated if isinstance(stated, str) and stated in SIMILARITIES else "cosine"
         self._fingerprint = f"{THROWN_AWAY}{uuid.uuid4().hex}"
-
-    @property
-    def place(self) -> str:
-        """Its name."""
-        return self.name
 
     def fingerprint(self) -> str:
         """Another one each time: what it computes cannot be read off it."""

@@ -131,22 +131,23 @@ class SentenceTransformerEncoder(LocalEncoder):
         self.prompt = default or config.prompt or ""
         self.prompts = {k: v or "" for k, v in prompts.items() if v or default} | self.prompts  # none, over the default
         self.pooling = stored_pooling(source)
-        self._check_pooling()
+        if config.pooling and self.pooling and config.pooling != self.pooling:
+            raise ModelError(
+                f"{source} pools by {self.pooling}, but pooling is {config.pooling}. Remedy: leave pooling out, or "
+                f"have it pooled here: --model-arg adapter=transformers --model-arg pooling={config.pooling}"
+            )
         if numbered:
             log.warning(
                 "%s: pooled by %s, as %s says; without modules.json, its modules are those that its folders name: %s",
                 config.label, self.pooling, pooling_file(source).relative_to(source), ", ".join(numbered),
             )  # fmt: skip
         self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
-
-    def _check_pooling(self) -> None:
-        """ModelError if the entry says another pooling than the checkpoint has: it is not changed here."""
-        asked = self.config.pooling
-        if asked and self.pooling and asked != self.pooling:
-            raise ModelError(
-                f"{self.source} pools by {self.pooling}, but pooling is {asked}. Remedy: leave pooling out, or have it "
-                f"pooled here: --model-arg adapter=transformers --model-arg pooling={asked}"
-            )
+        listed = module_folders(source)
+        kind, folder = listed[0] if listed else ("", "")
+        self._first_folder = source / folder if kind.endswith(".Transformer") else None  # of what makes tokens
+        file = (self._first_folder or source) / "tokenizer.json"
+        self.tokenizer_file = file if file.is_file() else None
+        self.is_normalised = any(kind.endswith(".Normalize") for kind, _ in listed)
 
     def _bases(self) -> Mapping[str, Path]:
         """The folder of the base model of each PEFT adapter in the checkpoint, by the adapter's; ModelError where
@@ -188,12 +189,6 @@ class SentenceTransformerEncoder(LocalEncoder):
         return super().about() | {name: value for name, value in said.items() if value}
 
     @cached_property
-    def _first_folder(self) -> Path | None:
-        """The folder of the module that makes tokens, where it is a Transformer."""
-        kind, folder = next(iter(module_folders(self.source)), ("", ""))
-        return self.source / folder if kind.endswith(".Transformer") else None
-
-    @property
     def maximum_length(self) -> int | None:
         """As the entry says, else max_seq_length, else what tokenizer and positions allow, as when it is loaded."""
         if self.config.max_length or self._first_folder is None:
@@ -203,21 +198,10 @@ class SentenceTransformerEncoder(LocalEncoder):
                 return int(stated)
         tokens = number_of(self._first_folder / "tokenizer_config.json", "model_max_length")
         positions = value_of(self._first_folder / "config.json", "max_position_embeddings", int)
-        said = min(tokens or UNLIMITED, positions if positions and positions > 0 else UNLIMITED)
-        return int(said) if said < UNLIMITED else None
+        limit = min(tokens or UNLIMITED, positions if positions and positions > 0 else UNLIMITED)
+        return int(limit) if limit < UNLIMITED else None
 
-    @property
-    def tokenizer_file(self) -> Path | None:
-        """Of the first module."""
-        file = (self._first_folder or self.source) / "tokenizer.json"
-        return file if file.is_file() else None
-
-    @property
-    def is_normalised(self) -> bool:
-        """Whether a module says so."""
-        return any(kind.endswith(".Normalize") for kind, _ in module_folders(self.source))
-
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """One or several."""
         return pick_devices(self.device.name)
@@ -257,7 +241,12 @@ class SentenceTransformerEncoder(LocalEncoder):
             remedy = f"{WHOLE}, or trust_remote_code if it brings its own code"
             check_adapter(self.source, self.bases, loaded)
             check_loaded(self.source, loaded, loaded, told, pooler=False, remedy=remedy)
-        self._check_tokens(model)
+        first: Any = model[0]
+        whole = getattr(first, "auto_model", None)
+        table: Any = getattr(first, "embedding", None) if whole is None else whole.get_input_embeddings()
+        if hasattr(table, "weight") and hasattr(model.tokenizer, "get_vocab"):  # some have no such table
+            check_tokens(self.source, model.tokenizer, table.weight.shape[0])
+            check_growth(self.source, model.tokenizer)
         return model.eval()
 
     def made(self, **named: Any) -> SentenceTransformer:
@@ -268,15 +257,6 @@ class SentenceTransformerEncoder(LocalEncoder):
 
         return SentenceTransformer(str(self.source), local_files_only=True, **named)
 
-    def _check_tokens(self, model: SentenceTransformer) -> None:
-        """EncoderError if the tokenizer has tokens that the first module has no row for; some have no such table."""
-        first: Any = model[0]
-        whole = getattr(first, "auto_model", None)
-        table: Any = getattr(first, "embedding", None) if whole is None else whole.get_input_embeddings()
-        if hasattr(table, "weight") and hasattr(model.tokenizer, "get_vocab"):
-            check_tokens(self.source, model.tokenizer, table.weight.shape[0])
-            check_growth(self.source, model.tokenizer)
-
     def is_plain(self, prompt: str) -> bool:
         """Whether a vector is what the modules make of the tokens: no chat template, no prompt left out."""
         first = self.model[0]
@@ -285,42 +265,38 @@ class SentenceTransformerEncoder(LocalEncoder):
         return tokens and not leaves_out and not getattr(first, "processing_kwargs", {})
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Longest texts first, so that too little memory shows at once; as sentence-transformers where it must be."""
-        if self.is_plain(prompt):
-            yield from self._by_tokens([f"{prompt}{text}" for text in texts])
-            return
+        """Texts of one length in a batch, the longest first, so that too little memory shows at once.
 
-        def run(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
-            some = [texts[i] for i in positions]
-            vectors: NDArray[np.float32] = model.encode(some, prompt=prompt, show_progress_bar=False)
-            return vectors
-
-        yield from spread(self.models, slices(len(texts), 512), run)
-
-    def _by_tokens(self, texts: list[str]) -> Iterator[Batch]:
-        """As sentence-transformers does, in batches of one length."""
+        As sentence-transformers does it where a vector is more than what the modules make of the tokens.
+        """
         import torch
 
-        features = self._tokenise(texts)
-        lengths = np.array([len(ids) for ids in features["input_ids"]])
-        budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
-        cut = self.model.truncate_dim
+        if not self.is_plain(prompt):
 
-        def run(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
-            padded = self.model.tokenizer.pad(pick(features, positions), return_tensors="pt").to(model.device)
-            with torch.inference_mode():
-                vectors = model(dict(padded))["sentence_embedding"]
-            found: NDArray[np.float32] = vectors[:, :cut].float().cpu().numpy()
-            return found
+            def encode(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
+                some = [texts[i] for i in positions]
+                vectors: NDArray[np.float32] = model.encode(some, prompt=prompt, show_progress_bar=False)
+                return vectors
 
-        yield from spread(self.models, pack(lengths, budget), run)
+            yield from spread(self.models, slices(len(texts), 512), encode)
+            return
 
-    def _tokenise(self, texts: list[str]) -> dict[str, list[list[int]]]:
-        """Token ids of every text, cut at the maximum length."""
-        limit = self.model.max_seq_length
-        encoded = self.model.tokenizer(
-            texts, truncation=limit is not None, max_length=limit, return_overflowing_tokens=False
-        )
+        tokenizer, limit, dimension = self.model.tokenizer, self.model.max_seq_length, self.model.truncate_dim
+        encoded = tokenizer(
+            [f"{prompt}{text}" for text in texts],
+            truncation=limit is not None, max_length=limit, return_overflowing_tokens=False,
+        )  # fmt: skip
         if limit:
             self.note_cut(cut_off(encoded, limit), len(texts), limit)
-        return dict(encoded)
+        features = dict(encoded)
+
+        def run(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
+            padded = tokenizer.pad(pick(features, positions), return_tensors="pt").to(model.device)
+            with torch.inference_mode():
+                vectors = model(dict(padded))["sentence_embedding"]
+            rows: NDArray[np.float32] = vectors[:, :dimension].float().cpu().numpy()
+            return rows
+
+        lengths = np.array([len(ids) for ids in features["input_ids"]])
+        budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
+        yield from spread(self.models, pack(lengths, budget), run)

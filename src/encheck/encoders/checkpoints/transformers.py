@@ -48,14 +48,25 @@ class TransformersEncoder(LocalEncoder):
     """
 
     engine = "transformers-1"
+    is_normalised = False  # what is pooled here is left at its length
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         self.head: str | None = config.options.get("head")
         self.layers: list[int] = config.options.get("layers", [-1])
         self.check()
+        has_tokenizer = (source / "tokenizer_config.json").exists()  # an adapter may leave it with its base
+        self._tokenizer_folder = source if has_tokenizer else self.base
         self.pooling: str = config.pooling or (None if self.head else self.pooling_of_files()) or "mean"
-        self._check_layers()
+        count = value_of(self.base / "config.json", "num_hidden_layers", int)
+        if bad := [i for i in self.layers if not isinstance(i, int) or (count and not -count - 1 <= i <= count)]:
+            raise ModelError(
+                f"layers holds {bad[0]!r}, but {self.base} has layers -{count} to {count}, 0 the embeddings"
+            )
+        if "layers" in config.options and self.pooling != "layers":
+            raise ModelError(f"layers has no effect with pooling {self.pooling!r}: set pooling: layers too")
+        if self.head and config.pooling not in (None, "cls"):
+            raise ModelError(f"head: mlp reads the first token: set pooling: cls with it, not {self.pooling}")
 
     @property
     def base(self) -> Path:
@@ -79,17 +90,6 @@ class TransformersEncoder(LocalEncoder):
             )
         log.warning("%s", pooling_note(self.config.label, folder))
         return pooling
-
-    def _check_layers(self) -> None:
-        count = value_of(self.base / "config.json", "num_hidden_layers", int)
-        if bad := [i for i in self.layers if not isinstance(i, int) or (count and not -count - 1 <= i <= count)]:
-            raise ModelError(
-                f"layers holds {bad[0]!r}, but {self.base} has layers -{count} to {count}, 0 the embeddings"
-            )
-        if "layers" in self.config.options and self.pooling != "layers":
-            raise ModelError(f"layers has no effect with pooling {self.pooling!r}: set pooling: layers too")
-        if self.head and self.config.pooling not in (None, "cls"):
-            raise ModelError(f"head: mlp reads the first token: set pooling: cls with it, not {self.pooling}")
 
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes vectors."""
@@ -118,11 +118,7 @@ class TransformersEncoder(LocalEncoder):
             found.pad_token = found.eos_token
         return found
 
-    @property
-    def _tokenizer_folder(self) -> Path:
-        return self.base
-
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """One or several."""
         return pick_devices(self.device.name)
@@ -163,52 +159,39 @@ class TransformersEncoder(LocalEncoder):
         check_loaded(self.base, used, model, told, pooler=bool(self.head), remedy=remedy)
         return used
 
-    @property
+    @cached_property
     def limit(self) -> int:
         """The most tokens of a text that are read: as asked for, as the tokenizer says, as there is room for."""
         said = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or UNLIMITED]
         return int(min(*said, UNLIMITED))
 
-    @property
+    @cached_property
     def maximum_length(self) -> int | None:
         """As `limit`, by the files alone."""
         stated = number_of(self._tokenizer_folder / "tokenizer_config.json", "model_max_length")
         said = min(self.config.max_length or stated or UNLIMITED, positions_of(self.base) or UNLIMITED)
         return int(said) if said < UNLIMITED else None
 
-    @property
+    @cached_property
     def tokenizer_file(self) -> Path | None:
         """Of the folder that the tokenizer is loaded from."""
         file = self._tokenizer_folder / "tokenizer.json"
         return file if file.is_file() else None
 
-    @property
-    def is_normalised(self) -> bool:
-        """What is pooled here is left at its length."""
-        return False
-
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """In batches of one length, the longest first."""
-        models, features = self.models, self._tokenise([f"{prompt}{text}" for text in texts])
-        lengths = np.array([len(ids) for ids in features["input_ids"]])
-        budget = TOKENS_PER_BATCH.get(models[0].device.type, TOKENS_PER_BATCH["cpu"])
-        yield from spread(models, pack(lengths, budget), lambda model, at: self._run(model, pick(features, at)))
-
-    def _tokenise(self, texts: list[str]) -> dict[str, list[Any]]:
-        """Token ids of every text, cut at the maximum length."""
-        encoded = self.tokenizer(texts, truncation=True, max_length=self.limit)
-        self.note_cut(cut_off(encoded, self.limit), len(texts), self.limit)
+        models, limit = self.models, self.limit
+        encoded = self.tokenizer([f"{prompt}{text}" for text in texts], truncation=True, max_length=limit)
+        self.note_cut(cut_off(encoded, limit), len(texts), limit)
         features = dict(encoded)
-        self._fill_empty(features)
-        return features
-
-    def _fill_empty(self, features: dict[str, list[Any]]) -> None:
-        """One token for a text of which the tokenizer makes none: the end, as decoders see it."""
         for i, ids in enumerate(features["input_ids"]):
-            if not ids:
+            if not ids:  # of a text without tokens the end is read, as decoders see it
                 only = {"input_ids": self.tokenizer.eos_token_id or self.tokenizer.pad_token_id, "attention_mask": 1}
                 for name in features:
                     features[name][i] = [only.get(name, 0)]
+        lengths = np.array([len(ids) for ids in features["input_ids"]])
+        budget = TOKENS_PER_BATCH.get(models[0].device.type, TOKENS_PER_BATCH["cpu"])
+        yield from spread(models, pack(lengths, budget), lambda model, at: self._run(model, pick(features, at)))
 
     def _run(self, model: Any, rows: dict[str, list[Any]]) -> NDArray[np.float32]:
         import torch
@@ -218,8 +201,8 @@ class TransformersEncoder(LocalEncoder):
             made = model(**padded, output_hidden_states=True)
             hidden, mask = made.hidden_states, padded["attention_mask"]
             vectors = made.pooler_output if self.head else pool(hidden, mask, pooling=self.pooling, layers=self.layers)
-        found: NDArray[np.float32] = vectors[:, : self.config.truncate_dim].float().cpu().numpy()
-        return found
+        pooled: NDArray[np.float32] = vectors[:, : self.config.truncate_dim].float().cpu().numpy()
+        return pooled
 
 
 def check_adapter(source: Path, bases: Mapping[str, Path], model: Any) -> None:
@@ -288,10 +271,6 @@ class PeftEncoder(TransformersEncoder):
         """The files of the adapter and of its base."""
         own = {f"adapter/{name}": path for name, path in files_of(self.source).items()}
         return own | {f"base/{name}": path for name, path in files_of(self.base).items()}
-
-    @property
-    def _tokenizer_folder(self) -> Path:
-        return self.source if (self.source / "tokenizer_config.json").exists() else self.base
 
     def load(self) -> Any:
         """The base with the adapter on it; EncoderError unless every weight of the adapter found its place."""
