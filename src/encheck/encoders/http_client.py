@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
 from typing import Any
 
 from encheck.errors import EncoderError, ModelError
@@ -44,12 +45,9 @@ def room(texts: list[str], dimension: int | None) -> int:
     return FLOOR + numbers * BYTES_A_NUMBER + said
 
 
-class NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the key elsewhere."""
-
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_args: Any, **_named: Any) -> None:
-        """Follow none."""
-        return
+        """None is followed: a redirect would carry the key elsewhere."""
 
 
 class Wire:
@@ -61,25 +59,29 @@ class Wire:
 
     def open(self, request: urllib.request.Request, *, timeout: float) -> Any:
         """Send the request; what comes back, once its headers are there."""
-        return urllib.request.build_opener(NoRedirect, _Http(self), _Https(self)).open(request, timeout=timeout)
+        handlers: list[Any] = [_NoRedirect()]
+        for handler, scheme, kind in (
+            (urllib.request.HTTPHandler(), "http", HTTPConnection),
+            (urllib.request.HTTPSHandler(), "https", HTTPSConnection),
+        ):
+            opens = partial(handler.do_open, partial(self._connection, kind))
+            setattr(handler, f"{scheme}_open", opens)
+            handlers.append(handler)
+        return urllib.request.build_opener(*handlers).open(request, timeout=timeout)
 
-    def connection(self, kind: type[HTTPConnection]) -> Callable[..., HTTPConnection]:
-        """Makes a connection whose socket is noted here when it is there."""
+    def _connection(self, kind: type[HTTPConnection], host: str, **how: Any) -> HTTPConnection:
+        """A connection whose socket is noted here when it is there."""
+        connection = kind(host, **how)
+        connect = connection.connect
 
-        def made(host: str, **how: Any) -> HTTPConnection:
-            found = kind(host, **how)
-            connect = found.connect
+        def connect_noted() -> None:
+            connect()
+            self._sockets.append(connection.sock)
+            if self._ended:
+                self.end()
 
-            def noted() -> None:
-                connect()
-                self._sockets.append(found.sock)
-                if self._ended:
-                    self.end()
-
-            found.connect = noted  # type: ignore[method-assign]
-            return found
-
-        return made
+        connection.connect = connect_noted  # type: ignore[method-assign]
+        return connection
 
     def end(self) -> None:
         """Break the connection off: whatever is read from it ends at once."""
@@ -87,24 +89,6 @@ class Wire:
         for each in self._sockets:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
-
-
-class _Http(urllib.request.HTTPHandler):
-    def __init__(self, wire: Wire) -> None:
-        super().__init__()
-        self._wire = wire
-
-    def http_open(self, req: urllib.request.Request) -> HTTPResponse:
-        return self.do_open(self._wire.connection(HTTPConnection), req)
-
-
-class _Https(urllib.request.HTTPSHandler):
-    def __init__(self, wire: Wire) -> None:
-        super().__init__()
-        self._wire = wire
-
-    def https_open(self, req: urllib.request.Request) -> HTTPResponse:
-        return self.do_open(self._wire.connection(HTTPSConnection), req)
 
 
 def pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
@@ -155,12 +139,22 @@ OTHER_LIMIT = re.compile(r"dimension|rate[ _-]?limit|quota", re.IGNORECASE)
 
 class Refused(Exception):  # noqa: N818 - a server's answer, turned into an EncoderError by who asked
     """The server answered that it does not take this request: its status, and what it says, of which 300 characters
-    are shown.
+    are shown. `wait` are the seconds that it asks for by its `Retry-After`, a number or a date; None if by neither.
+
+    >>> [Refused(503, "", after).wait for after in ("3", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", None)]
+    [3.0, 0.0, None, None]
     """
 
-    def __init__(self, status: int, said: str) -> None:
+    def __init__(self, status: int, said: str, retry_after: str | None = None) -> None:
         super().__init__(f"HTTP {status}: {said[:300]}")
         self.status, self.said = status, said
+        self.wait: float | None = None
+        with suppress(ValueError):
+            self.wait = max(0.0, float(retry_after or ""))
+            return
+        with suppress(ValueError):
+            date = email.utils.parsedate_to_datetime(retry_after or "")
+            self.wait = max(0.0, date.timestamp() - time.time())
 
     @property
     def is_of_size(self) -> bool:
@@ -201,7 +195,11 @@ class Client:
     _here: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        parts = _parts(self.url)
+        try:
+            parts = urllib.parse.urlsplit(self.url)
+            _ = parts.port
+        except ValueError:  # a bracket is open, or the port is no number
+            parts = None
         if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
             raise ModelError(
                 "a server's address begins with http:// or https:// and names a host: http://localhost:8080, "
@@ -221,72 +219,56 @@ class Client:
         if self.retries < 0:
             raise ModelError(f"retries is {self.retries}, but should be 0 or more")
 
-    def post(self, path: str, body: object, *, most: int = FLOOR) -> Any:
-        """The JSON that comes back for this JSON; EncoderError if it has more than `most` bytes."""
-        return self._ask(path, json.dumps(body).encode("utf-8"), most)
-
-    def get(self, path: str, *, most: int = FLOOR) -> Any:
-        """The JSON that is there; EncoderError if it has more than `most` bytes."""
-        return self._ask(path, None, most)
-
-    def heed(self, stop: Future[None]) -> None:
-        """What this thread asks from now on ends with an EncoderError, at once, when `stop` is done."""
-        self._here.stop = stop
-
-    def _pause(self, seconds: float) -> None:
-        if self.sleep is not None:
-            self.sleep(seconds)
-        else:
-            self._first(Future(), seconds)
-
-    def _first(self, awaited: Future[Any], seconds: float) -> bool:
-        """Whether it is done before these seconds are over; EncoderError if this thread should stop."""
-        stop: Future[None] = getattr(self._here, "stop", None) or Future()
-        wait({awaited, stop}, seconds, FIRST_COMPLETED)
-        if stop.done():
-            raise EncoderError(f"{self.url} gets no more requests: the run was stopped")
-        return awaited.done()
-
-    def _ask(self, path: str, body: bytes | None, most: int) -> Any:
+    def ask(self, path: str, body: object = None, *, most: int = FLOOR) -> Any:
+        """The JSON that is there, or that comes back for a body; EncoderError if it has more than `most` bytes."""
+        data = None if body is None else json.dumps(body).encode("utf-8")
         problem, attempt = "", 0
         for attempt in range(self.retries + 1):
             try:
-                return self._once(path, body, most)
+                return self._once(path, data, most)
             except Refused as refused:
                 if refused.status not in AGAIN:
                     raise
-                problem, after = str(refused), getattr(refused, "wait", None)
+                problem, after = str(refused), refused.wait
             except (urllib.error.URLError, HTTPException, OSError, ValueError, RecursionError) as error:
                 problem, after = self.hidden(f"{type(error).__name__}: {error}"), None
                 if UNTRUSTED in problem:  # no second try makes it another certificate
                     break
             if attempt < self.retries:
                 seconds = min(MAX_WAIT_SECONDS, 0.5 * 2**attempt if after is None else after)
-                self._tell(seconds, problem)
-                self._pause(seconds)
+                if self._untold.acquire(blocking=False):  # of the first wait alone: a busy server has many
+                    said = "%s%s: %s; retrying in %g s, later retries are not reported"
+                    log.warning(said, self.url, self.through, problem, seconds)
+                if self.sleep is not None:
+                    self.sleep(seconds)
+                else:
+                    self._is_done(Future(), seconds)
         tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"
-        raise EncoderError(
-            f"{self.url}{path}{self.through} gave no answer in {tries}; the last said: {problem}. "
-            f"Remedy: {self._remedy(problem)}"
-        )
-
-    def _tell(self, seconds: float, problem: str) -> None:
-        """Warn of the first wait alone: a busy server has many."""
-        if self._untold.acquire(blocking=False):
-            said = "%s%s: %s; retrying in %g s, later retries are not reported"
-            log.warning(said, self.url, self.through, problem, seconds)
-
-    def _remedy(self, problem: str) -> str:
-        if UNTRUSTED in problem and not any(signed in problem for signed in UNSIGNED):
-            return "check that the address matches the server's certificate, and that the certificate is still valid"
-        if UNTRUSTED in problem:
-            return (
-                "if you trust the server's certificate, set SSL_CERT_FILE to a file with the certificate of its issuer"
-            )
         there = "the server is running"
         if self.through:
             there = "the proxy is running and reaches the server, or put the server's host into no_proxy"
-        return f"check that {there} and {self.key_env} is set; or --model-arg retries=N, timeout=SECONDS"
+        remedy = f"check that {there} and {self.key_env} is set; or --model-arg retries=N, timeout=SECONDS"
+        if UNTRUSTED in problem and any(signed in problem for signed in UNSIGNED):
+            remedy = (
+                "if you trust the server's certificate, set SSL_CERT_FILE to a file with the certificate of its issuer"
+            )
+        elif UNTRUSTED in problem:
+            remedy = "check that the address matches the server's certificate, and that the certificate is still valid"
+        raise EncoderError(
+            f"{self.url}{path}{self.through} gave no answer in {tries}; the last said: {problem}. Remedy: {remedy}"
+        )
+
+    def heed(self, stop: Future[None]) -> None:
+        """What this thread asks from now on ends with an EncoderError, at once, when `stop` is done."""
+        self._here.stop = stop
+
+    def _is_done(self, awaited: Future[Any], seconds: float) -> bool:
+        """Whether it is done before these seconds are over; EncoderError if this thread should stop."""
+        stop: Future[None] = getattr(self._here, "stop", None) or Future()
+        wait({awaited, stop}, seconds, FIRST_COMPLETED)
+        if stop.done():
+            raise EncoderError(f"{self.url} gets no more requests: the run was stopped")
+        return awaited.done()
 
     @property
     def through(self) -> str:
@@ -303,33 +285,31 @@ class Client:
         """One request, in a thread that can be left behind: no run waits for a server that never ends."""
         answer: Future[bytes] = Future()
         wire = Wire()
-        asked = (answer, wire, path, body, most)
-        threading.Thread(target=self._fulfil, args=asked, daemon=True, name=f"encheck asks {self.url}").start()
+
+        def request() -> bytes:
+            headers = {"Content-Type": "application/json", "User-Agent": "encheck"}
+            signed = urllib.request.Request(f"{self.url}{path}", body, headers)  # noqa: S310 - http and https alone
+            self._sign(signed)
+            try:
+                with wire.open(signed, timeout=self.timeout) as response:
+                    return b"".join(pieces(response, most, f"{self.url}{path}{self.through}"))
+            except urllib.error.HTTPError as error:
+                with error:
+                    raise Refused(error.code, self._start(error), error.headers.get("Retry-After")) from None
+
+        def fulfil() -> None:
+            try:
+                answer.set_result(request())
+            except BaseException as error:  # raised again by who waits for it
+                answer.set_exception(error)
+
+        threading.Thread(target=fulfil, daemon=True, name=f"encheck asks {self.url}").start()
         try:
-            if not self._first(answer, self.timeout):
+            if not self._is_done(answer, self.timeout):
                 raise TimeoutError(f"no complete answer in {self.timeout:g} s")
         finally:
             wire.end()
         return json.loads(answer.result())
-
-    def _fulfil(self, answer: Future[bytes], wire: Wire, path: str, body: bytes | None, most: int) -> None:
-        try:
-            answer.set_result(self._request(wire, path, body, most))
-        except BaseException as error:  # raised again by who waits for it
-            answer.set_exception(error)
-
-    def _request(self, wire: Wire, path: str, body: bytes | None, most: int) -> bytes:
-        headers = {"Content-Type": "application/json", "User-Agent": "encheck"}
-        request = urllib.request.Request(f"{self.url}{path}", body, headers)  # noqa: S310 - http and https alone
-        self._sign(request)
-        try:
-            with wire.open(request, timeout=self.timeout) as answer:
-                return b"".join(pieces(answer, most, f"{self.url}{path}{self.through}"))
-        except urllib.error.HTTPError as error:
-            with error:
-                refused = Refused(error.code, self._start(error))
-            refused.wait = _seconds(error.headers.get("Retry-After"))  # type: ignore[attr-defined]
-            raise refused from None
 
     def _sign(self, request: urllib.request.Request) -> None:
         """Put the key into the request; apart, so that no frame that an error is seen with holds it by name."""
@@ -359,35 +339,3 @@ class Client:
         if len(said) == 2_000 + room:  # the end may be half a key
             text = text[: len(text) - room]
         return " ".join(text.split())
-
-
-def _parts(url: str) -> urllib.parse.SplitResult | None:
-    """The parts of an address; None if a bracket is open or the port is no number.
-
-    >>> _parts("http://[::1"), _parts("http://a:b")
-    (None, None)
-    """
-    try:
-        parts = urllib.parse.urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return None
-    return parts
-
-
-def _seconds(after: str | None) -> float | None:
-    """Seconds that a Retry-After asks for: a number, or a date.
-
-    >>> _seconds("3"), _seconds("Thu, 01 Jan 1970 00:00:00 GMT"), _seconds("soon")
-    (3.0, 0.0, None)
-    """
-    if after is None:
-        return None
-    try:
-        return max(0.0, float(after))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(after).timestamp() - time.time())
-    except ValueError:
-        return None

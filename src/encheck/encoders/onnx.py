@@ -125,7 +125,9 @@ class OnnxEncoder(LocalEncoder):
         self.file = model_file(source)
         self.folder = tokenizer_folder(self.file)
         self.weights = external(self.file)
+        self.tokenizer_file = self.folder / "tokenizer.json"
         self._stated = number_of(self.folder / "tokenizer_config.json", "model_max_length")
+        self._takes_all = False  # every token that text can become, once that was tried
         self.pooling = config.pooling or stored_pooling(self.folder) or "mean"
         if self.pooling not in POOLINGS:
             raise ModelError(f"{self.file}: {unknown('pooling', self.pooling, POOLINGS)}")
@@ -162,7 +164,7 @@ class OnnxEncoder(LocalEncoder):
         self._refuse_fallback(session.get_providers())
         return session
 
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """The first GPU, or the one that was named, where ONNX Runtime computes on one."""
         first = self._providers()[0]
@@ -225,46 +227,36 @@ class OnnxEncoder(LocalEncoder):
         check_growth(self.tokenizer_file, found)
         return found
 
+    def takes(self, token: int, names: Sequence[str]) -> bool:
+        """Whether the model has a row of embeddings for this token: it runs with it, or not even with the first."""
+
+        def runs(token: int) -> bool:
+            inputs, mask = padded([([token], [0])], names, self.file)
+            try:
+                self._vectors(inputs, mask)
+            except EncoderError:
+                return False
+            return True
+
+        return runs(token) or not runs(0)
+
     @cached_property
-    def _checked_names(self) -> list[str]:
-        """The names of the inputs, once the model takes every token that text can become."""
+    def maximum_length(self) -> int | None:
+        """As the entry says, else the truncation of the tokenizer.json, else the tokenizer_config.json."""
+        truncation = value_of(self.tokenizer_file, "truncation", dict) or {}
+        stated, in_tokenizer = self._stated, truncation.get("max_length")
+        return self.config.max_length or in_tokenizer or (int(stated) if stated and stated < UNLIMITED else None)
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """In batches of one length, the longest first."""
         names, _ = list(self.inputs), self.output
-        largest = largest_token(self.tokenizer_file)
+        largest = -1 if self._takes_all else largest_token(self.tokenizer_file)
         if largest >= 0 and not self.takes(largest, names):
             raise EncoderError(
                 f"{self.tokenizer_file} has token {largest}, but {self.file} no row of embeddings for it: "
                 f"{OTHER_VOCABULARY}"
             )
-        return names
-
-    def takes(self, token: int, names: Sequence[str]) -> bool:
-        """Whether the model has a row of embeddings for this token: it runs with it, or not even with the first."""
-        return self._runs(token, names) or not self._runs(0, names)
-
-    def _runs(self, token: int, names: Sequence[str]) -> bool:
-        inputs, mask = padded([([token], [0])], names, self.file)
-        try:
-            self._vectors(inputs, mask)
-        except EncoderError:
-            return False
-        return True
-
-    @property
-    def maximum_length(self) -> int | None:
-        """As the entry says, else the truncation of the tokenizer.json, else the tokenizer_config.json."""
-        truncation = value_of(self.tokenizer_file, "truncation", dict) or {}
-        stated = self._stated
-        own: int | None = truncation.get("max_length")
-        return self.config.max_length or own or (int(stated) if stated and stated < UNLIMITED else None)
-
-    @property
-    def tokenizer_file(self) -> Path:
-        """Beside the model, or in the folder above."""
-        return self.folder / "tokenizer.json"
-
-    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """In batches of one length, the longest first."""
-        names = self._checked_names
+        self._takes_all = True
         if limit := self.maximum_length:
             self.tokenizer.enable_truncation(limit)
         made = self.tokenizer.encode_batch([f"{prompt}{text}" for text in texts])
@@ -315,11 +307,7 @@ class OpenVinoEncoder(OnnxEncoder):
     """In fp32 on the CPU; OpenVINO would compute in bf16 where the processor can."""
 
     engine = "openvino-2"
-
-    @property
-    def devices(self) -> list[str]:
-        """The CPU."""
-        return ["cpu"]
+    devices = ("cpu",)
 
     @cached_property
     def graph(self) -> Any:
@@ -352,8 +340,14 @@ class OpenVinoEncoder(OnnxEncoder):
     @property
     def outputs(self) -> list[Output]:
         """What the graph gives."""
-        every = [(one.any_name, one.element_type, _shape(one.partial_shape)) for one in self.session.outputs]
-        return [Output(name, kind.get_type_name(), kind.is_real(), shape) for name, kind, shape in every]
+        outputs = []
+        for output in self.session.outputs:
+            rank, kind = output.partial_shape.rank, output.element_type
+            sizes = () if rank.is_dynamic else output.partial_shape
+            shape = tuple(size.get_length() if size.is_static else None for size in sizes)
+            known = None if rank.is_dynamic else shape
+            outputs.append(Output(output.any_name, kind.get_type_name(), kind.is_real(), known))
+        return outputs
 
     def takes(self, token: int, names: Sequence[str]) -> bool:
         """Whether the table that is looked up with input_ids has such a row: OpenVINO reads on beyond its end."""
@@ -364,12 +358,6 @@ class OpenVinoEncoder(OnnxEncoder):
     def infer(self, inputs: Inputs, output: str) -> Floats:
         """One output for one batch."""
         return np.array(self.session(inputs)[self.session.output(output)], np.float32)
-
-
-def _shape(shape: Any) -> tuple[Dimension, ...] | None:
-    if shape.rank.is_dynamic:
-        return None
-    return tuple(size.get_length() if size.is_static else None for size in shape)
 
 
 def _users(output: Any) -> Iterator[Any]:

@@ -41,36 +41,29 @@ class DamagedError(ValueError):
 
 def locations(file: Path) -> list[str]:
     """The names of the files that tensors of this model are kept in, sorted; ModelError if it is no ONNX model."""
+    names: set[str] = set()
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
-            return sorted(set(_locations(data)))
+            left = MAX_FIELDS
+            stack = [("model", (0, len(data)), 0)]
+            while stack:
+                kind, span, depth = stack.pop()
+                if depth > MAX_DEPTH:
+                    raise DamagedError(f"messages lie {MAX_DEPTH} deep in each other")
+                if kind == "entry":
+                    entry = {number: data[slice(*inner)] for number, inner in _fields(data, span) if inner is not None}
+                    if entry.get(KEY) == b"location":  # the last value counts, as for all readers of protobuf
+                        names.add(os.fsdecode(entry.get(VALUE, b"")))
+                    continue
+                for number, inner in _fields(data, span):
+                    left -= 1
+                    if left < 0:
+                        raise DamagedError(f"it has more than {MAX_FIELDS:,} fields")
+                    if inner is not None and (held := HOLDS[kind].get(number)):
+                        stack.append((held, inner, depth + 1))
         except DamagedError as error:
             raise ModelError(f"{file} is not an ONNX model ({error}): {CUT_OFF}") from error
-
-
-def _locations(data: mmap.mmap) -> Iterator[str]:
-    left = MAX_FIELDS
-    stack = [("model", (0, len(data)), 0)]
-    while stack:
-        kind, span, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            raise DamagedError(f"messages lie {MAX_DEPTH} deep in each other")
-        if kind == "entry":
-            yield from _location(data, span)
-            continue
-        for number, inner in _fields(data, span):
-            left -= 1
-            if left < 0:
-                raise DamagedError(f"it has more than {MAX_FIELDS:,} fields")
-            if inner is not None and (held := HOLDS[kind].get(number)):
-                stack.append((held, inner, depth + 1))
-
-
-def _location(data: mmap.mmap, span: Span) -> Iterator[str]:
-    """The value of an entry whose key is `location`; the last one counts, as for all readers of protobuf."""
-    entry = {number: data[slice(*inner)] for number, inner in _fields(data, span) if inner is not None}
-    if entry.get(KEY) == b"location":
-        yield os.fsdecode(entry.get(VALUE, b""))
+    return sorted(names)
 
 
 def _fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None]]:
@@ -139,25 +132,14 @@ def tokenizer_folder(file: Path) -> Path:
 
 def external(file: Path) -> Mapping[str, Path]:
     """The files beside the model that hold its weights; ModelError if one is missing, or lies elsewhere."""
-    found = {}
+    files, what = {}, f"{file} keeps weights in a file that is not beside it:"
     for name in locations(file):
-        if _leads_out(name):
+        if any(path.anchor or ".." in path.parts for path in (PurePosixPath(name), PureWindowsPath(name))):
             raise ModelError(
                 f"{file} points outside its folder ({name}), which is not followed. {COPY}, with its weights"
             )
-        found[name] = _beside(file, name)
-    return found
-
-
-def _beside(file: Path, name: str) -> Path:
-    what = f"{file} keeps weights in a file that is not beside it:"
-    try:
-        return must_exist(file.parent / name, what, COPY)
-    except OSError as error:  # a name that no file can have, or a folder that may not be read
-        raise ModelError(f"{what} {name[:200]!r}: {error.strerror}. {COPY}") from error
-
-
-def _leads_out(name: str) -> bool:
-    """Whether a path leaves the folder that it starts in, on this system or on another."""
-    paths = (PurePosixPath(name), PureWindowsPath(name))
-    return any(path.anchor or ".." in path.parts for path in paths)
+        try:
+            files[name] = must_exist(file.parent / name, what, COPY)
+        except OSError as error:  # a name that no file can have, or a folder that may not be read
+            raise ModelError(f"{what} {name[:200]!r}: {error.strerror}. {COPY}") from error
+    return files

@@ -33,6 +33,7 @@ from encheck.encoders.checkpoints.pretrained import (
 from encheck.encoders.checkpoints.trust import modules
 from encheck.encoders.files import COPY, WHOLE, check_growth, read_json, value_of
 from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
 from encheck.types import content_hash
@@ -41,7 +42,6 @@ SAME = (
     *("paraphrase", "is_paraphrase", "duplicate", "is_duplicate", "equivalent", "same", "entailment"),
     *("yes", "true", "positive"),
 )
-UNLIMITED_TOKENS = 1_000_000  # tokenizers say 1e30 where they know of none
 OLDEST = "sbert_ce_default_activation_function"  # as until sentence-transformers 4
 WITHOUT = "Remedy: take it out, to have the scores without"
 STATED = {
@@ -60,26 +60,32 @@ class CrossEncoderScorer(PairModel):
         check_folder(source, marks=("config.json",))
         check_length(source, config.max_length)
         self.settings: Mapping[str, Any] = read_json(source / "config.json", dict)
-        self.classes = _classes(source / "config.json")
+        named = value_of(source / "config.json", "id2label", dict) or {}
+        if wrong := [key for key in named if not (key.isascii() and key.isdecimal() and len(key) < 10)]:
+            raise ModelError(
+                f"{source / 'config.json'}: id2label has {wrong[0][:80]!r}, but should have the numbers of classes. "
+                f"{COPY}"
+            )
+        # in order; transformers' default is two
+        self.classes = [str(named[key]) for key in sorted(named, key=int)] or ["LABEL_0", "LABEL_1"]
         self.positive = class_of_the_same(self.classes, config, source)
         self.activation: str = config.options.get("activation") or _activation(self.settings, source, len(self.classes))
-        self._refuse_ignored()
-
-    def _refuse_ignored(self) -> None:
-        """ModelError if the checkpoint has what is not done here: other modules, a prompt, layers in fp32."""
-        for module in () if numbered_folders(self.source) else modules(self.source):
+        self.positions = positions_of(source)  # tokens that it has room for; None if it does not say
+        for module in () if numbered_folders(source) else modules(source):
             if module.kind.rpartition(".")[2] != "Transformer":
                 raise ModelError(
                     f"{module.file}: {module.key} is {module.kind!r}, but the scores here are those of the "
                     "transformer's head alone. Remedy: a checkpoint without that module"
                 )
-        file = self.source / "config_sentence_transformers.json"
+        file = source / "config_sentence_transformers.json"
         stored = read_json(file, dict)
         prompts, default = stored.get("prompts"), stored.get("default_prompt_name")
         if isinstance(prompts, dict) and prompts.get(str(default)):
             raise ModelError(f"{file}: default_prompt_name is {default!r}, but pairs get no prompt here. {WITHOUT}")
-        if (kept := stored.get("keep_in_fp32_modules")) and self.dtype != "float32":
-            raise ModelError(f"{file}: keep_in_fp32_modules is {kept!r}, but dtype {self.dtype}. Remedy: dtype float32")
+        if (in_fp32 := stored.get("keep_in_fp32_modules")) and self.dtype != "float32":
+            raise ModelError(
+                f"{file}: keep_in_fp32_modules is {in_fp32!r}, but dtype {self.dtype}. Remedy: dtype float32"
+            )
 
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes scores."""
@@ -104,11 +110,6 @@ class CrossEncoderScorer(PairModel):
         named, several = self.classes[self.positive], len(self.classes) > 1
         return super().about() | {"head": f"probability of {named}" if several else f"one number, {self.activation}"}
 
-    @property
-    def positions(self) -> int | None:
-        """How many tokens the checkpoint has room for; None if it does not say."""
-        return positions_of(self.source)
-
     @cached_property
     def tokenizer(self) -> Any:
         """The checkpoint's tokenizer; EncoderError if it is not one."""
@@ -122,7 +123,7 @@ class CrossEncoderScorer(PairModel):
         check_growth(self.source, found)
         return found
 
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """The one that it computes on."""
         return pick_devices(self.device.name)[:1]
@@ -150,36 +151,29 @@ class CrossEncoderScorer(PairModel):
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
         """In batches of one length, the longest first."""
-        said = [self.config.max_length or self.tokenizer.model_max_length, self.positions or UNLIMITED_TOKENS]
-        first, second = ([*side] for side in zip(*pairs, strict=True))
-        features = dict(self.tokenizer(first, second, truncation=True, max_length=int(min(*said, UNLIMITED_TOKENS))))
-        lengths = np.array([len(ids) for ids in features["input_ids"]])
-        budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
-        scores = np.empty(len(pairs))
-        for positions, found in spread([self.model], pack(lengths, budget), lambda _, at: self._run(features, at)):
-            scores[positions] = found
-        return scores
-
-    def _run(self, features: dict[str, list[Any]], positions: Ints) -> NDArray[np.float32]:
         import torch
 
-        padded = self.tokenizer.pad(pick(features, positions), return_tensors="pt").to(self.model.device)
-        with torch.inference_mode():
-            logits = self.model(**padded).logits.float()
-            if len(self.classes) > 1:
-                scores = torch.softmax(logits, dim=1)[:, self.positive]
-            else:
-                scores = logits[:, 0] if self.activation == "identity" else torch.sigmoid(logits[:, 0])
-        found: NDArray[np.float32] = scores.cpu().numpy()
-        return found
+        limits = (self.config.max_length or self.tokenizer.model_max_length, self.positions or UNLIMITED, UNLIMITED)
+        first, second = ([*side] for side in zip(*pairs, strict=True))
+        features = dict(self.tokenizer(first, second, truncation=True, max_length=int(min(limits))))
+        lengths = np.array([len(ids) for ids in features["input_ids"]])
+        budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
 
+        def run(model: Any, positions: Ints) -> NDArray[np.float32]:
+            padded = self.tokenizer.pad(pick(features, positions), return_tensors="pt").to(model.device)
+            with torch.inference_mode():
+                logits = model(**padded).logits.float()
+                if len(self.classes) > 1:
+                    made = torch.softmax(logits, dim=1)[:, self.positive]
+                else:
+                    made = logits[:, 0] if self.activation == "identity" else torch.sigmoid(logits[:, 0])
+            batch: NDArray[np.float32] = made.cpu().numpy()
+            return batch
 
-def _classes(file: Path) -> list[str]:
-    """The names of the head's classes, in order; transformers' default is two. ModelError if one has no number."""
-    named = value_of(file, "id2label", dict) or {}
-    if wrong := [key for key in named if not (key.isascii() and key.isdecimal() and len(key) < 10)]:
-        raise ModelError(f"{file}: id2label has {wrong[0][:80]!r}, but should have the numbers of classes. {COPY}")
-    return [str(named[key]) for key in sorted(named, key=int)] or ["LABEL_0", "LABEL_1"]
+        scores = np.empty(len(pairs))
+        for positions, batch in spread([self.model], pack(lengths, budget), run):
+            scores[positions] = batch
+        return scores
 
 
 def class_of_the_same(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
@@ -230,18 +224,10 @@ class LexicalScorer(PairModel):
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         self.weighting: str = config.options.get("weighting", "jaccard")
+        self.ready = self.weighting in SURFACE  # it needs no texts to learn from
+        self.learns = not self.ready
         self._corpus = ""
         self._frequencies = Frequencies.of(())
-
-    @property
-    def ready(self) -> bool:
-        """Whether it needs no texts to learn from."""
-        return self.weighting in SURFACE
-
-    @property
-    def learns(self) -> bool:
-        """Whether its scores depend on what it is fitted on."""
-        return not self.ready
 
     def fit(self, texts: Sequence[str]) -> None:
         """Count document frequencies in these texts."""

@@ -414,7 +414,7 @@ class OpenAiEncoder(RemoteEncoder):
         if self.config.truncate_dim:
             body["dimensions"] = self.config.truncate_dim
         path = "/embeddings" if self.client.url.endswith("/v1") else "/v1/embeddings"
-        answer = self.client.post(path, body, most=self.room(texts))
+        answer = self.client.ask(path, body, most=self.room(texts))
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
             error = answer.get("error") if isinstance(answer, dict) else None
@@ -439,7 +439,7 @@ class TeiEncoder(RemoteEncoder):
 
     def _ask_info(self) -> dict[str, Any]:
         try:
-            found = self.client.get("/info")
+            found = self.client.ask("/info")
         except EncheckError as error:
             raise ModelError(
                 f"{self.config.label}: {self.place}/info: {error}. Is it text-embeddings-inference?"
@@ -480,7 +480,7 @@ class TeiEncoder(RemoteEncoder):
     def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
         """POST /embed; a text that is too long is refused first, so that it can be counted."""
         body = {**fields, "inputs": texts, "truncate": cut, "normalize": False}
-        rows = self.client.post("/embed", body, most=self.room(texts))
+        rows = self.client.ask("/embed", body, most=self.room(texts))
         if not isinstance(rows, list) or len(rows) != len(texts):
             raise EncoderError(
                 f"{self.place}/embed does not answer with a list of {len(texts)} vectors. {WRONG_SERVER}"

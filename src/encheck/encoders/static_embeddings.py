@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,40 +43,29 @@ class VectorFile:
             self._count, self.dimension = (int(f) for f in fields)
         else:
             self._count, self.dimension = 0, len(fields) - 1
-        self.binary = self.header and self._is_binary(len(first))
-        self._check(first)
-
-    def _is_binary(self, start: int) -> bool:
-        """Text has a word and `dimension` numbers in its next line; binary has a word and anything."""
-        with self.path.open("rb") as file:
-            file.seek(start)
-            fields = file.readline(1 << 20).rstrip().split(b" ")  # fastText ends its lines with a blank
-        return len(fields) <= self.dimension or not all(map(_is_number, fields[-self.dimension :]))
-
-    def _check(self, first: bytes) -> None:
-        size = self.path.stat().st_size
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(len(first))
+            second = file.readline(1 << 20).rstrip().split(b" ")  # fastText ends its lines with a blank
+            file.seek(max(0, size - (1 << 16)))
+            end = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+        # text has a word and `dimension` numbers in its next line; binary has a word and anything
+        self.binary = self.header and (
+            len(second) <= self.dimension or not all(map(_is_number, second[-self.dimension :]))
+        )
         if not size:
-            raise ModelError(f"{self.path} is empty: {CUT_OFF}")
-        if self.dimension < 1 or not (self.header or all(map(_is_number, first.split()[-self.dimension :]))):
+            raise ModelError(f"{path} is empty: {CUT_OFF}")
+        if self.dimension < 1 or not (self.header or all(map(_is_number, fields[-self.dimension :]))):
             raise ModelError(
-                f"{self.path} begins with {first[:40]!r}, but should hold word vectors: a word and its numbers a line, "
+                f"{path} begins with {first[:40]!r}, but should hold word vectors: a word and its numbers a line, "
                 "or word2vec's binary format. Remedy: GloVe's .txt, fastText's .vec (not its .bin) or word2vec's .bin"
             )
         if self.binary and size < self._count * (4 * self.dimension + 2):
-            raise ModelError(
-                f"{self.path} says {self._count} x {self.dimension} vectors, but has {size} bytes: {CUT_OFF}"
-            )
-        if not self.binary:
-            self._check_end(size)
-
-    def _check_end(self, size: int) -> None:
-        with self.path.open("rb") as file:
-            file.seek(max(0, size - (1 << 16)))
-            end = file.read().rstrip(b"\n").rpartition(b"\n")[2]
-        if size < 1 << 16 or b" " in end:
-            fields = end.split()[-self.dimension :]
-            if len(end.split()) <= self.dimension or not all(map(_is_number, fields)):
-                raise ModelError(f"{self.path} ends in the middle of a line ({end[:40]!r}): {CUT_OFF}")
+            raise ModelError(f"{path} says {self._count} x {self.dimension} vectors, but has {size} bytes: {CUT_OFF}")
+        if not self.binary and (size < 1 << 16 or b" " in end):
+            last = end.split()
+            if len(last) <= self.dimension or not all(map(_is_number, last[-self.dimension :])):
+                raise ModelError(f"{path} ends in the middle of a line ({end[:40]!r}): {CUT_OFF}")
 
     @cached_property
     def count(self) -> int:
@@ -88,31 +77,28 @@ class VectorFile:
         where it comes first.
         """
         keys = None if wanted is None else {w.encode("utf-8") for w in wanted}
-        found: dict[str, tuple[int, Vectors]] = {}
+        vectors: dict[str, tuple[int, Vectors]] = {}
         rank = -1
-        for rank, word, vector in self._binary() if self.binary else self._text():
+        for rank, word, numbers in self._binary() if self.binary else self._text():
             if first is not None and rank >= first:
-                return found
-            if keys is None or word in keys:
-                found.setdefault(word.decode("utf-8", "replace"), (rank, self._numbers(word, vector)))
+                return vectors
+            if keys is not None and word not in keys:
+                continue
+            if isinstance(numbers, bytes):
+                try:
+                    numbers = np.array(numbers.split(), np.float32)
+                except ValueError as error:
+                    raise EncoderError(
+                        f"{self.path}: the vector of {word!r} is not a list of numbers: {error}. {COPY}"
+                    ) from error
+                if len(numbers) != self.dimension:
+                    raise EncoderError(
+                        f"{self.path}: {word!r} has {len(numbers)} numbers, but should have {self.dimension}. {COPY}"
+                    )
+            vectors.setdefault(word.decode("utf-8", "replace"), (rank, numbers))
         if self.header and rank + 1 != self._count:
             raise EncoderError(f"{self.path} says {self._count} words, but holds {rank + 1}: {CUT_OFF}")
-        return found
-
-    def _numbers(self, word: bytes, vector: Vectors | bytes) -> Vectors:
-        if not isinstance(vector, bytes):
-            return vector
-        try:
-            numbers = np.array(vector.split(), np.float32)
-        except ValueError as error:
-            raise EncoderError(
-                f"{self.path}: the vector of {word!r} is not a list of numbers: {error}. {COPY}"
-            ) from error
-        if len(numbers) != self.dimension:
-            raise EncoderError(
-                f"{self.path}: {word!r} has {len(numbers)} numbers, but should have {self.dimension}. {COPY}"
-            )
-        return numbers
+        return vectors
 
     def _lines(self) -> Iterator[bytes]:
         with self.path.open("rb") as file:
@@ -131,26 +117,23 @@ class VectorFile:
             yield rank, word, numbers
 
     def _binary(self) -> Iterator[Entry]:
+        """A word ends at a blank; some writers put a line break before the next one."""
         width = 4 * self.dimension
         with self.path.open("rb") as file:
             file.readline()
             for rank in range(self._count):
-                word = self._word(file)
+                word = bytearray()
+                while (letter := file.read(1)) not in (b" ", b""):
+                    word += letter
+                    if len(word) > MAX_WORD_BYTES:
+                        raise EncoderError(
+                            f"{self.path} has a word of more than {MAX_WORD_BYTES} bytes: it is not a word2vec file. "
+                            f"{COPY}"
+                        )
                 data = file.read(width)
                 if len(data) != width:
                     raise EncoderError(f"{self.path} ends after {rank} of {self._count} words: {CUT_OFF}")
-                yield rank, word, np.frombuffer(data, "<f4")
-
-    def _word(self, file: IO[bytes]) -> bytes:
-        """Up to the blank; some writers put a line break before the next word."""
-        letters = bytearray()
-        while (letter := file.read(1)) not in (b" ", b""):
-            letters += letter
-            if len(letters) > MAX_WORD_BYTES:
-                raise EncoderError(
-                    f"{self.path} has a word of more than {MAX_WORD_BYTES} bytes: it is not a word2vec file. {COPY}"
-                )
-        return bytes(letters).lstrip(b"\n")
+                yield rank, bytes(word).lstrip(b"\n"), np.frombuffer(data, "<f4")
 
 
 def _is_number(text: bytes) -> bool:
@@ -197,16 +180,16 @@ class VectorsEncoder(LocalEncoder):
 
     def learn(self, texts: Iterable[str]) -> list[list[str]]:
         """Read the vectors of the texts' words from the file; the words of each text that it knows."""
-        found = [self.words(text) for text in texts]
-        wanted = {w for words in found for w in words} | {w.lower() for words in found for w in words}
+        text_words = [self.words(text) for text in texts]
+        wanted = {form for words in text_words for word in words for form in (word, word.lower())}
         if new := wanted - self._asked:
             self._known |= self.file.read(new)
             self._asked |= new
-        return [[k for w in words if (k := self._key(w)) is not None] for words in found]
-
-    def _key(self, word: str) -> str | None:
-        """A word that the file has in lower case alone is taken so."""
-        return next((w for w in (word, word.lower()) if w in self._known), None)
+        known = self._known  # a word that the file has in lower case alone is taken so
+        return [
+            [form for word in words if (form := word if word in known else word.lower()) in known]
+            for words in text_words
+        ]
 
     def weight(self, word: str) -> float:  # noqa: ARG002
         """The weight of a word."""
@@ -224,22 +207,15 @@ class VectorsEncoder(LocalEncoder):
         total = sum(np.float64(self.weight(w)) * self._known[w][1] for w in words)
         return np.asarray(total / len(words), np.float32)
 
-    def _refuse_strange(self, texts: list[str], known: list[list[str]]) -> None:
-        """EncoderError if the file has had no word so far, and none of these: all texts would get one vector.
-
-        A file that had one is not doubted for a strange text, which would be refused alone and encoded beside others.
-        """
-        words = set() if any(known) or self._known else {word for text in texts for word in self.words(text)}
-        if len(words) >= MIN_WORDS_TO_DOUBT:
-            raise EncoderError(
-                f"{self.source} has none of the {len(words)} words of these texts, such as {min(words)!r}: the "
-                "vocabulary does not match. Remedy: vectors of the texts' language"
-            )
-
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
         """The file is read once for all texts, then averaged."""
-        known = self.learn(texts)
-        self._refuse_strange(texts, known)
+        known = self.learn(texts)  # a file that had a word so far is not doubted for a strange text
+        strange = set() if self._known else {word for text in texts for word in self.words(text)}
+        if len(strange) >= MIN_WORDS_TO_DOUBT:
+            raise EncoderError(
+                f"{self.source} has none of the {len(strange)} words of these texts, such as {min(strange)!r}: the "
+                "vocabulary does not match. Remedy: vectors of the texts' language"
+            )
         if lost := sum(not words and bool(text.strip()) for words, text in zip(known, texts, strict=True)):
             log.warning("%s has no word of %d of %d texts", self.source.name, lost, len(texts))
         for positions in slices(len(texts), 1_024):
@@ -280,19 +256,15 @@ class SifEncoder(VectorsEncoder):
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """As the mean, less the components that the run's texts have in common."""
-        common = self._components(prompt)
-        for positions, vectors in super().compute(texts, prompt):
-            less: Vectors = (vectors - vectors @ common.T @ common).astype(np.float32)
-            yield positions, less
-
-    def _components(self, prompt: str) -> NDArray[np.float64]:
-        """Right singular vectors of the corpus; shape [components, d]."""
         count = int(self.options.get("components", 1)) if self._corpus else 0
         if self._common is None or not self._corpus:
             rows = [vectors for _, vectors in super().compute(list(self._corpus), prompt)] if count else []
             matrix = np.concatenate(rows).astype(np.float64) if rows else np.zeros((1, self.file.dimension))
-            self._common = np.linalg.svd(matrix, full_matrices=False)[2][:count]
-        return self._common
+            self._common = np.linalg.svd(matrix, full_matrices=False)[2][:count]  # [components, d]
+        common = self._common
+        for positions, vectors in super().compute(texts, prompt):
+            less: Vectors = (vectors - vectors @ common.T @ common).astype(np.float32)
+            yield positions, less
 
 
 def open_vectors(
@@ -323,7 +295,10 @@ class Model2VecEncoder(LocalEncoder):
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         check_folder(source, marks=("config.json",))
-        must_exist(source / "tokenizer.json", "the tokenizer", "Remedy: use a complete checkpoint")
+        self.tokenizer_file = must_exist(
+            source / "tokenizer.json", "the tokenizer", "Remedy: use a complete checkpoint"
+        )
+        self.maximum_length = config.max_length
 
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes vectors."""
@@ -332,16 +307,6 @@ class Model2VecEncoder(LocalEncoder):
     def how(self) -> list[str]:
         """Maximum length and dimension."""
         return [str(self.config.max_length), str(self.config.truncate_dim)]
-
-    @property
-    def maximum_length(self) -> int | None:
-        """As the entry says."""
-        return self.config.max_length
-
-    @property
-    def tokenizer_file(self) -> Path:
-        """In the folder."""
-        return self.source / "tokenizer.json"
 
     @cached_property
     def model(self) -> Any:
