@@ -120,65 +120,57 @@ def check_weights(path: Path) -> None:
 def check_pickle(path: Path) -> None:
     """ModelError unless the pickle of a torch file names nothing but tensors and plain values; it is not run.
 
-    This gives the message early; what loads the file later does so with `weights_only`, whatever was found here.
+    This gives the message early; what loads the file later does so with `weights_only`, whatever this says. A torch
+    archive may not unpack to more bytes than it has: torch.save stores its members as they are, one after the other.
     """
-    for name in _names_called(path):
-        if name not in HARMLESS_NAMES and not name.startswith(HARMLESS):
-            raise ModelError(
-                f"{path} is a pickle that would call {name}: it is not loaded. "
-                "Remedy: save the weights alone, as safetensors or with torch.save(model.state_dict())"
-            )
-
-
-def _names_called(path: Path) -> Iterator[str]:
-    """module.name of everything that unpickling would look up."""
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                _refuse_packed(path, archive)
-                names = [n for n in archive.namelist() if n.endswith("data.pkl")]
-                if not names:
+                members = archive.infolist()
+                packed = next((one for one in members if one.compress_type != zipfile.ZIP_STORED), None)
+                if packed or sum(one.file_size for one in members) > path.stat().st_size:
+                    how = f"{packed.filename} is compressed" if packed else "its members overlap"
+                    raise ModelError(
+                        f"{path} unpacks to more than it holds ({how}), but torch.save compresses nothing: it is not "
+                        "loaded. Remedy: load it where you trust it, and save the weights as safetensors"
+                    )
+                pickles = [name for name in archive.namelist() if name.endswith("data.pkl")]
+                if not pickles:
                     raise ModelError(f"{path} is a zip file without data.pkl: torch.save did not write it. {COPY}")
-                yield from _globals(io.BytesIO(archive.read(names[0])))
-            return
-        with path.open("rb") as file:
-            for _ in range(5):  # the older format: magic number, protocol, system, object, keys of the storages
-                yield from _globals(file)
+                _refuse_calls(path, io.BytesIO(archive.read(pickles[0])))
+        else:
+            with path.open("rb") as file:
+                for _ in range(5):  # the older format: magic number, protocol, system, object, keys of the storages
+                    _refuse_calls(path, file)
     except FAULTS as error:
         raise ModelError(f"{path} is not a file of weights written by torch.save ({error}): {CUT_OFF}") from error
 
 
-def _refuse_packed(path: Path, archive: zipfile.ZipFile) -> None:
-    """ModelError if a torch archive would unpack to more bytes than it has: torch.save stores its members as they are,
-    one after the other.
-    """
-    members = archive.infolist()
-    packed = next((one for one in members if one.compress_type != zipfile.ZIP_STORED), None)
-    if packed or sum(one.file_size for one in members) > path.stat().st_size:
-        how = f"{packed.filename} is compressed" if packed else "its members overlap"
-        raise ModelError(
-            f"{path} unpacks to more than it holds ({how}), but torch.save compresses nothing: it is not loaded. "
-            "Remedy: load it where you trust it, and save the weights as safetensors"
-        )
+def _refuse_calls(path: Path, file: Any) -> None:
+    """ModelError if one pickle looks up what is no tensor and no plain value, by GLOBAL or STACK_GLOBAL.
 
-
-def _globals(file: Any) -> Iterator[str]:
-    """What the GLOBAL and STACK_GLOBAL operations of one pickle name; ValueError for one whose values, each counted
-    wherever it stands, are too many: hashing tuples of tuples of tuples takes as many steps.
+    ValueError for one whose values, each counted wherever it stands, are too many: hashing tuples of tuples of tuples
+    takes as many steps.
     """
     texts: list[str] = []
     sizes: list[int | None] = []  # of what is on the stack; None is a mark
     memo: dict[int, int] = {}
     for operation, argument, _ in pickletools.genops(file):
         _weigh(operation, argument, sizes, memo)
+        name = ""
         if operation.name in ("GLOBAL", "INST"):
-            yield str(argument).replace(" ", ".")
+            name = str(argument).replace(" ", ".")
         elif operation.name == "STACK_GLOBAL":
-            yield ".".join(texts[-2:]) if len(texts) > 1 else "something that it hides"
+            name = ".".join(texts[-2:]) if len(texts) > 1 else "something that it hides"
         elif isinstance(argument, str):
             texts.append(argument)
         elif operation.name in ("BINGET", "GET", "LONG_BINGET"):
             texts.append("?")  # a name that is built from the memo is none of the harmless ones
+        if name and name not in HARMLESS_NAMES and not name.startswith(HARMLESS):
+            raise ModelError(
+                f"{path} is a pickle that would call {name}: it is not loaded. "
+                "Remedy: save the weights alone, as safetensors or with torch.save(model.state_dict())"
+            )
 
 
 def _weigh(operation: Any, argument: Any, sizes: list[int | None], memo: dict[int, int]) -> None:

@@ -8,8 +8,10 @@ import importlib.util
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 from encheck.encoders.adapters import ADAPTERS, PAPERS, Adapter, adapter_of
 from encheck.encoders.base import in_a_line, named
@@ -48,81 +50,69 @@ def detect(path: Path) -> Found:
     SavedModel, model2vec, cross-encoder, transformers, ONNX.
     """
     if is_file(path):
-        return _file(path)
+        if path.suffix == ".pt" and "laser" in path.name.lower():
+            return "laser", "its name says laser and ends in .pt"
+        if path.suffix == ".pt" and path.name.startswith("bilstm."):
+            return "laser", "its name is that of LASER1's encoder"
+        if path.suffix in (".pkl", ".pt") and "infersent" in path.name.lower():
+            return "infersent", "its name says infersent"
+        if path.suffix not in FILES:
+            kinds = ", ".join(sorted(FILES))
+            raise ModelError(
+                f"{path} is a file, but should be a folder, or a file that ends in {kinds}. "
+                "Remedy: say what it is: --model-arg adapter=NAME"
+            )
+        return FILES[path.suffix]
     if not is_folder(path):
         raise ModelError(f"model folder {str(path)!r} does not exist. Remedy: name one that exists")
-    return _folder(path) or _onnx_folder(path) or ("sentence-transformers", "nothing else fits")
+    return _detect_folder(path)
 
 
-def _file(path: Path) -> Found:
-    if path.suffix == ".pt" and "laser" in path.name.lower():
-        return "laser", "its name says laser and ends in .pt"
-    if path.suffix == ".pt" and path.name.startswith("bilstm."):
-        return "laser", "its name is that of LASER1's encoder"
-    if path.suffix in (".pkl", ".pt") and "infersent" in path.name.lower():
-        return "infersent", "its name says infersent"
-    if path.suffix not in FILES:
-        kinds = ", ".join(sorted(FILES))
-        raise ModelError(
-            f"{path} is a file, but should be a folder, or a file that ends in {kinds}. "
-            "Remedy: say what it is: --model-arg adapter=NAME"
-        )
-    return FILES[path.suffix]
-
-
-def _folder(folder: Path) -> Found | None:
-    has = {p.name for p in folder.iterdir()}
-    if "modules.json" in has:
-        if read_json(folder / SETTINGS, dict).get("model_type") == "CrossEncoder":
+def _detect_folder(folder: Path) -> Found:
+    names = {p.name for p in folder.iterdir()}
+    weights = any(name.endswith((".safetensors", ".bin")) for name in names)
+    numbered = numbered_folders(folder) if weights and "modules.json" not in names else []
+    if "modules.json" in names or (numbered and not _pair_class(folder)):
+        if "modules.json" in names and read_json(folder / SETTINGS, dict).get("model_type") == "CrossEncoder":
             return "cross-encoder", f"its {SETTINGS} says CrossEncoder: it scores pairs"
-        return _with_modules(folder, "it has modules.json")
-    weights = any(name.endswith((".safetensors", ".bin")) for name in has)
-    if weights and (numbered := numbered_folders(folder)) and not _pair_head(folder):
-        return _with_modules(folder, f"it has {' and '.join(numbered)}, and has lost its modules.json")
-    if "adapter_config.json" in has:
+        why = f"it has {' and '.join(numbered)}, and has lost its modules.json" if numbered else "it has modules.json"
+        if HEAD in names:
+            return PAIR_HEAD, f"{why} and {HEAD}: its head scores pairs"
+        if any(isinstance(one, dict) and one.get("type") == SPAN_POOLING for one in listed_modules(folder)):
+            return PAIR_HEAD, f"{why} with a pooling over spans"
+        return "sentence-transformers", why
+    if HEAD in names and weights:
+        return PAIR_HEAD, f"it has {HEAD}: its head scores pairs"
+    if "adapter_config.json" in names:
         return "peft", "it has adapter_config.json"
-    if "saved_model.pb" in has:
+    if "saved_model.pb" in names:
         return "savedmodel", "it has saved_model.pb"
-    if "config.json" in has and weights:
-        return _by_config(folder)
-    return None
+    if "config.json" in names and weights:
+        config = read_json(folder / "config.json", dict)
+        classes = [str(name) for name in value_of(folder / "config.json", "architectures", list) or []]
+        is_model2vec = config.get("model_type") == "model2vec" or "StaticModel" in classes
+        if is_model2vec or ("model_type" not in config and "embedding_dtype" in config):
+            return "model2vec", "its config.json is model2vec's"
+        if pair_class := _pair_class(folder):
+            return "cross-encoder", f"its config.json says {pair_class}: it scores pairs"
+        if language := next((name for name in classes if name.endswith(LANGUAGE_MODELS)), None):
+            return "transformers", (
+                f"its config.json says {language}, a language model, and it has no modules.json. The states below its "
+                "head are pooled by the mean, which nobody trained to tell sentences apart. Sparse vectors of a SPLADE "
+                "need a class of your own (--model=module:Class)"
+            )
+        kind = config.get("model_type", "no model_type")
+        return "transformers", f"its config.json says {kind}, and it has no modules.json: pooled by the mean"
+    onnx = sorted(p.relative_to(folder).as_posix() for p in (*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")))
+    if onnx:
+        return "onnx", f"it has {onnx[0]} and no weights of another kind"
+    return "sentence-transformers", "nothing else fits"
 
 
-def _with_modules(folder: Path, why: str) -> Found:
-    if (folder / HEAD).exists():
-        return PAIR_HEAD, f"{why} and {HEAD}: its head scores pairs"
-    if any(isinstance(one, dict) and one.get("type") == SPAN_POOLING for one in listed_modules(folder)):
-        return PAIR_HEAD, f"{why} with a pooling over spans"
-    return "sentence-transformers", why
-
-
-def _by_config(folder: Path) -> Found:
-    config = read_json(folder / "config.json", dict)
-    made = value_of(folder / "config.json", "architectures", list) or []
-    said = config.get("model_type") == "model2vec" or "StaticModel" in made
-    if said or ("model_type" not in config and "embedding_dtype" in config):
-        return "model2vec", "its config.json is model2vec's"
-    if head := _pair_head(folder):
-        return "cross-encoder", f"its config.json says {head}: it scores pairs"
-    if language := next((name for name in map(str, made) if name.endswith(LANGUAGE_MODELS)), None):
-        return "transformers", (
-            f"its config.json says {language}, a language model, and it has no modules.json. The states below its head "
-            "are pooled by the mean, which nobody trained to tell sentences apart. Sparse vectors of a SPLADE need a "
-            "class of your own (--model=module:Class)"
-        )
-    kind = config.get("model_type", "no model_type")
-    return "transformers", f"its config.json says {kind}, and it has no modules.json: pooled by the mean"
-
-
-def _pair_head(folder: Path) -> str | None:
+def _pair_class(folder: Path) -> str | None:
     """The class of a model whose head scores pairs, where the configuration names one."""
     made = value_of(folder / "config.json", "architectures", list) or []
     return next((name for name in map(str, made) if name.endswith("ForSequenceClassification")), None)
-
-
-def _onnx_folder(folder: Path) -> Found | None:
-    found = sorted(p.relative_to(folder).as_posix() for p in (*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")))
-    return ("onnx", f"it has {found[0]} and no weights of another kind") if found else None
 
 
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
@@ -143,7 +133,16 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
         path = model.removeprefix(STORED)
         return ModelConfig(Path(path).stem, adapter="stored-vectors", name=path)
     if _is_path(model):
-        return _config_of_path(model) if adapter is None else ModelConfig(Path(model).resolve().name, name=model)
+        if adapter is not None:
+            return ModelConfig(Path(model).resolve().name, name=model)
+        label = typed(model).resolve().name
+        try:
+            adapter, why = detect(typed(model))
+        except ModelError:
+            if exists(typed(model)):
+                raise
+            return ModelConfig(label=label, name=model)  # refused when it is loaded
+        return ModelConfig(label=label, name=model, adapter=adapter, description=_description(adapter, why))
     if own.NAME.fullmatch(model):
         return ModelConfig(label=model.rpartition(":")[2], adapter=model)
     if hub := HUB_ID.fullmatch(model):
@@ -166,18 +165,6 @@ def as_fetched(config: ModelConfig) -> ModelConfig:
     return dataclasses.replace(config, adapter=name, description=_description(name, why))
 
 
-def _config_of_path(model: str) -> ModelConfig:
-    """What a folder or a file was taken for; one that is wrong or missing is refused when it is loaded."""
-    path = typed(model)
-    try:
-        adapter, why = detect(path)
-    except ModelError:
-        if exists(path):
-            raise
-        return ModelConfig(label=path.resolve().name, name=model)
-    return ModelConfig(label=path.resolve().name, name=model, adapter=adapter, description=_description(adapter, why))
-
-
 def _description(adapter: str, why: str) -> str:
     known = adapter_of(adapter)
     return f"loaded as a {known.what if known else adapter}: {why}"
@@ -189,16 +176,61 @@ def _is_path(model: str) -> bool:
 
 def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha256) -> Model:
     """The model, checked as far as that goes without loading its weights."""
-    factory, known = _adapter(config), adapter_of(config.adapter)
+    if remedy := lacks(config):
+        raise ModelError(
+            f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
+        )
+    known = adapter_of(config.adapter)
+    point = None if config.adapter in ADAPTERS else entry_points.offered(entry_points.ADAPTERS).get(config.adapter)
     if known is None:
-        return _own(factory, config)
+        return _load_own(config, point)
+    module, _, name = known.path.partition(":")
+    with entry_points.importing(point) if point else nullcontext():
+        factory: Callable[..., Model] = getattr(importlib.import_module(module), name)
     if known.source == "url":
-        served: Model = factory(config)
-        return served
+        return factory(config)
     source = source_of(config, known, file_hash)
     failed = f"{config.label}: {source} cannot be loaded"
     with named(lambda error: ModelError(f"{failed} ({in_a_line(error)}). {WHOLE}")):
-        model: Model = factory(source, config, device=device, file_hash=file_hash)
+        return factory(source, config, device=device, file_hash=file_hash)
+
+
+def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
+    """A model of the user's own, or of a package that declares a class or a function."""
+    factory: Callable[..., Any]
+    if point:
+        factory = entry_points.imported(point)
+    else:
+        try:
+            factory = own.imported(config.adapter)
+        except Exception as error:
+            raise ModelError(
+                f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. {own.REMEDY}"
+            ) from error
+    if is_encoding(factory):
+        return FunctionEncoder(factory, config.options)
+    if is_scoring(factory, config.options):
+        return FunctionScorer(factory, config.options)
+    try:
+        model: Model = factory(**config.options)
+    except Exception as error:
+        raise ModelError(
+            f"{config.label}: {config.adapter}(**options) says: {error!r}. Remedy: other options: --model-arg KEY=VALUE"
+        ) from error
+    if not isinstance(model, Encoder | PairScorer):
+        wants = "fingerprint() and score_pairs(), or fingerprint(), encode() and `similarity`"
+        raise ModelError(
+            f"{config.label}: {config.adapter} is not a model: it should have {wants}. Remedy: add these methods"
+        )
+    if isinstance(model, Encoder) and model.similarity not in SIMILARITIES:
+        raise ModelError(f"{config.label}: {config.adapter}: {unknown('similarity', model.similarity, SIMILARITIES)}")
+    remedy = "Remedy: return a text that changes with whatever changes what the model gives, and with nothing else"
+    try:
+        fingerprint: object = model.fingerprint()
+    except Exception as error:
+        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} raised {error!r}. {remedy}") from error
+    if not isinstance(fingerprint, str) or not fingerprint.strip():
+        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} gave {fingerprint!r}. {remedy}")
     return model
 
 
@@ -211,66 +243,10 @@ def lacks(config: ModelConfig) -> str:
     return f"pip install '{known.install}'" if known and missing else ""
 
 
-def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
-    if is_encoding(factory):
-        return FunctionEncoder(factory, config.options)
-    if is_scoring(factory, config.options):
-        return FunctionScorer(factory, config.options)
-    try:
-        model = factory(**config.options)
-    except Exception as error:
-        raise ModelError(
-            f"{config.label}: {config.adapter}(**options) says: {error!r}. Remedy: other options: --model-arg KEY=VALUE"
-        ) from error
-    if not isinstance(model, Encoder | PairScorer):
-        wants = "fingerprint() and score_pairs(), or fingerprint(), encode() and `similarity`"
-        raise ModelError(
-            f"{config.label}: {config.adapter} is not a model: it should have {wants}. Remedy: add these methods"
-        )
-    if isinstance(model, Encoder) and model.similarity not in SIMILARITIES:
-        raise ModelError(f"{config.label}: {config.adapter}: {unknown('similarity', model.similarity, SIMILARITIES)}")
-    _refuse_fingerprint(model, config)
-    return model
-
-
-def _refuse_fingerprint(model: Model, config: ModelConfig) -> None:
-    """ModelError if the fingerprint of an adapter of one's own names nothing."""
-    remedy = "Remedy: return a text that changes with whatever changes what the model gives, and with nothing else"
-    try:
-        found: object = model.fingerprint()
-    except Exception as error:
-        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} raised {error!r}. {remedy}") from error
-    if not isinstance(found, str) or not found.strip():
-        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} gave {found!r}. {remedy}")
-
-
 def owner_of(model: Model) -> str:
     """Whose fingerprints a model's are: module:class where that is no part of encheck, else empty."""
     made_by = type(model)
     return "" if made_by.__module__.startswith("encheck.") else f"{made_by.__module__}:{made_by.__qualname__}"
-
-
-def _adapter(config: ModelConfig) -> Callable[..., Model]:
-    if remedy := lacks(config):
-        raise ModelError(
-            f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
-        )
-    point = None if config.adapter in ADAPTERS else entry_points.offered(entry_points.ADAPTERS).get(config.adapter)
-    if known := adapter_of(config.adapter):
-        module, _, name = known.path.partition(":")
-        with entry_points.importing(point) if point else nullcontext():
-            ours: Callable[..., Model] = getattr(importlib.import_module(module), name)
-        return ours
-    if point:
-        packaged: Callable[..., Model] = entry_points.imported(point)
-        return packaged
-    try:
-        found: Callable[..., Model] = own.imported(config.adapter)
-    except Exception as error:
-        raise ModelError(
-            f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. {own.REMEDY}"
-        ) from error
-    return found
 
 
 def source_of(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_sha256) -> Path:
@@ -293,16 +269,16 @@ def source_of(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_
 
 def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
     """The folder with the weights: a path, an installed package, or the hub's cache (fetched when it must be)."""
-    folder = _existing(config) if _is_path(config.name) else _packaged(config) or from_hub(config)
+    if _is_path(config.name):
+        folder = typed(config.name)
+        if not is_folder(folder):
+            kind = "is a file, but should be a folder" if exists(folder) else "does not exist"
+            raise ModelError(
+                f"model folder {config.name!r} {kind}. Remedy: name a folder that exists: --model=./folder"
+            )
+    else:
+        folder = _packaged(config) or from_hub(config)
     check_pins(config, folder, folder / "model.safetensors", file_hash)
-    return folder
-
-
-def _existing(config: ModelConfig) -> Path:
-    folder = typed(config.name)
-    if not is_folder(folder):
-        kind = "is a file, but should be a folder" if exists(folder) else "does not exist"
-        raise ModelError(f"model folder {config.name!r} {kind}. Remedy: name a folder that exists: --model=./folder")
     return folder
 
 
@@ -354,8 +330,13 @@ BASE = re.compile(r"^base_model:[ \t]*(\S+)?[ \t]*(?:\n[ \t]*-[ \t]+(\S+))?", re
 def parent_of(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, ModelConfig, str] | None:
     """(label, entry, the file that names it) of the first parent that is at hand; None if none is."""
     for name, file in named_parents(folder):
-        for label, config in _at_hand(name, folder, known):
-            return label, config, file
+        for place in (Path(name), folder / name):  # as written, or beside the checkpoint's files
+            with suppress(OSError, ModelError):
+                if (place / "config.json").is_file() and place.resolve() != folder.resolve():
+                    return place.resolve().name, config_for(str(place.resolve()), known), file
+        for label, config in known.items():  # an entry that needs no network
+            if config.name and name in (config.name, config.name.rpartition("/")[2]) and where(config)[0]:
+                return label, config, file
     return None
 
 
@@ -374,23 +355,3 @@ def named_parents(folder: Path) -> Iterator[tuple[str, str]]:
             continue
         if isinstance(value, str) and value:
             yield value, file
-
-
-def _at_hand(name: str, folder: Path, known: Mapping[str, ModelConfig]) -> Iterator[tuple[str, ModelConfig]]:
-    """A folder that is there, as written or beside the checkpoint's files, or an entry that needs no network."""
-    for place in (Path(name), folder / name):
-        if _is_other_folder(place, folder):
-            try:
-                yield place.resolve().name, config_for(str(place.resolve()), known)
-            except ModelError:
-                continue
-    for label, config in known.items():
-        if config.name and name in (config.name, config.name.rpartition("/")[2]) and where(config)[0]:
-            yield label, config
-
-
-def _is_other_folder(place: Path, folder: Path) -> bool:
-    try:
-        return (place / "config.json").is_file() and place.resolve() != folder.resolve()
-    except OSError:
-        return False

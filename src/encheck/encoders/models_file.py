@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
 
-from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPERS, POOLINGS, Adapter, adapter_of
+from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPERS, POOLINGS, adapter_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ConfigError, UsageError, unknown
 from encheck.similarity import SIMILARITIES
@@ -91,46 +91,30 @@ OPTION_WANTED: dict[type, str] = {
 def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
     """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
     try:
-        known = adapter_of(config.adapter)
+        adapter = adapter_of(config.adapter)
     except UsageError:
         return  # a package that cannot be imported: loading the model says so, and other models load
-    if known is None and config.adapter in PAPERS:
-        return  # loading it says what to install
-    if known is None and ":" not in config.adapter:
+    is_papers = adapter is None and config.adapter in PAPERS  # loading it says what to install
+    if adapter is None and not is_papers and ":" not in config.adapter:
         packaged = entry_points.offered(entry_points.ADAPTERS, ours=ADAPTERS)
         if config.adapter not in packaged:
             every = sorted({*ADAPTERS, *packaged, *PAPERS, "package.module:Class"})
             yield "adapter", unknown("adapter", config.adapter, every)
             return
-    if known and not config.name and known.source != "optional":
+    if adapter and not config.name and adapter.source != "optional":
         yield "", f"model {config.label!r} has no name: give a folder or a hub id"
-    for name, there_are in (("dtype", DTYPES), ("similarity", SIMILARITIES), ("pooling", POOLINGS)):
+    for name, choices in (("dtype", DTYPES), ("similarity", SIMILARITIES), ("pooling", POOLINGS)):
         value = getattr(config, name)
-        if value is not None and value not in there_are:
-            yield name, unknown(name, value, there_are)
-    yield from _adapter_problems(config, known) if known else _own_problems(config)
-
-
-def _own_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
+        if value is not None and value not in choices:
+            yield name, unknown(name, value, choices)
+    if is_papers:
+        return  # what it supports is not known here
     for name in _WEIGHTS:
-        if _is_set(config, name):
-            yield name, f"adapter {config.adapter!r} does not support {name}: pass it in options"
-
-
-def _is_set(config: ModelConfig, name: str) -> bool:
-    value = getattr(config, name)
-    return value is not None and value is not False and value != {}
-
-
-def _adapter_problems(config: ModelConfig, adapter: Adapter) -> Iterator[tuple[str, str]]:
-    """Fields that the adapter does not support, and options that it does not have."""
-    for name in _WEIGHTS:
-        if _is_set(config, name) and name not in adapter.takes:
-            yield (
-                name,
-                f"adapter {config.adapter!r} does not support {name}. Supported fields: {', '.join(adapter.takes)}",
-            )
-    for name, value in config.options.items():
+        if getattr(config, name) in (None, False, {}) or (adapter and name in adapter.takes):
+            continue
+        remedy = f". Supported fields: {', '.join(adapter.takes)}" if adapter else ": pass it in options"
+        yield name, f"adapter {config.adapter!r} does not support {name}{remedy}"
+    for name, value in config.options.items() if adapter else ():
         if problem := _option_problem(config.adapter, adapter.options, name, value):
             yield "options", problem
 
@@ -210,36 +194,29 @@ def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, y
 
 def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
     nodes = {key: (at, value) for key, at, value in _items(path, node, f"model {label!r}")}
-    values = {key: _value(path, at, key, value) for key, (at, value) in nodes.items()}
+    values = {}
+    for key, (at, value) in nodes.items():
+        if isinstance(value, yaml.MappingNode):
+            list(_items(path, value, key))  # ConfigError if a name stands in it twice
+        values[key] = _construct(path, at, value)
     for place, problem in wrong_values(values):
-        raise ConfigError(f"{path}:{_line(nodes, place)}: {problem}")
+        place_line, inner = nodes[str(place[0])]  # of the value at this place, or of the nearest one around it
+        for part in place[1:]:
+            if isinstance(inner, yaml.SequenceNode) and isinstance(part, int):
+                inner = inner.value[part]
+                place_line = inner.start_mark.line + 1
+            elif isinstance(inner, yaml.MappingNode):
+                for name, value in inner.value:
+                    if name.value == str(part):
+                        place_line, inner = name.start_mark.line + 1, value
+                        break
+        raise ConfigError(f"{path}:{place_line}: {problem}")
     fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     config = ModelConfig(label, **fields)
     comes_along = path == packaged_models() and config.adapter in PAPERS  # their package is imported when one is loaded
     for name, problem in () if comes_along else entry_problems(config):
         raise ConfigError(f"{path}:{nodes[name][0] if name in nodes else line}: {problem}")
     return config
-
-
-def _line(nodes: Mapping[str, tuple[int, yaml.Node]], place: Place) -> int:
-    """The line of the value at this place, or of the nearest one around it."""
-    line, node = nodes[str(place[0])]
-    for part in place[1:]:
-        if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-            node = node.value[part]
-            line = node.start_mark.line + 1
-        elif isinstance(node, yaml.MappingNode):
-            found = next(((key, value) for key, value in node.value if key.value == str(part)), None)
-            line, node = (found[0].start_mark.line + 1, found[1]) if found else (line, node)
-    return line
-
-
-def _value(path: Path, line: int, key: str, node: yaml.Node) -> Any:
-    """The plain value of a field; ConfigError if a name stands in it twice."""
-    if isinstance(node, yaml.MappingNode):
-        for _ in _items(path, node, key):
-            pass
-    return _construct(path, line, node)
 
 
 def _construct(path: Path, line: int, node: yaml.Node) -> Any:

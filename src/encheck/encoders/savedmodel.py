@@ -42,8 +42,40 @@ def reaching_out(graph: bytes) -> list[str]:
     """
     from tensorflow.core.protobuf import saved_model_pb2
 
-    saved = saved_model_pb2.SavedModel.FromString(graph)
-    return sorted({op for meta in saved.meta_graphs for op in _operators(meta) if is_outside(op)})
+    operators: set[str] = set()
+    for meta in saved_model_pb2.SavedModel.FromString(graph).meta_graphs:
+        nodes, library = meta.graph_def.node, meta.graph_def.library
+
+        # The scope of a saver from before TensorFlow 2, and the nodes of one since; none where others lead to them.
+        scope = meta.saver_def.restore_op_name.rpartition("/")[0]
+        savers = {meta.saver_def.save_tensor_name.partition(":")[0], meta.saver_def.restore_op_name}
+        inside = {n.name for n in nodes if n.name in savers or (scope and n.name.startswith(f"{scope}/"))}
+        inputs = {name for node in nodes if node.name not in inside for name in node.input}
+        outputs = {tensor.name for signature in meta.signature_def.values() for tensor in signature.outputs.values()}
+        first = ("saved_model_main_op", "legacy_init_op", "saved_model_train_op")  # whoever loads the graph runs these
+        first_nodes = {
+            node for n in first if n in meta.collection_def for node in meta.collection_def[n].node_list.value
+        }
+        scopes = (f"{scope}/",) if scope else ()
+        if inside & {name.removeprefix("^").partition(":")[0] for name in inputs | outputs | first_nodes}:
+            scopes, savers = (), set()
+
+        # The functions that the saver leads to and nothing else: nodes, other functions, the objects, gradients.
+        exempt = {name for node in nodes if node.name in savers for name in _functions_of(node)}
+        others = [n for n in nodes if n.name not in savers] + [n for f in library.function for n in f.node_def]
+        exempt -= {name for node in others for name in (*_functions_of(node), node.op)}  # a function can be an operator
+        exempt -= {name for g in library.gradient for name in (g.function_name, g.gradient_func)}
+        exempt -= {*meta.object_graph_def.concrete_functions}
+
+        operators |= {n.op for n in nodes if n.name not in savers and not n.name.startswith(scopes)}
+        operators |= {n.op for f in library.function if f.signature.name not in exempt for n in f.node_def}
+    return sorted(filter(is_outside, operators))
+
+
+def _functions_of(node: Any) -> set[str]:
+    """The functions that a node names."""
+    own = {value.func.name for value in node.attr.values() if value.HasField("func")}
+    return own | {f.name for value in node.attr.values() for f in value.list.func}
 
 
 def is_outside(operator: str) -> bool:
@@ -53,62 +85,6 @@ def is_outside(operator: str) -> bool:
     (True, False, True)
     """
     return operator not in VOCABULARY and RULE.search(operator) is not None
-
-
-def _operators(meta: Any) -> Iterator[str]:
-    """The operators of a graph and its functions, except for those that only its saver leads to."""
-    scopes, savers = _saver(meta)
-    for node in meta.graph_def.node:
-        if node.name not in savers and not node.name.startswith(scopes):
-            yield node.op
-    exempt = {name for node in meta.graph_def.node if node.name in savers for name in _called(node)}
-    exempt -= _called_otherwise(meta, savers)
-    for function in meta.graph_def.library.function:
-        if function.signature.name not in exempt:
-            yield from (node.op for node in function.node_def)
-
-
-def _saver(meta: Any) -> tuple[tuple[str, ...], set[str]]:
-    """The scope of a saver from before TensorFlow 2, and the nodes of one since; none where others lead to them."""
-    saver, scope = meta.saver_def, meta.saver_def.restore_op_name.rpartition("/")[0]
-    own = {saver.save_tensor_name.partition(":")[0], saver.restore_op_name}
-    inside = {n.name for n in meta.graph_def.node if n.name in own or (scope and n.name.startswith(f"{scope}/"))}
-    outputs = {t.name for s in meta.signature_def.values() for t in s.outputs.values()}
-    used = {_node(name) for node in meta.graph_def.node if node.name not in inside for name in node.input}
-    if inside & (used | {_node(name) for name in outputs} | _run_first(meta)):
-        return (), set()
-    return ((f"{scope}/",) if scope else ()), own
-
-
-def _run_first(meta: Any) -> set[str]:
-    """The nodes that whoever loads the graph runs."""
-    named = ("saved_model_main_op", "legacy_init_op", "saved_model_train_op")
-    found = [meta.collection_def[name].node_list.value for name in named if name in meta.collection_def]
-    return {_node(name) for names in found for name in names}
-
-
-def _node(name: str) -> str:
-    """The node that an input names.
-
-    >>> _node("^save/restore"), _node("dense:1")
-    ('save/restore', 'dense')
-    """
-    return name.removeprefix("^").partition(":")[0]
-
-
-def _called(node: Any) -> set[str]:
-    """The functions that a node names."""
-    own = {value.func.name for value in node.attr.values() if value.HasField("func")}
-    return own | {f.name for value in node.attr.values() for f in value.list.func}
-
-
-def _called_otherwise(meta: Any, savers: set[str]) -> set[str]:
-    """The functions that anything but the saver refers to: nodes, other functions, the objects, gradients."""
-    library = meta.graph_def.library
-    nodes = [n for n in meta.graph_def.node if n.name not in savers] + [n for f in library.function for n in f.node_def]
-    found = {name for node in nodes for name in (*_called(node), node.op)}  # an operator can be a function's name
-    gradients = {name for g in library.gradient for name in (g.function_name, g.gradient_func)}
-    return found | gradients | {*meta.object_graph_def.concrete_functions}
 
 
 OUTSIDE = (
@@ -147,7 +123,10 @@ class SavedModelEncoder(LocalEncoder):
         if not graph.is_file() or not graph.stat().st_size:
             what = "is empty" if graph.is_file() else "does not exist"
             raise ModelError(f"{graph} {what}: {source} is not a SavedModel, or the copy is truncated. {COPY}, whole")
-        self.outside = _operators_that_reach_out(graph.read_bytes())
+        content = (
+            graph.read_bytes()
+        )  # operators that touch files, the network or Python, as their names stand in the graph
+        self.outside = [n for n in OUTSIDE if re.search(rb"\x12" + bytes([len(n)]) + n.encode(), content)]
         self._refuse(self.outside)
 
     def _refuse(self, outside: Sequence[str]) -> None:
@@ -155,16 +134,6 @@ class SavedModelEncoder(LocalEncoder):
         if outside and not self.config.trust_remote_code:
             graph = self.source / "saved_model.pb"
             raise ModelError(f"{graph} is a program that uses {', '.join(outside)}, which is not run. {TRUST}")
-
-    def _refuse_all(self) -> None:
-        """The same of every operator, as TensorFlow reads the graph; EncoderError if that is no SavedModel."""
-        from google.protobuf.message import DecodeError
-
-        graph = self.source / "saved_model.pb"
-        try:
-            self._refuse(reaching_out(graph.read_bytes()))
-        except DecodeError as error:
-            raise EncoderError(f"TensorFlow cannot load {self.source} ({error}): {CUT_OFF}") from error
 
     def content(self) -> Mapping[str, Path]:
         """The graph, the variables and the assets."""
@@ -179,7 +148,7 @@ class SavedModelEncoder(LocalEncoder):
         named = f", among them {', '.join(self.outside)}" if self.outside else ""
         return super().about() | {"code": f"a SavedModel is a program: TensorFlow ran its graph's operators{named}"}
 
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """Every GPU that TensorFlow sees: it takes them all."""
         gpus = _tensorflow().config.list_physical_devices("GPU")
@@ -187,11 +156,17 @@ class SavedModelEncoder(LocalEncoder):
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model."""
+        """The loaded model; EncoderError if that is no SavedModel."""
+        from google.protobuf.message import DecodeError
+
         tensorflow = _tensorflow()
         with suppress(RuntimeError):  # too late where TensorFlow runs already
             tensorflow.config.threading.set_intra_op_parallelism_threads(threads())
-        self._refuse_all()
+        graph = self.source / "saved_model.pb"
+        try:
+            self._refuse(reaching_out(graph.read_bytes()))  # as TensorFlow reads it
+        except DecodeError as error:
+            raise EncoderError(f"TensorFlow cannot load {self.source} ({error}): {CUT_OFF}") from error
         try:
             return tensorflow.saved_model.load(str(self.source))
         except Exception as error:
@@ -221,9 +196,17 @@ class SavedModelEncoder(LocalEncoder):
             yield from halving(lambda at: self._run([texts[i] for i in at]), positions)
 
     def _run(self, texts: list[str]) -> NDArray[np.float32]:
-        tensorflow = _tensorflow()
         try:
-            return self._vectors(self._function(tensorflow.constant(texts)))
+            made = self._function(_tensorflow().constant(texts))
+            if isinstance(made, dict):
+                name = self.config.options.get("output") or ("outputs" if "outputs" in made else sorted(made)[0])
+                if name not in made:
+                    raise EncoderError(
+                        f"{self.source} has no output {name!r}. There are: {', '.join(sorted(made))}. Remedy: "
+                        "--model-arg output=NAME"
+                    )
+                made = made[name]
+            return np.asarray(made, np.float32)
         except Exception as error:
             if isinstance(error, EncoderError) or out_of_memory(error):
                 raise
@@ -232,22 +215,6 @@ class SavedModelEncoder(LocalEncoder):
                 f"{self.source} does not take a list of texts ({text}): another signature? Remedy: "
                 "--model-arg signature=NAME"
             ) from error
-
-    def _vectors(self, made: Any) -> NDArray[np.float32]:
-        if isinstance(made, dict):
-            name = self.config.options.get("output") or ("outputs" if "outputs" in made else sorted(made)[0])
-            if name not in made:
-                raise EncoderError(
-                    f"{self.source} has no output {name!r}. There are: {', '.join(sorted(made))}. Remedy: "
-                    "--model-arg output=NAME"
-                )
-            made = made[name]
-        return np.asarray(made, np.float32)
-
-
-def _operators_that_reach_out(graph: bytes) -> list[str]:
-    """Operators that touch files, the network or Python, as their names stand in the graph."""
-    return [name for name in OUTSIDE if re.search(rb"\x12" + bytes([len(name)]) + name.encode(), graph)]
 
 
 def _tensorflow() -> Any:

@@ -80,8 +80,23 @@ class Watch:
             raise constant(self.place, {*texts, PROBE})  # one vector a request
         self._refuse(seen, OTHER)
         if self._drift(seen) > self._tolerance:
+            # Two models that are near each other, or one whose vectors depend on the other texts of a request? That one
+            # gives the probe alone what it gave at first, and this request what it gave it now.
             with self._wondering:
-                self._wonder(texts, seen)
+                if (drift := self._drift(seen)) <= self._tolerance:  # another request has told
+                    return vectors[:-1]
+                for _ in range(TURNS):
+                    self.alone()
+                for _ in range(TURNS):
+                    if float(moved(self.ask([*texts, PROBE])[-1:], seen[None])[0]) > ROUNDING:
+                        self._refuse(seen, self._tolerance)
+                self._tolerance = OTHER
+                log.warning(
+                    "%s: the vector of a text depends on the other texts of its request (that of a probe sentence has "
+                    "a cosine of %.3f with its vector alone): if a very similar model replaced it, encheck would not "
+                    "notice",
+                    *(self.place, 1 - drift),
+                )
         return vectors[:-1]
 
     def _drift(self, vector: Vectors) -> float:
@@ -101,25 +116,6 @@ class Watch:
                 f"the run, or two versions stand behind one address. {ONE_MODEL}. Where a text's vector depends on the "
                 "other texts of a request: --model-arg batch=1 --model-arg concurrency=1"
             )
-
-    def _wonder(self, texts: list[str], seen: Vectors) -> None:
-        """Tell two models that are near each other from one whose vectors depend on the other texts of a request.
-
-        That one gives the probe alone what it gave at first, and this request what it gave it now.
-        """
-        if (drift := self._drift(seen)) <= self._tolerance:  # another request has told
-            return
-        for _ in range(TURNS):
-            self.alone()
-        for _ in range(TURNS):
-            if float(moved(self.ask([*texts, PROBE])[-1:], seen[None])[0]) > ROUNDING:
-                self._refuse(seen, self._tolerance)
-        self._tolerance = OTHER
-        log.warning(
-            "%s: the vector of a text depends on the other texts of its request (that of a probe sentence has a cosine "
-            "of %.3f with its vector alone): if a very similar model replaced it, encheck would not notice",
-            *(self.place, 1 - drift),
-        )
 
 
 def checked(vectors: Vectors, texts: list[str], place: str) -> Vectors:
@@ -167,6 +163,7 @@ class RemoteEncoder(TextEncoder):
     its role over them. Texts without a role have those of `default` alone.
     """
 
+    devices = ()
     largest: int = 32
     own_fields: ClassVar[Mapping[str, str]]  # fields that the adapter sends, and how to set them
 
@@ -175,6 +172,7 @@ class RemoteEncoder(TextEncoder):
         options = config.options
         how = {k: options[k] for k in ("timeout", "retries") if k in options}
         self.client = Client(config.name.rstrip("/"), options.get("key_env", "OPENAI_API_KEY"), **how)
+        self.place = self.client.url
         self.concurrency = int(options.get("concurrency", 4))
         self._counting = Lock()
         self._width: int | None = None
@@ -183,7 +181,7 @@ class RemoteEncoder(TextEncoder):
         self._watches: dict[str, Watch] = {}  # by the fields of a request
         for role in (None, *self.fields):
             request = partial(self.ask, fields=self.fields_for(role))
-            self._watches.setdefault(self._fields_text(role), Watch(self.client.url, request, self._probed))
+            self._watches.setdefault(self._fields_text(role), Watch(self.client.url, request, self._probe))
         if self.concurrency < 1 or options.get("batch", 1) < 1:
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
 
@@ -220,16 +218,6 @@ class RemoteEncoder(TextEncoder):
         return f"{fields}{super().prompt_for(role)}"
 
     @property
-    def place(self) -> str:
-        """The address."""
-        return self.client.url
-
-    @property
-    def devices(self) -> list[str]:
-        """None here."""
-        return []
-
-    @property
     def batch(self) -> int:
         """Texts a request, at most."""
         return int(self.config.options.get("batch", self.largest))
@@ -244,18 +232,16 @@ class RemoteEncoder(TextEncoder):
     def model_name(self) -> str:
         """What the server calls the model."""
 
-    def room(self, texts: list[str]) -> int:
-        """The bytes that the vectors of these texts can need, in the dimension that the server had at first."""
-        return room(texts, self._width)
+    def _probe(self, watch: Watch) -> Vectors:
+        return self._same_width(self._asked([PROBE], watch)[0][1], [PROBE])[0]
 
     @cached_property
-    def _probes(self) -> list[str]:
+    def _probe_hashes(self) -> list[str]:
         """What the server's vectors of the probe come to: one for each form of a request."""
-        return [f"{fields} {coarse(self._settle(watch.alone))}" for fields, watch in sorted(self._watches.items())]
-
-    def _probed(self, watch: Watch) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self._same_width(self._asked([PROBE], watch)[0][1], [PROBE])[0]
-        return vector
+        try:
+            return [f"{fields} {coarse(watch.alone())}" for fields, watch in sorted(self._watches.items())]
+        except EncoderError as error:  # before the run, what goes wrong is the user's to set right
+            raise ModelError(f"{self.config.label}: {error}") from error
 
     def verify_fingerprint(self) -> None:
         """EncoderError if another model answers than at first; two that take turns are two answers in a row."""
@@ -269,16 +255,8 @@ class RemoteEncoder(TextEncoder):
         """
         added = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
         added += [f"{role}: {self._fields_text(role)}" for role in sorted(self.fields)]
-        parts = [self.model_name(), *self._probes, self.prompt, str(self.config.truncate_dim), *added]
+        parts = [self.model_name(), *self._probe_hashes, self.prompt, str(self.config.truncate_dim), *added]
         return f"{type(self).__name__}:{content_hash(*parts)}"
-
-    def _settle(self, ask: Any) -> NDArray[np.float32]:
-        """Before the run, what goes wrong is the user's to set right."""
-        try:
-            found: NDArray[np.float32] = ask()
-        except EncoderError as error:
-            raise ModelError(f"{self.config.label}: {error}") from error
-        return found
 
     def about(self) -> dict[str, Any]:
         """With the model's name at the server, and the fields of requests."""
@@ -298,13 +276,23 @@ class RemoteEncoder(TextEncoder):
         prompted = [f"{prompt}{text}" for text in texts]
         before = self.truncated
         stop: Future[None] = Future()
+        failed = Event()
+
+        def ask(positions: Ints) -> list[Batch]:
+            if failed.is_set():  # nothing more is asked: requests start in order, so the first error comes first
+                return []
+            try:
+                some = [prompted[i] for i in positions]
+                return self._asked(some, positions=positions, watch=watch, watched=self.batch > 1)
+            except BaseException:
+                failed.set()
+                raise
+
         pool = ThreadPoolExecutor(self.concurrency, initializer=self.client.heed, initargs=(stop,))
         try:
-            ask = _until_one_fails(partial(self._asked, watch=watch, watched=self.batch > 1))
             size = max(1, self.batch - 1)  # the probe is one of a request's texts
-            asked = pool.map(lambda at: ask([prompted[i] for i in at], at), slices(len(texts), size))
-            for found in asked:
-                for positions, vectors in found:
+            for batches in pool.map(ask, slices(len(texts), size)):
+                for positions, vectors in batches:
                     yield positions, self._same_width(vectors, [texts[i] for i in positions])
         except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -372,22 +360,6 @@ class RemoteEncoder(TextEncoder):
         raise EncoderError(f"{self.place} refuses the text {text!r}: {said}. {WRONG_SERVER}") from None
 
 
-def _until_one_fails(ask: Callable[..., list[Batch]]) -> Callable[[list[str], Ints], list[Batch]]:
-    """The same, but nothing more is asked once one has failed: they start in order, so its error comes first."""
-    failed = Event()
-
-    def once(texts: list[str], positions: Ints) -> list[Batch]:
-        if failed.is_set():
-            return []
-        try:
-            return ask(texts, positions=positions)
-        except BaseException:
-            failed.set()
-            raise
-
-    return once
-
-
 class OpenAiEncoder(RemoteEncoder):
     """OpenAI's API and what speaks it: vLLM, Ollama, LiteLLM, llama.cpp, LocalAI and others."""
 
@@ -414,14 +386,21 @@ class OpenAiEncoder(RemoteEncoder):
         if self.config.truncate_dim:
             body["dimensions"] = self.config.truncate_dim
         path = "/embeddings" if self.client.url.endswith("/v1") else "/v1/embeddings"
-        answer = self.client.ask(path, body, most=self.room(texts))
+        answer = self.client.ask(path, body, most=room(texts, self._width))
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
             error = answer.get("error") if isinstance(answer, dict) else None
             told = self.client.hidden(json.dumps(error, ensure_ascii=False))[:300]
             why = f"it says {told}." if error else "does it speak OpenAI's API?"
             raise EncoderError(f"{self.place}{path} answers without `data` of embeddings: {why} {WRONG_SERVER}")
-        return _by_index(rows, len(texts), self.place)
+        indices = [row.get("index", i) for i, row in enumerate(rows)]
+        if sorted(indices, key=str) != sorted(range(len(texts)), key=str):
+            raise EncoderError(
+                f"{self.place} answers {len(texts)} texts with the indices {indices[:8]}: each should come once. "
+                f"{WRONG_SERVER}"
+            )
+        ordered = sorted(zip(indices, rows, strict=True), key=lambda pair: int(pair[0]))
+        return _rows([row["embedding"] for _, row in ordered], self.place)
 
 
 class TeiEncoder(RemoteEncoder):
@@ -480,7 +459,7 @@ class TeiEncoder(RemoteEncoder):
     def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
         """POST /embed; a text that is too long is refused first, so that it can be counted."""
         body = {**fields, "inputs": texts, "truncate": cut, "normalize": False}
-        rows = self.client.ask("/embed", body, most=self.room(texts))
+        rows = self.client.ask("/embed", body, most=room(texts, self._width))
         if not isinstance(rows, list) or len(rows) != len(texts):
             raise EncoderError(
                 f"{self.place}/embed does not answer with a list of {len(texts)} vectors. {WRONG_SERVER}"
@@ -502,18 +481,6 @@ def _is_json(value: Any) -> bool:
 
 def _name_in(info: dict[str, Any]) -> str:
     return f"{info.get('model_id')}@{info.get('model_sha')}"
-
-
-def _by_index(rows: list[dict[str, Any]], count: int, place: str) -> Vectors:
-    """The embeddings in the order of their indices, each of which must come once."""
-    indices = [row.get("index", i) for i, row in enumerate(rows)]
-    if sorted(indices, key=str) != sorted(range(count), key=str):
-        raise EncoderError(
-            f"{place} answers {count} texts with the indices {indices[:8]}: each should come once. {WRONG_SERVER}"
-        )
-    return _rows(
-        [row["embedding"] for _, row in sorted(zip(indices, rows, strict=True), key=lambda p: int(p[0]))], place
-    )
 
 
 def _rows(rows: list[Any], place: str) -> Vectors:
