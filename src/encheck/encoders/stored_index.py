@@ -89,7 +89,9 @@ class StoredIndex:
     def count(self) -> int:
         """How many rows there are; DataError for an id that comes twice or a role that is none."""
         count, ids = self._table.count or 0, set[str]()
-        parts = [part for part in ("id", "role") if part in self._table.paths] or ([] if count else [self._name])
+        parts = [part for part in ("id", "role") if part in self._table.paths] or (
+            [] if count else [self.named_by or "text"]
+        )
         for start, batch in self._table.values(parts) if parts else ():
             count = start + len(batch[parts[0]])
             if strange := sorted({str(role) for role in batch.get("role", ()) if role} - set(ROLES)):
@@ -104,20 +106,16 @@ class StoredIndex:
             raise DataError(f"{self.source} should hold {COLUMNS}, but it has no row")
         return count
 
-    @property
-    def _name(self) -> str:
-        return "hash" if self.named_by == "hash" else "text"
-
     def _named_rows(self) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
         """(first row, ids, texts or hashes, roles) of some rows at a time; a name that is empty is None."""
         given = self._texts_by_id
-        parts = [part for part in ("id", self._name, "role") if part in self._table.paths] or ["vector"]
+        parts = [part for part in ("id", self.named_by or "text", "role") if part in self._table.paths] or ["vector"]
         for start, batch in self._table.values(parts):
             count = len(batch[parts[0]])
             numbers = [str(number) for number in range(start, start + count)]
             ids = list(map(str, batch["id"])) if "id" in batch else [*self._table.ids[start : start + count]] or numbers
             names = [name if isinstance(name, str) and name.strip() else None
-                     for name in batch.get(self._name, [None] * count)]  # fmt: skip
+                     for name in batch.get(self.named_by or "text", [None] * count)]  # fmt: skip
             if self.named_by == "hash":
                 names = [name and name.lower() for name in names]
             if given is not None:
@@ -293,6 +291,7 @@ class StoredVectors:
         texts = config.options.get("texts")
         remedy = "Remedy: name one that exists: --model-arg texts=FILE"
         self.texts = must_exist(Path(texts).expanduser(), "the file of texts", remedy) if texts else None
+        self.place = str(self.source)
         self._file_hash = file_hash
         self.similarity: str = config.similarity or "cosine"
         self._told: set[str] = set()
@@ -304,11 +303,6 @@ class StoredVectors:
             return StoredIndex(self.source, texts=self.texts)
         except DataError as error:
             raise ModelError(f"{error}") from error
-
-    @property
-    def place(self) -> str:
-        """The file."""
-        return str(self.source)
 
     def fingerprint(self) -> str:
         """From the content of the file, and of that of texts."""
@@ -322,8 +316,28 @@ class StoredVectors:
     @cached_property
     def _found(self) -> tuple[dict[Key, int], dict[Key, int], Vectors]:
         """The row of each role and name, the same of texts with their blanks alike, and the vectors, shape [n, d]."""
+        index = self.index
         try:
-            return _read(self.index)
+            should = f"{index.source} should hold {COLUMNS}, but"
+            _ = index.count  # ids and roles are looked at
+            for note in index.notes:
+                log.warning("%s: %s", index.source.name, note)
+            vectors = np.concatenate([block.vectors for block in index.blocks(index.dimension)])
+            rows = np.array([number for number, _, _ in index.by_role_and_name()], np.intp)
+            lengths = np.concatenate([block.lengths for block in index.blocks(index.dimension)])
+            if (lengths[rows] != index.dimension).any():
+                raise ModelError(f"{should} its vectors are not of one length. {REMEDY}")
+            if not index.dimension or not np.isfinite(vectors[rows]).all():
+                raise ModelError(f"{should} its vectors are not finite numbers. {REMEDY}")
+            exact: dict[Key, int] = {}
+            loose: dict[Key, int] = {}
+            for number, role, name in index.by_role_and_name():
+                first = exact.setdefault((role, name), number)
+                if first != number and not cosine(vectors[[first]], vectors[[number]])[0] >= 1 - ROUNDING:
+                    raise ModelError(f"{index.source} has two vectors of {name[:80]!r} in the role {role!r}. {REMEDY}")
+                if index.named_by == "text":
+                    loose.setdefault((role, spaced(name)), number)
+            return exact, loose, vectors
         except DataError as error:
             raise ModelError(f"{error}") from error
 
@@ -365,26 +379,3 @@ class StoredVectors:
 def said_of_loose(count: int) -> str:
     """That so many texts were joined to texts that are not letter by letter the same."""
     return f"{count:,} texts were joined with texts that differ from them in blanks or line breaks alone"
-
-
-def _read(index: StoredIndex) -> tuple[dict[Key, int], dict[Key, int], Vectors]:
-    should = f"{index.source} should hold {COLUMNS}, but"
-    _ = index.count  # ids and roles are looked at
-    for note in index.notes:
-        log.warning("%s: %s", index.source.name, note)
-    vectors = np.concatenate([block.vectors for block in index.blocks(index.dimension)])
-    rows = np.array([number for number, _, _ in index.by_role_and_name()], np.intp)
-    lengths = np.concatenate([block.lengths for block in index.blocks(index.dimension)])
-    if (lengths[rows] != index.dimension).any():
-        raise ModelError(f"{should} its vectors are not of one length. {REMEDY}")
-    if not index.dimension or not np.isfinite(vectors[rows]).all():
-        raise ModelError(f"{should} its vectors are not finite numbers. {REMEDY}")
-    exact: dict[Key, int] = {}
-    loose: dict[Key, int] = {}
-    for number, role, name in index.by_role_and_name():
-        first = exact.setdefault((role, name), number)
-        if first != number and not cosine(vectors[[first]], vectors[[number]])[0] >= 1 - ROUNDING:
-            raise ModelError(f"{index.source} has two vectors of {name[:80]!r} in the role {role!r}. {REMEDY}")
-        if index.named_by == "text":
-            loose.setdefault((role, spaced(name)), number)
-    return exact, loose, vectors

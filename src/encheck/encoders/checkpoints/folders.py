@@ -30,7 +30,12 @@ def model_files(folder: Path) -> list[Path]:
         root = sorted(refuse_endless(p) for p in folder.iterdir() if not p.is_dir())
         pointing = [p for p in root if any(map(p.match, POINTING))]
         named = {TEMPLATES, *numbered_folders(folder)}
-        named |= {path.parts[0] for file in pointing for path in pointed_at(file) if _inside(path)}
+        named |= {
+            path.parts[0]
+            for file in pointing
+            for path in pointed_at(file)
+            if path.parts and not path.is_absolute() and ".." not in path.parts
+        }
         folders = [folder / name for name in sorted(named) if (folder / name).is_dir()]
         return [*root, *(path for part in folders for path in below(part))]
     except OSError as error:
@@ -105,10 +110,6 @@ def pointed_at(file: Path) -> list[Path]:
     named = [*(parts.values() if isinstance(parts, dict) else ()), *(types if isinstance(types, dict) else ())]
     named += [told["transformers_weights"]] if told.get("transformers_weights") else []
     return sorted({Path(str(name)) for name in named})
-
-
-def _inside(path: Path) -> bool:
-    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
 
 
 def check_vocabulary(folder: Path) -> None:

@@ -70,57 +70,43 @@ def check_folder(
             f"{folder} is not a checkpoint: it has neither {' nor '.join(marks)}. It holds: {held}. Remedy: name the "
             "folder that holds them, or say what it is: --model-arg adapter=NAME"
         )
-    for path in model_files(folder):
-        if any(map(path.match, PARSED)):
-            _check_values(path)
+    files = model_files(folder)
+    for path in (p for p in files if any(map(p.match, PARSED))):  # JSON, whose numbers are those that a model can have
+        values = read_json(path)
+        if path.name == "tokenizer_config.json":
+            number_of(path, "model_max_length")
+        if path.name == "config.json" and isinstance(values, dict):
+            for key, value in _entries(values):
+                most = MOST_LABELS if key == "num_labels" else MOST_LAYERS
+                if key.endswith((*DEPTHS, "num_labels")) and isinstance(value, int) and value > most:
+                    raise ModelError(f"{path}: {key} is more than {most:,}, which is the limit. {COPY}")
     confine(folder)
     if not trusted:
         refuse_code(folder)
-    check_all_weights(folder)
-    if tokenizer:
-        _check_tokenizer(folder)
-    check_vocabulary(folder)
 
-
-def _check_values(path: Path) -> None:
-    """ModelError unless the file is JSON, and what is counted by it are numbers that a model can have."""
-    found = read_json(path)
-    if path.name == "tokenizer_config.json":
-        number_of(path, "model_max_length")
-    if path.name == "config.json" and isinstance(found, dict):
-        for key, value in _entries(found):
-            most = MOST_LABELS if key == "num_labels" else MOST_LAYERS
-            if key.endswith((*DEPTHS, "num_labels")) and isinstance(value, int) and value > most:
-                raise ModelError(f"{path}: {key} is more than {most:,}, which is the limit. {COPY}")
-
-
-def _entries(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in found.items():
-        yield key, value
-        if isinstance(value, dict):
-            yield from _entries(value)
-
-
-def check_all_weights(folder: Path) -> None:
-    """ModelError if the folder has no weights, or some that are broken; safetensors go before pickles."""
-    weights = [p for p in model_files(folder) if any(map(p.match, WEIGHTS))]
+    weights = [p for p in files if any(map(p.match, WEIGHTS))]
     if not weights:
         raise ModelError(
             f"{folder} has no weights: a checkpoint holds model.safetensors (or pytorch_model.bin). {COPY}, whole"
         )
-    safe = {p.parent for p in weights if p.suffix == ".safetensors"}
+    safe = {p.parent for p in weights if p.suffix == ".safetensors"}  # they go before pickles
     for path in weights:
         if path.suffix == ".safetensors" or path.parent not in safe:
             check_weights(path)
-
-
-def _check_tokenizer(folder: Path) -> None:
-    """ModelError without a vocabulary: transformers would make up one in which every word is unknown."""
-    if not any(path.match(name) for path in model_files(folder) for name in TOKENIZERS):
+    # without a vocabulary transformers would make up one in which every word is unknown
+    if tokenizer and not any(path.match(name) for path in files for name in TOKENIZERS):
         raise ModelError(
             f"{folder} has no tokenizer: a checkpoint holds tokenizer.json, or the vocabulary of an older one. "
             "Remedy: copy the tokenizer that the model was trained with"
         )
+    check_vocabulary(folder)
+
+
+def _entries(mapping: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in mapping.items():
+        yield key, value
+        if isinstance(value, dict):
+            yield from _entries(value)
 
 
 def check_loaded(

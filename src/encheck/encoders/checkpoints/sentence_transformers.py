@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.base import LocalEncoder
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, slices, spread
-from encheck.encoders.checkpoints.folders import check_lost_modules, listed_modules, model_files, numbered_folders
+from encheck.encoders.checkpoints.folders import HEAD, check_lost_modules, listed_modules, model_files, numbered_folders
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
     check_length,
@@ -98,7 +98,7 @@ def open_checkpoint(
     source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
 ) -> SentenceTransformerEncoder:
     """The encoder of a folder; ModelError for one whose head or spans would be left out."""
-    if detect(source)[0] == PAIR_HEAD:
+    if (source / HEAD).exists() or detect(source)[0] == PAIR_HEAD:
         raise ModelError(
             f"{source} has a head over pairs, or a pooling over spans. Remedy: --model-arg adapter={PAIR_HEAD}, or "
             f"adapter: {PAIR_HEAD} in its entry"

@@ -7,9 +7,10 @@ activations of torch and a module of papers/, is code of the checkpoint's own.
 from __future__ import annotations
 
 import ast
+import importlib.util
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,6 +112,7 @@ GROUPS = {
 }  # fmt: skip
 
 
+MOVED_SPAN_POOLING = "encheck.training.SpanPooling"  # as papers/ had it before it was a package of its own
 TRUST = "If you trust it: trust_remote_code: true in models.yaml, or --model-arg trust_remote_code=true"
 
 PATTERNS = ("modules", "modules_to_save", "pattern", "parameters", "rank_pattern", "alpha_pattern")  # ends of keys
@@ -140,13 +142,12 @@ def confine(folder: Path) -> None:
         for named in pointed_at(file):
             if named.is_absolute() or ".." in named.parts:
                 raise ModelError(f"{file} points outside its folder ({named}), which is not followed. {COPY}")
-            if _is_of_parts(file) and not (file.parent / named).is_file():
+            # weights in parts, where they are not in one file as well
+            is_index = (
+                file.name.endswith(".safetensors.index.json") and not (file.parent / "model.safetensors").exists()
+            )
+            if is_index and not (file.parent / named).is_file():
                 raise ModelError(f"{file} names {named}, which does not exist: was it left out? {COPY}")
-
-
-def _is_of_parts(file: Path) -> bool:
-    """Whether this index is what the weights are read by: safetensors in parts, and not in one file as well."""
-    return file.name.endswith(".safetensors.index.json") and not (file.parent / "model.safetensors").exists()
 
 
 class Named(NamedTuple):
@@ -187,12 +188,47 @@ def settings(module: Named) -> tuple[Path, Mapping[str, Any]]:
 def refuse_code(folder: Path) -> None:
     """ModelError if a configuration would run what neither sentence-transformers, torch nor transformers has."""
     for file, key, named in _code_named(folder):
-        own = OWN if key == "auto_map" and _is_built_in(file) else ""
+        if named == MOVED_SPAN_POOLING:
+            raise ModelError(
+                f"{file}: {key} is {named}, which is {SPAN_POOLING} now. Remedy: write that in its place, and pip "
+                "install ./papers (in a clone of encheck)"
+            )
+        own = ""
+        if key == "auto_map":  # does transformers have a class of this type itself? Told without importing it
+            found = read_json(file)
+            kind = str(found.get("model_type") if isinstance(found, dict) else None).replace("-", "_")
+            spec = importlib.util.find_spec("transformers")
+            roots = (spec.submodule_search_locations or []) if spec else []
+            own = OWN if any((Path(root) / "models" / kind).is_dir() for root in roots) else ""
         raise ModelError(
             f"{file} names its own code ({named}), which is not run. {TRUST}. It is named under {key}{own}"
         )
-    _refuse_activations(folder)
-    _refuse_arguments(folder)
+
+    for module in (m for m in modules(folder) if m.kind.endswith(".Dense")):
+        file, found = settings(module)
+        named = found.get("activation_function", "torch.nn.Tanh")  # the library's own default
+        if not isinstance(named, str) or named not in ACTIVATIONS:
+            raise ModelError(
+                f"{file}: activation_function is {named!r}, which is not in torch.nn: it is not run, and a "
+                f"substitute would give other vectors. {TRUST}"
+            )
+
+    # what a Transformer module hands on can choose code, files, or how weights are read
+    for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
+        found = read_json(file, dict)
+        for group in GROUPS:
+            handed = found.get(group)
+            for key in sorted(set(handed if isinstance(handed, dict) else ()) - ARGUMENTS[GROUPS[group]]):
+                raise ModelError(
+                    f"{file}: {group} has {key} {handed[key]!r}, which is not passed on: it can choose code, files, "
+                    f"or how weights are read. Remedy: leave it out. {TRUST}"
+                )
+        for key in ("tokenizer_name_or_path", "processor_name", "path"):
+            if found.get(key):
+                raise ModelError(
+                    f"{file} points elsewhere ({key} is {found[key]!r}), which is not followed. "
+                    "Remedy: leave it out, with the tokenizer in the folder"
+                )
     for file in (p for p in model_files(folder) if p.name == "adapter_config.json"):
         refuse_patterns(file)
 
@@ -248,25 +284,21 @@ def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:
         if file.name == "wordembedding_config.json":
             named = str(found.get("tokenizer_class") if isinstance(found, dict) else found)
             yield from ((file, "tokenizer_class", named) for _ in range(named not in TOKENIZERS))
-        for key, value in _pairs(found):
+        pairs, waiting = [], [found]  # every (key, value) of the mappings in it, at any depth
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, dict):
+                pairs += part.items()
+                waiting += part.values()
+            elif isinstance(part, list):
+                waiting += part
+        for key, value in pairs:
             if key == "auto_map" and value:
                 yield file, key, ", ".join(_texts(value)) or str(value)
             elif key.endswith("_implementation") and "/" in str(value):  # a kernel of the hub
                 yield file, key, str(value)
             elif key == "megatron_config" and value:  # peft imports what megatron_core names
                 yield file, "megatron_core", str(found.get("megatron_core") if isinstance(found, dict) else value)
-
-
-def _pairs(found: object) -> Iterator[tuple[str, Any]]:
-    """Every (key, value) of the mappings in a JSON, at any depth."""
-    waiting = [found]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            yield from part.items()
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
 
 
 def _texts(found: object) -> Iterator[str]:
@@ -276,48 +308,6 @@ def _texts(found: object) -> Iterator[str]:
     elif isinstance(found, dict | list):
         for part in found.values() if isinstance(found, dict) else found:
             yield from _texts(part)
-
-
-def _refuse_activations(folder: Path) -> None:
-    """ModelError if a Dense layer has an activation that is none of torch's: it would be run, or become Tanh."""
-    for module in (m for m in modules(folder) if m.kind.endswith(".Dense")):
-        file, found = settings(module)
-        named = found.get("activation_function", "torch.nn.Tanh")  # the library's own default
-        if not isinstance(named, str) or named not in ACTIVATIONS:
-            raise ModelError(
-                f"{file}: activation_function is {named!r}, which is not in torch.nn: it is not run, and a "
-                f"substitute would give other vectors. {TRUST}"
-            )
-
-
-def _refuse_arguments(folder: Path) -> None:
-    """ModelError if a Transformer module hands on what chooses code, files, or how weights are read."""
-    for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
-        found = read_json(file, dict)
-        for group in GROUPS:
-            given = found.get(group)
-            for key in sorted(set(given if isinstance(given, dict) else ()) - ARGUMENTS[GROUPS[group]]):
-                raise ModelError(
-                    f"{file}: {group} has {key} {given[key]!r}, which is not passed on: it can choose code, files, "
-                    f"or how weights are read. Remedy: leave it out. {TRUST}"
-                )
-        for key in ("tokenizer_name_or_path", "processor_name", "path"):
-            if found.get(key):
-                raise ModelError(
-                    f"{file} points elsewhere ({key} is {found[key]!r}), which is not followed. "
-                    "Remedy: leave it out, with the tokenizer in the folder"
-                )
-
-
-def _is_built_in(config: Path) -> bool:
-    """Whether transformers has a class of this configuration's type itself; told without importing it."""
-    import importlib.util
-
-    found = read_json(config)
-    kind = str(found.get("model_type") if isinstance(found, dict) else None).replace("-", "_")
-    spec = importlib.util.find_spec("transformers")
-    roots = (spec.submodule_search_locations or []) if spec else []
-    return any((Path(root) / "models" / kind).is_dir() for root in roots)
 
 
 REMEDY = "Remedy: leave it out, if the model was trained without"
@@ -348,54 +338,39 @@ def refuse_kind(folder: Path) -> None:
 
 def refuse_ignored(folder: Path) -> None:
     """ModelError if a module has a setting that the library drops, or replaces by its default, while it loads."""
-    for file, key, value in (*_of_modules(folder), *_of_transformers(folder)):
+    for file, key, value in _ignored_settings(folder):
         raise ModelError(f"{file}: {key} is {value!r}, which sentence-transformers ignores. {REMEDY}")
 
 
-def _of_modules(folder: Path) -> Iterator[tuple[Path, str, Any]]:
+def _ignored_settings(folder: Path) -> Iterator[tuple[Path, str, Any]]:
     for module in modules(folder):
         (file, found), kind = settings(module), module.kind.rpartition(".")[2]
         if kind == "Dense":
-            yield from _unknown(file, found, DENSE_SETTINGS)
+            yield from ((file, key, found[key]) for key in sorted(set(found) - set(DENSE_SETTINGS)))
         elif kind == "Pooling":
-            yield from _of_pooling(file, found)
+            # two spellings that disagree, or the older one with every mode off, which becomes the mean
+            older = {key: OLDER[key] for key in OLDER if key in found}
+            on = [name for key, name in older.items() if found[key]]
+            stated = found.get("pooling_mode", on)
+            newer = sorted(map(str, stated if isinstance(stated, list) else [stated]))
+            if older and (not on or newer != sorted(on)):
+                yield file, next(iter(older)), found[next(iter(older))]
         elif kind in ("Router", "Asym"):
-            yield from _of_router(module.folder)
+            official = module.folder / "router_config.json"
+            file = official if official.exists() else file
+            parameters = read_json(file, dict).get("parameters")
+            routes = parameters.get("route_mappings") if isinstance(parameters, dict) else None
+            for key, route in (routes if isinstance(routes, dict) else {}).items():
+                try:
+                    ast.literal_eval(key)
+                except (ValueError, SyntaxError):  # a route under a key that cannot be read
+                    yield file, f"route_mappings.{key}", route
         elif kind == "SparseStaticEmbedding" and found.get("path"):
             yield file, "path", found["path"]
-
-
-def _unknown(file: Path, found: Mapping[str, Any], known: Iterable[str], under: str = "") -> Iterator[Any]:
-    yield from ((file, f"{under}{key}", found[key]) for key in sorted(set(found) - set(known)))
-
-
-def _of_pooling(file: Path, found: Mapping[str, Any]) -> Iterator[tuple[Path, str, Any]]:
-    """A pooling in two spellings that disagree, or in the older one with every mode off, which becomes the mean."""
-    older = {key: OLDER[key] for key in OLDER if key in found}
-    on = [name for key, name in older.items() if found[key]]
-    said = found.get("pooling_mode", on)
-    if older and (not on or sorted(map(str, said if isinstance(said, list) else [said])) != sorted(on)):
-        yield file, next(iter(older)), found[next(iter(older))]
-
-
-def _of_router(folder: Path) -> Iterator[tuple[Path, str, Any]]:
-    """A route under a key that cannot be read."""
-    official = folder / "router_config.json"
-    file = official if official.exists() else folder / "config.json"
-    parameters = read_json(file, dict).get("parameters")
-    routes = parameters.get("route_mappings") if isinstance(parameters, dict) else None
-    for key, route in (routes if isinstance(routes, dict) else {}).items():
-        try:
-            ast.literal_eval(key)
-        except (ValueError, SyntaxError):
-            yield file, f"route_mappings.{key}", route
-
-
-def _of_transformers(folder: Path) -> Iterator[tuple[Path, str, Any]]:
     for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
-        found = read_json(file, dict)
-        if isinstance(how := found.get("processing_kwargs"), dict):
-            yield from _unknown(file, how, PROCESSING, "processing_kwargs.")
-        if isinstance(how := found.get("modality_config"), dict):
-            known = (key for key in how if set(key.split("+")) <= MODALITIES)
-            yield from _unknown(file, how, known, "modality_config.")
+        transformer = read_json(file, dict)
+        if isinstance(how := transformer.get("processing_kwargs"), dict):
+            yield from ((file, f"processing_kwargs.{key}", how[key]) for key in sorted(set(how) - PROCESSING))
+        if isinstance(how := transformer.get("modality_config"), dict):
+            strange = sorted(key for key in how if not set(key.split("+")) <= MODALITIES)
+            yield from ((file, f"modality_config.{key}", how[key]) for key in strange)
