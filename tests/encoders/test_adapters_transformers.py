@@ -114,12 +114,12 @@ def test_padding_on_the_left_gives_the_same_vectors(copied, plain):
 def test_last_and_first_token_are_found_on_either_side_of_the_padding():
     import torch
 
-    from encheck.encoders.pooling import cls, last
+    from encheck.encoders.pooling import pool
 
     made = torch.arange(8, dtype=torch.float32).reshape(2, 4, 1)
     mask = torch.tensor([[0, 1, 1, 1], [1, 1, 0, 0]])
-    assert cls(made, mask).flatten().tolist() == [1, 4]
-    assert last(made, mask).flatten().tolist() == [3, 5]
+    assert pool([made], mask, pooling="cls").flatten().tolist() == [1, 4]
+    assert pool([made], mask, pooling="last").flatten().tolist() == [3, 5]
 
 
 def test_every_setting_that_changes_vectors_changes_the_fingerprint(plain):
