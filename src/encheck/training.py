@@ -57,6 +57,11 @@ from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 
 MODEL = "model"
+BALANCED = "balanced"
+BLOCKED = -1.0  # no score of a model is as low: scores lie between 0 and 1, and so do their losses
+RULE = replace(DEFAULT, min_items=100)  # the dev part has 105 sentences with a paraphrase: a gate asks for 150 items
+BEFORE = "before_training"  # the folder of the model before training, in the trainer's output_dir
+log = logging.getLogger("encheck")
 
 
 class PlannedItems:
@@ -122,12 +127,6 @@ if TYPE_CHECKING:
     from sentence_transformers.base.evaluation import BaseEvaluator as Base
 else:
     Base = object  # the class that is made in the end has BaseEvaluator, which brings torch along
-
-BALANCED = "balanced"
-BLOCKED = -1.0  # no score of a model is as low: scores lie between 0 and 1, and so do their losses
-RULE = replace(DEFAULT, min_items=100)  # the dev part has 105 sentences with a paraphrase: a gate asks for 150 items
-BEFORE = "before_training"  # the folder of the model before training, in the trainer's output_dir
-log = logging.getLogger("encheck")
 
 
 def behaviour(

@@ -14,6 +14,8 @@ POOLINGS = ("cls", "mean", "max", "last", "first-last-avg", "layers")
 CODE = ("revision", "package", "sha256")
 TEXT = ("prompt", "prompts", "similarity", "truncate_dim")
 TORCH = ("max_length", "dtype")
+# Those of papers/, a package of its own: models.yaml has entries of theirs, and their files are recognised.
+PAPERS = frozenset({"alignment", "bertscore", "doc2vec", "infersent", "laser", "pair-head"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,6 @@ class Adapter:
     install: str = ""
     source: Source = "path"
     options: Mapping[str, type | tuple[str, ...]] = field(default_factory=dict)
-
-
-# Those of papers/, a package of its own: models.yaml has entries of theirs, and their files are recognised.
-PAPERS = frozenset({"alignment", "bertscore", "doc2vec", "infersent", "laser", "pair-head"})
 
 
 def _of(module: str) -> str:

@@ -27,6 +27,14 @@ from encheck.encoders.settings import longer
 from encheck.errors import EncheckError, EncoderError
 from encheck.types import content_hash
 
+log = logging.getLogger("encheck")
+T = TypeVar("T")
+PROBE = "The harbour lay quiet under the first snow of the year."
+SAME_ROLE = {"document": ("passage", "corpus"), "passage": ("document", "corpus")}  # as sentence-transformers has them
+Floats = NDArray[np.float64]
+Pair = tuple[str, str]
+PAIRS_AT_ONCE = 1_024
+
 
 def is_failure(error: BaseException) -> bool:
     """Whether something went wrong; not where somebody stops the program, or a generator ends.
@@ -62,12 +70,6 @@ def cannot(do: str, place: str, error: BaseException) -> str:
             f"--device"
         )
     return f"{place} cannot {do} ({in_a_line(error)}). {WHOLE}"
-
-
-log = logging.getLogger("encheck")
-T = TypeVar("T")
-PROBE = "The harbour lay quiet under the first snow of the year."
-SAME_ROLE = {"document": ("passage", "corpus"), "passage": ("document", "corpus")}  # as sentence-transformers has them
 
 
 class TextEncoder(ABC):
@@ -230,11 +232,6 @@ class LocalEncoder(TextEncoder):
         own = {"code": f"trust_remote_code: code that came with {self.source.name} was allowed to run"}
         commit = {"revision": commit_of(self.source)} if commit_of(self.source) else {}
         return super().about() | commit | (own if self.config.trust_remote_code else {})
-
-
-Floats = NDArray[np.float64]
-Pair = tuple[str, str]
-PAIRS_AT_ONCE = 1_024
 
 
 class PairModel(ABC):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -88,7 +89,8 @@ def halving(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iter
         return
     middle = len(positions) // 2  # outside of `except`, so that the failed attempt's tensors are let go
     log.warning("out of memory with %d texts at a time: continuing with %d", len(positions), middle)
-    _release()
+    if "torch" in sys.modules and sys.modules["torch"].cuda.is_available():
+        sys.modules["torch"].cuda.empty_cache()
     yield from halving(run, positions[:middle])
     yield from halving(run, positions[middle:])
 
@@ -96,13 +98,6 @@ def halving(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iter
 def out_of_memory(error: BaseException) -> bool:
     """Whether a device, or the machine, has no room for what was asked."""
     return isinstance(error, MemoryError) or any(said in str(error).lower() for said in OUT_OF_MEMORY)
-
-
-def _release() -> None:
-    import sys
-
-    if "torch" in sys.modules and sys.modules["torch"].cuda.is_available():
-        sys.modules["torch"].cuda.empty_cache()
 
 
 def spread(

@@ -53,11 +53,8 @@ class BagOfWords(_Fake):
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """Sum of one random direction a word; shape [n, 256]."""
-        return _rows(self._vector(text) for text in texts)
-
-    def _vector(self, text: str) -> Vectors:
-        counts = sorted(Counter(words(text) or [text]).items())
-        return np.asarray(np.sum([count * direction(word) for word, count in counts], axis=0), np.float32)
+        bags = (sorted(Counter(words(text) or [text]).items()) for text in texts)
+        return _rows(np.sum([count * direction(word) for word, count in bag], axis=0) for bag in bags)
 
 
 class Constant(_Fake):

@@ -41,6 +41,13 @@ HARMLESS_NAMES = {
     *("torch.float32", "torch.float16", "torch.bfloat16", "torch.device", "torch.serialization._get_layout"),
     *("torch.nn.parameter.Parameter", "argparse.Namespace", "_codecs.encode"),
 }
+SAFE = ".safetensors"
+OTHERS = (".bin", ".pt", ".onnx")
+POSITIONS = "I64"
+HEADER_BYTES = 8  # which say how long the header is
+LARGEST_HEADER = 100_000_000  # as safetensors has it
+WORDS = ("vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", "sentencepiece.bpe.model", "spiece.model")
+CachedHash = Callable[[Path, Callable[[Path], str]], str]
 
 
 def must_exist(path: Path, what: str, remedy: str) -> Path:
@@ -303,15 +310,6 @@ def check_growth(folder: Path, tokenizer: Any) -> None:
                 f"the tokenizer of {folder} makes {len(ids):,} tokens of the {len(text)} characters {text!r}: long "
                 f"texts would fill the memory. {COPY}"
             )
-
-
-SAFE = ".safetensors"
-OTHERS = (".bin", ".pt", ".onnx")
-POSITIONS = "I64"
-HEADER_BYTES = 8  # which say how long the header is
-LARGEST_HEADER = 100_000_000  # as safetensors has it
-WORDS = ("vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", "sentencepiece.bpe.model", "spiece.model")
-CachedHash = Callable[[Path, Callable[[Path], str]], str]
 
 
 def weights_of(model: object, file_hash: CachedHash) -> str | None:

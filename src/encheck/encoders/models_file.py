@@ -30,6 +30,20 @@ FIELD_WANTED = {
     "thresholds.*": "a number",
     "known_failures.*": "a reason",
 }
+_WEIGHTS = (
+    *("revision", "package", "sha256", "prompt", "prompts", "pooling", "truncate_dim", "max_length", "dtype"),
+    *("similarity", "trust_remote_code"),
+)
+OPTION_WANTED: dict[type, str] = {
+    str: "text: write it in quotes",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a mapping of names to values",
+}
+MOST_BYTES, MOST_NODES = 200_000, 100_000  # some two seconds; those that come with encheck have 20,000 bytes
+__all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "with_args"]
 
 
 def wrong_values(values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
@@ -71,21 +85,6 @@ def _schema() -> type[BaseModel]:
     fields: dict[str, Any] = {name: (_others().get(name, str), None) for name in names}
     strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
     return create_model("Entry", __config__=strict, **fields)
-
-
-_WEIGHTS = (
-    *("revision", "package", "sha256", "prompt", "prompts", "pooling", "truncate_dim", "max_length", "dtype"),
-    *("similarity", "trust_remote_code"),
-)
-
-OPTION_WANTED: dict[type, str] = {
-    str: "text: write it in quotes",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    dict: "a mapping of names to values",
-}
 
 
 def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
@@ -131,10 +130,6 @@ def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], n
     if not fits or (isinstance(value, bool) and wants is not bool):
         return f"options.{name} is {value!r}, but should be {OPTION_WANTED[wants]}"
     return ""
-
-
-MOST_BYTES, MOST_NODES = 200_000, 100_000  # some two seconds; those that come with encheck have 20,000 bytes
-__all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "with_args"]
 
 
 def read_models(path: Path) -> dict[str, ModelConfig]:

@@ -26,6 +26,12 @@ SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddi
 TOKENS = ("last_hidden_state", "token_embeddings")  # and those of its tokens
 SCORES = ("logits",)  # of words or classes: no vectors of texts, unless somebody says so
 Dimension = int | str | None  # a number, the name of one that varies, or unknown
+Floats = NDArray[np.float32]
+Inputs = dict[str, NDArray[np.int64]]
+TokenRow = tuple[Sequence[int], Sequence[int]]
+log = logging.getLogger("encheck")
+CUDA, CPU = "CUDAExecutionProvider", "CPUExecutionProvider"
+POOLINGS = ("cls", "mean", "max", "last")
 
 
 @dataclass(frozen=True)
@@ -71,11 +77,6 @@ def choose_output(file: Path, outputs: Sequence[Output], *, tokens: Dimension, w
     raise EncoderError(f"{file}: {why}. There are: {every}. {remedy}")
 
 
-Floats = NDArray[np.float32]
-Inputs = dict[str, NDArray[np.int64]]
-TokenRow = tuple[Sequence[int], Sequence[int]]
-
-
 def pool(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
     """From [n, tokens, d] to [n, d]; tokens whose mask is 0 are padding, which stands at the end."""
     if pooling == "cls":
@@ -105,11 +106,6 @@ def padded(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tuple[
             f"texts"
         )
     return {name: known[name] for name in names}, mask
-
-
-log = logging.getLogger("encheck")
-CUDA, CPU = "CUDAExecutionProvider", "CPUExecutionProvider"
-POOLINGS = ("cls", "mean", "max", "last")
 
 
 class OnnxEncoder(LocalEncoder):

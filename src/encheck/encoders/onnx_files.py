@@ -33,6 +33,8 @@ WIDTH = {FIXED64: 8, FIXED32: 4}
 MAX_DEPTH = 100  # as protobuf's own readers
 MAX_FIELDS = 2_000_000  # a graph of 10,000 nodes has about 200,000
 Span = tuple[int, int]
+FILES = ("model.onnx", "onnx/model.onnx")
+TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 
 
 class DamagedError(ValueError):
@@ -103,10 +105,6 @@ def _within(at: int, end: int) -> int:
     if at > end:
         raise DamagedError("it ends in the middle of a field")
     return at
-
-
-FILES = ("model.onnx", "onnx/model.onnx")
-TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 
 
 def model_file(source: Path) -> Path:

@@ -12,18 +12,17 @@ from encheck.encoders.files import read_json
 if TYPE_CHECKING:
     from torch import Tensor
 
-
-def mean(states: Tensor, mask: Tensor) -> Tensor:
-    """The mean of the tokens that are no padding; shape [n, d]."""
-    weights = mask.unsqueeze(-1).to(states.dtype)
-    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
-
-
 OLDER = {
     "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max", "pooling_mode_mean_tokens": "mean",
     "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }  # fmt: skip
+
+
+def mean(states: Tensor, mask: Tensor) -> Tensor:
+    """The mean of the tokens that are no padding; shape [n, d]."""
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
 
 
 def pooling_file(folder: Path) -> Path:

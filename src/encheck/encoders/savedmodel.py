@@ -33,6 +33,29 @@ RULE = re.compile(
     "|^_?(?:Host)?(?:Send|Recv)$"
 )
 VOCABULARY = {"InitializeTableFromTextFile", "InitializeTableFromTextFileV2"}  # a word a line, of the model's assets
+OUTSIDE = (
+    *(
+        "WriteFile",
+        "ReadFile",
+        "MatchingFiles",
+        "WholeFileReader",
+        "WholeFileReaderV2",
+        "TextLineReaderV2",
+        "SaveSlices",
+    ),
+    *(
+        "PyFunc",
+        "EagerPyFunc",
+        "PyFuncStateless",
+        "RpcCall",
+        "TryRpcCall",
+        "XlaHostCompute",
+        "DebugIdentity",
+        "PrintV2",
+    ),
+    *("TextLineDataset", "TFRecordDataset", "CSVDataset", "FixedLengthRecordDataset"),
+)
+TEXTS_PER_BATCH = 128
 
 
 def reaching_out(graph: bytes) -> list[str]:
@@ -85,31 +108,6 @@ def is_outside(operator: str) -> bool:
     (True, False, True)
     """
     return operator not in VOCABULARY and RULE.search(operator) is not None
-
-
-OUTSIDE = (
-    *(
-        "WriteFile",
-        "ReadFile",
-        "MatchingFiles",
-        "WholeFileReader",
-        "WholeFileReaderV2",
-        "TextLineReaderV2",
-        "SaveSlices",
-    ),
-    *(
-        "PyFunc",
-        "EagerPyFunc",
-        "PyFuncStateless",
-        "RpcCall",
-        "TryRpcCall",
-        "XlaHostCompute",
-        "DebugIdentity",
-        "PrintV2",
-    ),
-    *("TextLineDataset", "TFRecordDataset", "CSVDataset", "FixedLengthRecordDataset"),
-)
-TEXTS_PER_BATCH = 128
 
 
 class SavedModelEncoder(LocalEncoder):

@@ -38,6 +38,9 @@ TURNS = 4  # of two models that take turns, so many answers in a row are the one
 WRONG_SERVER = "Remedy: name an embedding model, and the adapter (openai, tei) that the server speaks"
 ONE_MODEL = "Remedy: one model under this address for a whole run; then run again"
 log = logging.getLogger("encheck")
+DEFAULT = "default"
+EXAMPLE = "--model-arg 'fields={default: {input_type: passage}, query: {input_type: query}}'"
+ROLES = (DEFAULT, "query", "document", *SAME_ROLE["document"])
 
 
 class Watch:
@@ -149,11 +152,6 @@ def widened(place: str, before: int, now: int) -> EncoderError:
         f"{place} gave vectors of {before} dimensions before, and now of {now}: another model answers under this "
         f"address. {ONE_MODEL}"
     )
-
-
-DEFAULT = "default"
-EXAMPLE = "--model-arg 'fields={default: {input_type: passage}, query: {input_type: query}}'"
-ROLES = (DEFAULT, "query", "document", *SAME_ROLE["document"])
 
 
 class RemoteEncoder(TextEncoder):

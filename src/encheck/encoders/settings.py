@@ -15,6 +15,10 @@ from encheck.types import content_hash
 UNLIMITED = 1_000_000  # tokenizers write a number as large as this where they have no limit
 TOKENIZER = "tokenizer.json"
 STATED = (("sentence_bert_config.json", "max_seq_length"), ("tokenizer_config.json", "model_max_length"))
+TextRole = Literal["", "query", "document"]
+ROLES: tuple[TextRole, ...] = ("", "query", "document")  # "" is a text without a role
+TOKENIZER_PARTS = ("normalizer", "pre_tokenizer", "model", "post_processor", "added_tokens")  # truncation is a limit
+TOKENIZER_OPTIONS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "truncation_side")
 
 
 def longer(folder: Path, texts: Sequence[str], *, asked: int | None = None) -> str:
@@ -51,12 +55,6 @@ def token_counts(folder: Path, texts: Sequence[str]) -> list[int]:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return [len(encoding.ids) for encoding in tokenizer.encode_batch(list(texts))]
-
-
-TextRole = Literal["", "query", "document"]
-ROLES: tuple[TextRole, ...] = ("", "query", "document")  # "" is a text without a role
-TOKENIZER_PARTS = ("normalizer", "pre_tokenizer", "model", "post_processor", "added_tokens")  # truncation is a limit
-TOKENIZER_OPTIONS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "truncation_side")
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,9 @@ from encheck.types import content_hash
 Vectors = NDArray[np.float32]
 Entry = tuple[int, bytes, "NDArray[np.float32] | bytes"]
 MAX_WORD_BYTES = 4_096
+COMMONEST_WORDS = 1_000
+MIN_WORDS_TO_DOUBT = 8  # a pair of sentences has more words; a few odd texts have fewer
+log = logging.getLogger("encheck")
 
 
 class VectorFile:
@@ -142,11 +145,6 @@ def _is_number(text: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-COMMONEST_WORDS = 1_000
-MIN_WORDS_TO_DOUBT = 8  # a pair of sentences has more words; a few odd texts have fewer
-log = logging.getLogger("encheck")
 
 
 class VectorsEncoder(LocalEncoder):

@@ -31,6 +31,10 @@ Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 ROLES = ("", "query", "document")
 COLUMNS = "the columns text (or hash) and vector, and perhaps id and role"
+Key = tuple[str, str]  # role, text or hash
+ENGINE = "stored-1"
+REMEDY = "Remedy: write it with a row a text, all vectors of one length"
+log = logging.getLogger("encheck")
 
 
 @dataclass(frozen=True)
@@ -272,12 +276,6 @@ def sha256_of(text: str) -> str:
     'ca978112'
     """
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-Key = tuple[str, str]  # role, text or hash
-ENGINE = "stored-1"
-REMEDY = "Remedy: write it with a row a text, all vectors of one length"
-log = logging.getLogger("encheck")
 
 
 class StoredVectors:

@@ -16,6 +16,10 @@ from typing import IO, Any, NoReturn
 from encheck.errors import ConfigError
 
 MOST_BYTES, MOST_DEPTH = 256 * 10**6, 100
+FREE_ROWS, FREE_BYTES, MOST_TIMES = 10**6, 10**9, 100
+ROWS_AT_ONCE = 10_000
+READ_AT_ONCE = 1 << 20  # bytes of a column; pyarrow would read all row groups beforehand, and hold the file in memory
+REMEDY = "Where that is meant, write it as .csv or .jsonl, which have no such limit"
 
 
 class TextError(ValueError):
@@ -26,18 +30,12 @@ class TextError(ValueError):
         self.problem, self.place = problem, f":{line}" if line else ""
 
 
-def bytes_of(path: Path, *, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a file; ValueError if there are too many, OSError if it cannot be read."""
+def text_of(path: Path, *, most: int = MOST_BYTES) -> str:
+    """The text of a UTF-8 file; ValueError names the line that is not."""
     with path.open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise TextError(f"is longer than {most:,} bytes, which is the limit")
-    return data
-
-
-def text_of(path: Path, *, most: int = MOST_BYTES) -> str:
-    """The text of a UTF-8 file; ValueError names the line that is not."""
-    data = bytes_of(path, most=most)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -58,32 +56,27 @@ def parsed(text: str, *, infinite: bool = False) -> Any:
     >>> parsed('{"a": [1]}')
     {'a': [1]}
     """
+
+    def refuse(name: str) -> NoReturn:
+        raise ValueError(f"holds {name}, which is not a JSON number")
+
     too_deep = f"is nested deeper than {MOST_DEPTH} levels"
     try:
-        found = json.loads(text, parse_constant=None if infinite else _refuse)
+        found = json.loads(text, parse_constant=None if infinite else refuse)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: is not JSON: {error.msg} (column {error.colno})") from error
     except RecursionError as error:
         raise ValueError(too_deep) from error
-    if text.count("[") + text.count("{") > MOST_DEPTH and _is_deep(found):
-        raise ValueError(too_deep)
+    if text.count("[") + text.count("{") > MOST_DEPTH:
+        level = [found] if isinstance(found, dict | list) else []
+        for _ in range(MOST_DEPTH):
+            inside = (inner.values() if isinstance(inner, dict) else inner for inner in level)
+            level = [value for values in inside for value in values if isinstance(value, dict | list)]
+            if not level:
+                break
+        if level:
+            raise ValueError(too_deep)
     return found
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"holds {name}, which is not a JSON number")
-
-
-def _is_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MOST_DEPTH):
-        containers = (inner.values() if isinstance(inner, dict) else inner for inner in level if _holds_more(inner))
-        level = [one for some in containers for one in some]
-    return any(map(_holds_more, level))
-
-
-def _holds_more(value: Any) -> bool:
-    return isinstance(value, dict | list)
 
 
 def config_text(path: Path, *, most: int) -> str:
@@ -94,12 +87,6 @@ def config_text(path: Path, *, most: int) -> str:
         raise ConfigError(f"{path}{error.place}: {error.problem}") from error
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-FREE_ROWS, FREE_BYTES, MOST_TIMES = 10**6, 10**9, 100
-ROWS_AT_ONCE = 10_000
-READ_AT_ONCE = 1 << 20  # bytes of a column; pyarrow would read all row groups beforehand, and hold the file in memory
-REMEDY = "Where that is meant, write it as .csv or .jsonl, which have no such limit"
 
 
 def opened(source: Path | IO[bytes]) -> Any:

@@ -21,6 +21,13 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO
 
+PARTIAL = ".encheck-partial-"
+OWN = re.compile(re.escape(PARTIAL) + "([0-9a-f]{8})-[0-9a-f]{8}")
+OLDER = r"\.{name}\.\d+"  # as encheck named them at first: the name and the number of the process
+PATIENCE = 10.0  # seconds that another process may take to write a baseline
+PREFIX, ALIVE = "encheck-", ".alive"
+OLD = 3600  # seconds, after which a folder that nobody holds is nobody's
+
 
 def typed(name: str) -> Path:
     """The path, with `~` as the home folder; a user that there is not stays as it was typed.
@@ -55,11 +62,6 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-PARTIAL = ".encheck-partial-"
-OWN = re.compile(re.escape(PARTIAL) + "([0-9a-f]{8})-[0-9a-f]{8}")
-OLDER = r"\.{name}\.\d+"  # as encheck named them at first: the name and the number of the process
-PATIENCE = 10.0  # seconds that another process may take to write a baseline
-
 
 def partial(path: Path) -> Path:
     """A new name beside `path` for what will take its place."""
@@ -76,13 +78,13 @@ def leftovers(folder: Path, *, names: tuple[str, ...]) -> list[Path]:
         return []
     marks = {_mark(Path(name)) for name in names}
     older = re.compile("|".join(OLDER.format(name=re.escape(name)) for name in names))
-    return sorted(path for path in folder.iterdir() if _is_left(path, marks, older))
-
-
-def _is_left(path: Path, marks: set[str], older: re.Pattern[str]) -> bool:
-    own = OWN.fullmatch(path.name)
-    named = own[1] in marks if own else older.fullmatch(path.name) is not None
-    return named and path.is_file() and not path.is_symlink()
+    left = []
+    for path in folder.iterdir():
+        own = OWN.fullmatch(path.name)
+        named = own[1] in marks if own else older.fullmatch(path.name) is not None
+        if named and path.is_file() and not path.is_symlink():
+            left.append(path)
+    return sorted(left)
 
 
 def sweep(folder: Path, *, names: tuple[str, ...]) -> None:
@@ -164,25 +166,21 @@ def alone(folder: Path) -> Iterator[None]:
         return
     number = os.open(folder, os.O_RDONLY)
     try:
-        _lock(number)
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise OSError(errno.EAGAIN, "another process is writing there") from None
+                time.sleep(0.05)
+            except OSError:
+                break
+            else:
+                break
         yield
     finally:
         os.close(number)
-
-
-def _lock(number: int) -> None:
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > end:
-                raise OSError(errno.EAGAIN, "another process is writing there") from None
-            time.sleep(0.05)
-        except OSError:
-            return
-        else:
-            return
 
 
 def problem_of(error: OSError, *, folder: Path) -> str:
@@ -192,43 +190,27 @@ def problem_of(error: OSError, *, folder: Path) -> str:
     return f"{path.name}: {said}" if path and path.parent.resolve() == folder.resolve() else said
 
 
-PREFIX, ALIVE = "encheck-", ".alive"
-OLD = 3600  # seconds, after which a folder that nobody holds is nobody's
-
-
 class Scratch(tempfile.TemporaryDirectory[str]):
     """A temporary folder, held by a lock as long as its process lives."""
 
     def __init__(self) -> None:
-        _sweep()
-        super().__init__(prefix=PREFIX, ignore_cleanup_errors=True)
-        from filelock import FileLock
+        from filelock import FileLock, Timeout
 
+        mine = getattr(os, "getuid", lambda: 0)()
+        for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):  # of processes that were killed
+            with suppress(OSError, Timeout):
+                # in a folder for all, others may have laid a trap
+                found, lock = folder.lstat(), (folder / ALIVE).lstat()
+                ours = S_ISDIR(found.st_mode) and S_ISREG(lock.st_mode) and found.st_uid == lock.st_uid == mine
+                if ours and time.time() - found.st_mtime >= OLD:
+                    with FileLock(folder / ALIVE, timeout=0):
+                        shutil.rmtree(folder)
+        super().__init__(prefix=PREFIX, ignore_cleanup_errors=True)
+        self.path = Path(self.name)
         self._lock = FileLock(Path(self.name) / ALIVE)
         self._lock.acquire()
-
-    @property
-    def path(self) -> Path:
-        """Where it is."""
-        return Path(self.name)
 
     def cleanup(self) -> None:
         """Remove it."""
         self._lock.release()
         super().cleanup()
-
-
-def _sweep() -> None:
-    """Remove the folders of processes that were killed: old ones of ours whose lock is free."""
-    from filelock import FileLock, Timeout
-
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError, Timeout):
-            found, lock = folder.lstat(), (folder / ALIVE).lstat()  # in a folder for all, others may have laid a trap
-            mine = getattr(os, "getuid", lambda: 0)()
-            if not (S_ISDIR(found.st_mode) and S_ISREG(lock.st_mode) and found.st_uid == lock.st_uid == mine):
-                continue
-            if time.time() - found.st_mtime < OLD:
-                continue
-            with FileLock(folder / ALIVE, timeout=0):
-                shutil.rmtree(folder)

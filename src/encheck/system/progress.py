@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Any, TextIO
 
 EVERY = 60.0
 
@@ -17,7 +17,7 @@ class Progress:
     def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
         self._stream = stream or sys.stderr
         self._quiet = quiet
-        self._bar: _Bar | _Lines | None = None
+        self._bar: Any = None  # of tqdm, or `_Lines`
 
     @contextmanager
     def task(self, title: str, total: int, *, unit: str = "text") -> Iterator[None]:
@@ -25,8 +25,14 @@ class Progress:
         if not total or self._quiet:
             yield
             return
-        kind = _Bar if self._stream.isatty() else _Lines
-        self._bar = kind(self._stream, title, total, unit)
+        if self._stream.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(
+                total=total, desc=title, unit=unit, file=self._stream, leave=False, delay=0.5, dynamic_ncols=True
+            )
+        else:
+            self._bar = _Lines(self._stream, title, total, unit)
         try:
             yield
         finally:
@@ -35,21 +41,8 @@ class Progress:
 
     def advance(self, steps: int) -> None:
         """Say that so many more steps are done."""
-        if self._bar:
+        if self._bar is not None:
             self._bar.update(steps)
-
-
-class _Bar:
-    def __init__(self, stream: TextIO, title: str, total: int, unit: str) -> None:
-        from tqdm import tqdm
-
-        self._tqdm = tqdm(total=total, desc=title, unit=unit, file=stream, leave=False, delay=0.5, dynamic_ncols=True)
-
-    def update(self, steps: int) -> None:
-        self._tqdm.update(steps)
-
-    def close(self) -> None:
-        self._tqdm.close()
 
 
 class _Lines:

@@ -40,6 +40,17 @@ WANTED = {
 }
 _SHORT = reprlib.Repr()
 _SHORT.maxstring, _SHORT.maxlevel = 200, 2
+T = TypeVar("T")
+Count = Annotated[int, Ge(0), Lt(2**63)]  # arrays and charts take no more
+Positive = Annotated[int, Ge(1), Lt(2**63)]
+NonNegative = Annotated[float, Ge(0)]
+_WANTED = WANTED | {
+    "dataclass_type": "a mapping",
+    "tuple_type": "a list",
+    "literal_error": "{expected}",
+    "less_than": "less than {lt}",
+    "too_long": "a list of {max_length}",
+}
 
 
 def invalid_values(
@@ -57,8 +68,21 @@ def invalid_values(
         names = {field.alias or name for name, field in schema.model_fields.items()}
         found = {place_of(values, one["loc"]): one for one in error.errors(include_url=False, include_input=False)}
         for place, one in found.items():
-            if not any(other[: len(place)] == place for other in found if len(other) > len(place)):
-                yield place, _text(place, one, values, wanted, unknown(kind, str(place[0]), names))
+            if any(other[: len(place)] == place for other in found if len(other) > len(place)):
+                continue
+            if one["type"] == "extra_forbidden":
+                yield place, unknown(kind, str(place[0]), names)
+                continue
+            if one["loc"][-1] == "[key]":
+                yield place, f"{place[0]}: the name {shown(place[-1])} should be text; write it in quotes"
+                continue
+            value: Any = values
+            for part in place:
+                value = value[part]
+            should = wanted.get(".".join([str(place[0]), *["*"] * (len(place) - 1)]))
+            if not should or one["type"].endswith("_equal"):  # a bound
+                should = WANTED.get(one["type"], one["msg"]).format(**one.get("ctx", {}))
+            yield place, f"{_named(place)} is {shown(value)}, but should be {should}"
 
 
 def place_of(values: Any, parts: tuple[str | int, ...]) -> Place:
@@ -70,19 +94,6 @@ def place_of(values: Any, parts: tuple[str | int, ...]) -> Place:
             values = values[part]
             place.append(part)
     return tuple(place)
-
-
-def _text(place: Place, error: Any, values: Any, wanted: Mapping[str, str], misspelt: str) -> str:
-    if error["type"] == "extra_forbidden":
-        return misspelt
-    if error["loc"][-1] == "[key]":
-        return f"{place[0]}: the name {shown(place[-1])} should be text; write it in quotes"
-    for part in place:
-        values = values[part]
-    bound = error["type"].endswith("_equal")
-    should = None if bound else wanted.get(".".join([str(place[0]), *["*"] * (len(place) - 1)]))
-    should = should or WANTED.get(error["type"], error["msg"]).format(**error.get("ctx", {}))
-    return f"{_named(place)} is {shown(values)}, but should be {should}"
 
 
 def _named(place: Place) -> str:
@@ -106,9 +117,6 @@ def shown(value: object) -> str:
         return "a number of thousands of digits"
 
 
-T = TypeVar("T")
-
-
 class _NullIsNaN:
     """Marks a number that is null in a file where it is none."""
 
@@ -130,16 +138,6 @@ class Later:
 
 
 MaybeNaN = Annotated[float, _NullIsNaN()]
-Count = Annotated[int, Ge(0), Lt(2**63)]  # arrays and charts take no more
-Positive = Annotated[int, Ge(1), Lt(2**63)]
-NonNegative = Annotated[float, Ge(0)]
-_WANTED = WANTED | {
-    "dataclass_type": "a mapping",
-    "tuple_type": "a list",
-    "literal_error": "{expected}",
-    "less_than": "less than {lt}",
-    "too_long": "a list of {max_length}",
-}
 
 
 def writes(*properties: str) -> Callable[[type[T]], type[T]]:

@@ -41,6 +41,79 @@ MULTIPLE = {"HierarchicalTokenPooling": "token_pooling", "MultiVectorMask": "mul
 WORDS = {
     "PhraseTokenizer": "phrase", "TransformersTokenizerWrapper": "word", "WhitespaceTokenizer": "whitespace",
 }  # fmt: skip
+TOKENIZERS = frozenset({
+    *(f"sentence_transformers.models.tokenizer.{name}" for name in ("PhraseTokenizer", "WhitespaceTokenizer")),
+    *(f"sentence_transformers.models.tokenizer.{name}.{name}" for name in ("PhraseTokenizer", "WhitespaceTokenizer")),
+    "sentence_transformers.models.tokenizer.WordTokenizer.TransformersTokenizerWrapper",
+    *(f"sentence_transformers.sentence_transformer.modules.tokenizer.{file}.{name}" for name, file in WORDS.items()),
+    *(f"sentence_transformers.sentence_transformer.modules.tokenizer.{name}" for name in WORDS if name[0] != "T"),
+})  # fmt: skip
+# Those of torch that need no argument; Dense saves none.
+NONLINEAR = (
+    *("CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid"),
+    *("LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "RReLU", "SELU", "Sigmoid", "SiLU", "Softmax", "Softmax2d"),
+    *("Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink"),
+)
+ACTIVATIONS = frozenset({
+    *(f"torch.nn.{name}" for name in (*NONLINEAR, "Identity")),
+    *(f"torch.nn.modules.activation.{name}" for name in NONLINEAR),
+    *("torch.nn.modules.linear.Identity", "torch.nn.modules.Identity"),
+})  # fmt: skip
+# What a Transformer module may hand on to from_pretrained. Others choose code, files, or how weights are read.
+PLAIN = ("trust_remote_code",)  # sentence-transformers leaves it out
+ARGUMENTS: Mapping[str, frozenset[str]] = {
+    "model": frozenset({
+        *PLAIN, "add_pooling_layer", "attn_implementation", "device_map", "dtype", "is_causal", "low_cpu_mem_usage",
+        "output_attentions", "output_hidden_states", "torch_dtype", "use_cache",
+    }),
+    "tokenizer": frozenset({
+        *PLAIN, "add_bos_token", "add_eos_token", "add_prefix_space", "add_special_tokens", "bos_token",
+        "clean_up_tokenization_spaces", "cls_token", "do_lower_case", "eos_token", "fix_mistral_regex", "legacy",
+        "lowercase", "mask_token", "max_length", "max_pixels", "min_pixels", "model_max_length", "pad_token",
+        "padding", "padding_side", "sep_token", "strip_accents", "tokenize_chinese_chars", "truncation",
+        "truncation_side", "unk_token", "use_fast",
+    }),
+    "config": frozenset({
+        *PLAIN, "attention_dropout", "attn_implementation", "hidden_dropout_prob", "is_causal", "is_decoder",
+        "max_position_embeddings", "output_attentions", "output_hidden_states", "use_cache", "use_pooler",
+    }),
+}  # fmt: skip
+GROUPS = {
+    "model_args": "model", "model_kwargs": "model", "tokenizer_args": "tokenizer", "processor_kwargs": "tokenizer",
+    "tokenizer_kwargs": "tokenizer", "config_args": "config", "config_kwargs": "config",
+}  # fmt: skip
+MOVED_SPAN_POOLING = "encheck.training.SpanPooling"  # as papers/ had it before it was a package of its own
+TRUST = "If you trust it: trust_remote_code: true in models.yaml, or --model-arg trust_remote_code=true"
+PATTERNS = ("modules", "modules_to_save", "pattern", "parameters", "rank_pattern", "alpha_pattern")  # ends of keys
+SIZES = (
+    "r",
+    "init_r",
+    "target_r",
+    "num_virtual_tokens",
+    "num_layers",
+    "token_dim",
+    "encoder_hidden_size",
+    "n_frequency",
+)
+MOST_RANK = 10_000  # and no more than an adapter's weights have bytes
+MOST_STEPS = 1_000_000  # of one pattern and one name
+LONGEST_NAME = 100  # characters of a module's name
+PLAIN_PATTERN = re.compile(
+    r"(?:(?:[\w.-]|\\[.\-_dw]|\[[\w.^-]*\])(?:[*+?]\??)?|\((?:\?:)?|\)(?![*+?{])|[|^$])*"
+)  # no quantifier after a group
+OWN = ": without that, transformers' own class of this type is loaded"
+REMEDY = "Remedy: leave it out, if the model was trained without"
+OTHERS = {
+    "CrossEncoder": "adapter=cross-encoder scores its pairs",
+    "SparseEncoder": "adapter=transformers pools its states, with a pooling that you name",
+    "MultiVectorEncoder": "adapter=transformers pools its states, with a pooling that you name",
+}
+DENSE_SETTINGS = (
+    *("activation_function", "bias", "in_features", "module_input_name", "module_output_name", "out_features"),
+    "use_residual",
+)
+PROCESSING = frozenset({"audio", "chat_template", "common", "image", "text", "video"})
+MODALITIES = frozenset({"audio", "image", "message", "text", "video"})
 
 
 def _older(package: str, names: Mapping[str, str]) -> Iterator[str]:
@@ -66,74 +139,6 @@ MODULES = frozenset({
     *_newer("sentence_transformers.cross_encoder.modules", {"LogitScore": "logit_score"}),
     SPAN_POOLING,
 })  # fmt: skip
-
-TOKENIZERS = frozenset({
-    *(f"sentence_transformers.models.tokenizer.{name}" for name in ("PhraseTokenizer", "WhitespaceTokenizer")),
-    *(f"sentence_transformers.models.tokenizer.{name}.{name}" for name in ("PhraseTokenizer", "WhitespaceTokenizer")),
-    "sentence_transformers.models.tokenizer.WordTokenizer.TransformersTokenizerWrapper",
-    *(f"sentence_transformers.sentence_transformer.modules.tokenizer.{file}.{name}" for name, file in WORDS.items()),
-    *(f"sentence_transformers.sentence_transformer.modules.tokenizer.{name}" for name in WORDS if name[0] != "T"),
-})  # fmt: skip
-
-# Those of torch that need no argument; Dense saves none.
-NONLINEAR = (
-    *("CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid"),
-    *("LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "RReLU", "SELU", "Sigmoid", "SiLU", "Softmax", "Softmax2d"),
-    *("Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink"),
-)
-ACTIVATIONS = frozenset({
-    *(f"torch.nn.{name}" for name in (*NONLINEAR, "Identity")),
-    *(f"torch.nn.modules.activation.{name}" for name in NONLINEAR),
-    *("torch.nn.modules.linear.Identity", "torch.nn.modules.Identity"),
-})  # fmt: skip
-
-# What a Transformer module may hand on to from_pretrained. Others choose code, files, or how weights are read.
-PLAIN = ("trust_remote_code",)  # sentence-transformers leaves it out
-ARGUMENTS: Mapping[str, frozenset[str]] = {
-    "model": frozenset({
-        *PLAIN, "add_pooling_layer", "attn_implementation", "device_map", "dtype", "is_causal", "low_cpu_mem_usage",
-        "output_attentions", "output_hidden_states", "torch_dtype", "use_cache",
-    }),
-    "tokenizer": frozenset({
-        *PLAIN, "add_bos_token", "add_eos_token", "add_prefix_space", "add_special_tokens", "bos_token",
-        "clean_up_tokenization_spaces", "cls_token", "do_lower_case", "eos_token", "fix_mistral_regex", "legacy",
-        "lowercase", "mask_token", "max_length", "max_pixels", "min_pixels", "model_max_length", "pad_token",
-        "padding", "padding_side", "sep_token", "strip_accents", "tokenize_chinese_chars", "truncation",
-        "truncation_side", "unk_token", "use_fast",
-    }),
-    "config": frozenset({
-        *PLAIN, "attention_dropout", "attn_implementation", "hidden_dropout_prob", "is_causal", "is_decoder",
-        "max_position_embeddings", "output_attentions", "output_hidden_states", "use_cache", "use_pooler",
-    }),
-}  # fmt: skip
-GROUPS = {
-    "model_args": "model", "model_kwargs": "model", "tokenizer_args": "tokenizer", "processor_kwargs": "tokenizer",
-    "tokenizer_kwargs": "tokenizer", "config_args": "config", "config_kwargs": "config",
-}  # fmt: skip
-
-
-MOVED_SPAN_POOLING = "encheck.training.SpanPooling"  # as papers/ had it before it was a package of its own
-TRUST = "If you trust it: trust_remote_code: true in models.yaml, or --model-arg trust_remote_code=true"
-
-PATTERNS = ("modules", "modules_to_save", "pattern", "parameters", "rank_pattern", "alpha_pattern")  # ends of keys
-SIZES = (
-    "r",
-    "init_r",
-    "target_r",
-    "num_virtual_tokens",
-    "num_layers",
-    "token_dim",
-    "encoder_hidden_size",
-    "n_frequency",
-)
-MOST_RANK = 10_000  # and no more than an adapter's weights have bytes
-MOST_STEPS = 1_000_000  # of one pattern and one name
-LONGEST_NAME = 100  # characters of a module's name
-PLAIN_PATTERN = re.compile(
-    r"(?:(?:[\w.-]|\\[.\-_dw]|\[[\w.^-]*\])(?:[*+?]\??)?|\((?:\?:)?|\)(?![*+?{])|[|^$])*"
-)  # no quantifier after a group
-
-OWN = ": without that, transformers' own class of this type is loaded"
 
 
 def confine(folder: Path) -> None:
@@ -308,20 +313,6 @@ def _texts(found: object) -> Iterator[str]:
     elif isinstance(found, dict | list):
         for part in found.values() if isinstance(found, dict) else found:
             yield from _texts(part)
-
-
-REMEDY = "Remedy: leave it out, if the model was trained without"
-OTHERS = {
-    "CrossEncoder": "adapter=cross-encoder scores its pairs",
-    "SparseEncoder": "adapter=transformers pools its states, with a pooling that you name",
-    "MultiVectorEncoder": "adapter=transformers pools its states, with a pooling that you name",
-}
-DENSE_SETTINGS = (
-    *("activation_function", "bias", "in_features", "module_input_name", "module_output_name", "out_features"),
-    "use_residual",
-)
-PROCESSING = frozenset({"audio", "chat_template", "common", "image", "text", "video"})
-MODALITIES = frozenset({"audio", "image", "message", "text", "video"})
 
 
 def refuse_kind(folder: Path) -> None:
