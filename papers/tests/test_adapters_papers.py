@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tiny_models
 import tiny_papers
+from model_checks import check_refusal
 
 from encheck.encoders.load import load
 from encheck.encoders.model_config import Device, ModelConfig
@@ -219,11 +220,7 @@ INFERSENT = {
 
 @pytest.mark.parametrize(("harm", "kind", "expected"), INFERSENT.values(), ids=INFERSENT.keys())
 def test_an_infersent_that_is_broken_is_refused_with_its_name(tmp_path, harm, kind, expected):
-    config = tiny_papers.infersent(tmp_path)
-    harm(Path(config.name))
-    with pytest.raises(kind, match=expected) as caught:
-        opened(config).encode(["the dog"])
-    assert str(tmp_path) in str(caught.value)
+    check_refusal(tiny_papers.infersent(tmp_path), harm, kind, expected, named=str(tmp_path))
 
 
 @pytest.mark.parametrize("zipped", [True, False])

@@ -247,6 +247,14 @@ def said(entry, tmp_path):
         store.close()
 
 
+def check_defect(entry, harm, tmp_path):
+    """What a run says of a model with this defect names the file and the remedy."""
+    harm(entry)
+    message = said(entry, tmp_path)
+    assert str(tmp_path / "copy") in message
+    assert "Remedy: " in message
+
+
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_whole_model_is_taken_without_a_word(copied, name, tmp_path):
     assert said(copied(name), tmp_path) == "None"
@@ -254,11 +262,7 @@ def test_a_whole_model_is_taken_without_a_word(copied, name, tmp_path):
 
 @pytest.mark.parametrize(("name", "defect"), [*CELLS, *MORE], ids=lambda part: part.replace(" ", "-"))
 def test_a_defect_is_said_with_the_file_and_the_remedy_before_anything_is_generated(copied, name, defect, tmp_path):
-    entry = copied(name)
-    (CELLS | MORE)[name, defect](entry)
-    message = said(entry, tmp_path)
-    assert str(tmp_path / "copy") in message
-    assert "Remedy: " in message
+    check_defect(copied(name), (CELLS | MORE)[name, defect], tmp_path)
 
 
 # values of a configuration that nothing can be made of

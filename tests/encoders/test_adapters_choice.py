@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tiny
 import tiny_models
+from model_checks import check_detection
 from typer.testing import CliRunner
 
 from encheck.cli import app
@@ -40,14 +41,7 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_path_is_taken_for_what_it_is_and_it_is_said_why(tmp_path, name):
-    adapter, why = KINDS[name]
-    made = tiny_models.BUILDERS[name](tmp_path)
-    assert detect(Path(made.name)) == (adapter, why)
-    config = config_for(made.name, known_models())
-    assert config.adapter == adapter
-    assert config.description == f"loaded as a {ADAPTERS[adapter].what}: {why}"
-    model = load(config, device=Device("cpu"))
-    assert np.isfinite(model.encode(["the dog"])).all()
+    check_detection(tiny_models.BUILDERS[name](tmp_path), *KINDS[name])
 
 
 def test_a_model2vec_folder_without_modules_is_taken_by_its_configuration(tmp_path):
