@@ -50,6 +50,19 @@ def test_a_model2vec_folder_without_modules_is_taken_by_its_configuration(tmp_pa
     assert detect(folder) == ("model2vec", "its config.json is model2vec's")
 
 
+@pytest.mark.parametrize("lost", [("modules.json",), ("modules.json", "1_Pooling")])
+def test_a_head_over_pairs_is_not_left_out_where_modules_json_is_lost(tmp_path, lost):
+    folder = tiny.build(tmp_path)
+    (folder / "pair_head").mkdir()
+    for name in lost:
+        (folder / name).rename(tmp_path / name)
+    adapter, why = detect(folder)
+    assert (adapter, "its head scores pairs" in why) == ("pair-head", True)
+    entry = ModelConfig("m", name=str(folder), adapter="sentence-transformers")
+    with pytest.raises(ModelError, match=r"has a head over pairs.* Remedy: --model-arg adapter=pair-head"):
+        load(entry, device=Device("cpu"))
+
+
 def test_a_file_of_onnx_is_taken_by_its_ending(tmp_path):
     made = tiny_models.onnx(tmp_path)
     assert detect(Path(made.name) / "model.onnx") == ("onnx", "its name ends in .onnx")
