@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.encoders.adapters import PAPERS, adapter_of
-from encheck.encoders.load import load, where
+from encheck.encoders.load import find_weights, load
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import known_models
 from encheck.errors import ModelError
@@ -38,12 +38,12 @@ def test_encheck_knows_the_names_of_all_that_is_offered_here():
 def test_files_that_are_not_there_are_named_with_where_they_can_be_had(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     entry = known_models()["infersent"]
-    assert where(entry) == (
+    assert find_weights(entry) == (
         False,
         f"infersent1.pkl and glove.840B.300d.txt, from {entry.fetch}",
     )
     Path("infersent1.pkl").touch()
-    assert where(entry)[1].startswith("glove.840B.300d.txt, from ")
+    assert find_weights(entry)[1].startswith("glove.840B.300d.txt, from ")
     with pytest.raises(
         ModelError,
         match=r"laser: laser2.pt does not exist. It is available from https.* --model=laser --model-arg name=PATH",

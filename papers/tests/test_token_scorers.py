@@ -13,7 +13,7 @@ from test_pair_scorers import CPU, FIRST, PAIRS, SECOND, classifier, pair_tokeni
 from encheck.encoders.adapters import adapter_of
 from encheck.encoders.load import load
 from encheck.encoders.models_file import ModelConfig, packaged_models, read_models, with_args
-from encheck.encoders.protocol import Encoder, Fitted, PairScorer
+from encheck.encoders.protocol import Encoder, FittedModel, PairScorer
 from encheck.language.pipeline.load import Pipeline
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
@@ -219,7 +219,7 @@ def test_the_entries_of_the_papers_tables_score_pairs_with_checkpoints_of_their_
 def test_both_are_pair_scorers_and_bertscore_counts_the_texts_of_a_run(plain):
     found = [scorer("bertscore", plain), scorer("alignment", plain)]
     assert all(isinstance(model, PairScorer) and not isinstance(model, Encoder) for model in found)
-    assert isinstance(found[0], Fitted)
+    assert isinstance(found[0], FittedModel)
 
 
 def test_halves_of_surrogate_pairs_are_read_by_both(plain):

@@ -73,13 +73,13 @@ _LOGS = {  # what lies beside a database, and how it begins (sqlite.org/fileform
 BROKEN = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter where SQLite quotes a damaged schema
 
 
-def halves(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
+def to_half_precision(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
     """The vectors in half precision, shape [n, d], and which of them stay close to what they were, shape [n].
 
     A vector stays close if it moves by at most `CLOSE`, one part in 2,048, of its length. A vector does not if it holds
     a number beyond 65,504, if nearly all of it is below 0.00006, or if it is not finite.
 
-    >>> halves(np.array([[0.1, 1], [0.1, 70_000]], np.float32))[1].tolist()
+    >>> to_half_precision(np.array([[0.1, 1], [0.1, 70_000]], np.float32))[1].tolist()
     [True, False]
     """
     with np.errstate(over="ignore", invalid="ignore"):
@@ -89,9 +89,9 @@ def halves(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
     return rounded, np.concatenate(close) if close else np.zeros(0, bool)
 
 
-def rounded_to_half(vectors: Floats) -> Floats:
+def round_to_half_precision(vectors: Floats) -> Floats:
     """The vectors after half precision and back, shape [n, d]; those that would not stay close are as they were."""
-    rounded, close = halves(vectors)
+    rounded, close = to_half_precision(vectors)
     found = rounded.astype(np.float32)
     found[~close] = vectors[~close]
     return found
@@ -115,7 +115,7 @@ def text_key(*texts: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredModel:
     """What the store holds for one model."""
 
     kind: str
@@ -271,7 +271,7 @@ class Store:
         rows = dict(zip(keys, (array.tobytes() for array in arrays), strict=True))
         short: dict[bytes, bytes] = {}
         if self._is_halved(kind):  # those that half precision hardly moves; the last one of a key that comes twice
-            rounded, close = halves(arrays)
+            rounded, close = to_half_precision(arrays)
             last = {key: i for i, key in enumerate(keys)}
             short = {key: rounded[i].tobytes() for key, i in last.items() if close[i]}
         long = {key: blob for key, blob in rows.items() if key not in short}
@@ -283,7 +283,7 @@ class Store:
 
     def as_kept(self, kind: Kind, arrays: NDArray[np.float32]) -> NDArray[np.float32]:
         """What `get` will give for these arrays once they are stored; shape [n, d]."""
-        return rounded_to_half(arrays) if self._is_halved(kind) else arrays
+        return round_to_half_precision(arrays) if self._is_halved(kind) else arrays
 
     def _is_halved(self, kind: Kind) -> bool:
         return kind == "vector" and self.dtype == "float16"
@@ -307,7 +307,7 @@ class Store:
         long, has_long = self._arrays(kind, fingerprint, [keys[i] for i in lacking], "<f4")
         if has_long.any():
             found = found if found.shape[1] else np.zeros((len(keys), long.shape[1]), np.float32)
-            found[lacking], there[lacking] = rounded_to_half(long), has_long
+            found[lacking], there[lacking] = round_to_half_precision(long), has_long
         return found, there
 
     def _arrays(
@@ -375,12 +375,12 @@ class Store:
         self._write([("INSERT OR REPLACE INTO file VALUES (?, ?, ?)", (name, identity, digest))])
         return digest
 
-    def contents(self) -> list[Stored]:
+    def contents(self) -> list[StoredModel]:
         """What the store holds, the model used last first."""
         counts = "CAST(COALESCE(rows, 0) AS INTEGER), CAST(COALESCE(bytes, 0) AS INTEGER)"
         sql = f"""SELECT kind, name, {_PRINT}, {counts}, used FROM model LEFT JOIN held ON held.model = model.id
                   ORDER BY used DESC"""  # noqa: S608 - constants
-        return [Stored(*row) for row in self._read(sql)]
+        return [StoredModel(*row) for row in self._read(sql)]
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -402,7 +402,7 @@ class Store:
 
         self._write(removals())
 
-    def prune(self, *, limit: int | None = None, keep: Iterable[str] = ()) -> list[Stored]:
+    def prune(self, *, limit: int | None = None, keep: Iterable[str] = ()) -> list[StoredModel]:
         """Delete the least recently used models until the file is within `limit` bytes; return what was deleted."""
         limit, gone, kept = self.limit if limit is None else limit, [], set(keep)
         candidates = [stored for stored in reversed(self.contents()) if stored.fingerprint not in kept]

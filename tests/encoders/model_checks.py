@@ -11,7 +11,7 @@ from encheck.encoders.adapters import adapter_of
 from encheck.encoders.load import config_for, detect, load
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import known_models, with_args
-from encheck.encoders.protocol import Fitted
+from encheck.encoders.protocol import FittedModel
 from encheck.relations import pairs_drift, swap_drift
 from encheck.strategies import hostile_texts, sentences
 
@@ -40,7 +40,7 @@ def check_refusal(config, harm, kind, expected, *, named):
 def check_half_surrogates(model):
     """Halves of surrogate pairs are read."""
     texts = ["the dog \ud800 sings", "a cat"]
-    if isinstance(model, Fitted):
+    if isinstance(model, FittedModel):
         model.fit(texts)
     assert np.isfinite(model.score_pairs(texts, texts)).all()
 

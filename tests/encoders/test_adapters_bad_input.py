@@ -20,7 +20,7 @@ from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.load import config_for, load, where
+from encheck.encoders.load import config_for, find_weights, load
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.errors import ModelError
 from encheck.items.builders import labelled_pairs
@@ -319,7 +319,7 @@ def test_a_path_that_no_file_system_takes_is_a_model_that_is_not_there(name):
     with pytest.raises(ModelError, match=r"does not exist|unknown model"):
         load(config_for(name, {}), device=Device("cpu"))
     for adapter in ("sentence-transformers", "vectors"):
-        there, told = where(ModelConfig("tiny", name=name, adapter=adapter))
+        there, told = find_weights(ModelConfig("tiny", name=name, adapter=adapter))
         assert not there
         assert name in told
 

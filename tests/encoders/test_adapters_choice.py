@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from encheck.cli import app
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.files import check_pickle, largest_token
-from encheck.encoders.hub import check_pins, pinned
-from encheck.encoders.load import config_for, detect, lacks, load, where
+from encheck.encoders.hub import check_pins, describe_pin
+from encheck.encoders.load import config_for, detect, find_weights, load, missing_packages
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models, with_args
 from encheck.errors import ConfigError, ModelError, UsageError
@@ -274,8 +274,8 @@ def test_a_function_in_conftest_is_a_model_of_pytests_run(pytester):
 def test_what_is_not_installed_is_named_with_its_extra(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     entry = ModelConfig("m", name="./x.onnx", adapter="onnx")
-    assert lacks(entry) == "pip install 'encheck[onnx]'"
-    assert where(entry) == (False, "pip install 'encheck[onnx]'")
+    assert missing_packages(entry) == "pip install 'encheck[onnx]'"
+    assert find_weights(entry) == (False, "pip install 'encheck[onnx]'")
     with pytest.raises(
         ModelError,
         match=r"m: the adapter onnx needs a package that is not installed. Remedy: pip install "
@@ -297,7 +297,7 @@ def test_every_extra_of_an_adapter_stands_in_pyproject():
 def test_files_that_are_not_there_are_named_with_where_they_can_be_had(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     entry = known_models()["use"]
-    assert where(entry) == (False, f"universal-sentence-encoder_4, from {entry.fetch}")
+    assert find_weights(entry) == (False, f"universal-sentence-encoder_4, from {entry.fetch}")
     with pytest.raises(
         ModelError,
         match=r"glove: glove.840B.300d.txt does not exist. It is available from https.* --model=glove --model-arg",
@@ -328,14 +328,16 @@ def test_files_in_a_folder_are_held_to_their_hashes(tmp_path):
 
 def test_what_pins_an_entry_is_said():
     known = known_models()
-    assert pinned(known["sbert"]) == known["sbert"].revision[:12]
-    assert pinned(known["e5"]) == known["e5"].revision[:12]
-    assert [pinned(known[name]) for name in ("doc2vec", "oracle")] == ["-", "-"]
-    assert pinned(ModelConfig("m", name="owner/name")) == "not pinned"
-    assert pinned(ModelConfig("m", name="./x", sha256="0123456789abcdef")) == "sha256 0123456789ab"
-    assert pinned(ModelConfig("m", name="./x", sha256={"a/b": "01", "c": "23"})) == "sha256 of b 01, sha256 of c 23"
+    assert describe_pin(known["sbert"]) == known["sbert"].revision[:12]
+    assert describe_pin(known["e5"]) == known["e5"].revision[:12]
+    assert [describe_pin(known[name]) for name in ("doc2vec", "oracle")] == ["-", "-"]
+    assert describe_pin(ModelConfig("m", name="owner/name")) == "not pinned"
+    assert describe_pin(ModelConfig("m", name="./x", sha256="0123456789abcdef")) == "sha256 0123456789ab"
+    assert (
+        describe_pin(ModelConfig("m", name="./x", sha256={"a/b": "01", "c": "23"})) == "sha256 of b 01, sha256 of c 23"
+    )
     hubless = ("use", "laser", "infersent", "infersent2", "glove", "glove-sif", "word2vec", "fasttext")
-    assert all(pinned(known[name]).startswith("sha256 ") for name in hubless)
+    assert all(describe_pin(known[name]).startswith("sha256 ") for name in hubless)
 
 
 # files, before anything of them is run

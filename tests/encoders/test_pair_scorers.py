@@ -10,7 +10,7 @@ from model_checks import LENGTHS, check_any_text, check_half_surrogates
 from encheck.encoders.load import load
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, with_args
-from encheck.encoders.protocol import Encoder, Fitted, PairScorer
+from encheck.encoders.protocol import Encoder, FittedModel, PairScorer
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import Maker
 from encheck.running.bench import Bench
@@ -256,7 +256,7 @@ def test_lexical_models_know_words_and_nothing_else():
 def test_pair_scorers_are_no_encoders_and_those_that_count_texts_are_fitted(binary):
     found = {"cross": cross_encoder(binary), "bm25": lexical("bm25")}
     assert all(isinstance(m, PairScorer) and not isinstance(m, Encoder) for m in found.values())
-    assert [isinstance(m, Fitted) for m in found.values()] == [False, True]
+    assert [isinstance(m, FittedModel) for m in found.values()] == [False, True]
 
 
 def test_the_bench_fits_scores_and_keeps_what_a_pair_scorer_gives(tmp_path):

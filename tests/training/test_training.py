@@ -367,8 +367,8 @@ def test_a_training_that_resumes_needs_its_base(tmp_path):
     from transformers import TrainerState
 
     evaluator = follower(checks="retrieval")
+    settings = settings_of(tmp_path / "out", evaluator)
     with pytest.raises(UsageError, match=r"resumes at step 8, but .*SentenceTransformer\('.*before_training'\)"):
-        settings = settings_of(tmp_path / "out", evaluator)
         evaluator.callback().on_train_begin(settings, TrainerState(global_step=8), None, model=Oracle())
 
 

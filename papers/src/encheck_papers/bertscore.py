@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import Floats, Pair, PairModel, whole
+from encheck.encoders.base import Floats, Pair, PairModel, replace_half_surrogates
 from encheck.encoders.model_config import ModelConfig
 from encheck.types import content_hash
 from encheck_papers.token_states import States, TokenEncoder
@@ -98,7 +98,7 @@ class BertScore(TokenScorer):
     def fit(self, texts: Sequence[str]) -> None:
         """Count document frequencies in these texts; that waits for the first pair."""
         if self.weighted:
-            self._corpus = tuple(sorted(set(whole(texts))))
+            self._corpus = tuple(sorted(set(replace_half_surrogates(texts))))
             self.__dict__.pop("_frequency", None)
             self.changed()
 

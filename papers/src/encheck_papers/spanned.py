@@ -19,7 +19,7 @@ from encheck.errors import ModelError
 from encheck.language.english import English
 from encheck.language.pipeline.load import Pipeline
 from encheck.store import Store
-from encheck.system.files import typed
+from encheck.system.files import expand_home
 from encheck_papers import span_pooling
 from encheck_papers.span_pooling import SpanSettings, read_settings
 from encheck_papers.spans import BroughtFrames, ParsedSpans, SpanSource
@@ -84,7 +84,7 @@ def spans_of(source: Path, options: Mapping[str, Any], *, file_hash: Callable[[P
     if frames in (None, PARSE):
         return Spans(settings, parsed, english)
     otherwise = parsed if missing == PARSE else None
-    return Spans(settings, BroughtFrames(typed(str(frames)), otherwise=otherwise, file_hash=file_hash), english)
+    return Spans(settings, BroughtFrames(expand_home(str(frames)), otherwise=otherwise, file_hash=file_hash), english)
 
 
 def load_spanned(source: Path, *, spans: SpanSource | None = None, **named: Any) -> SentenceTransformer:

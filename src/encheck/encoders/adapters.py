@@ -154,6 +154,6 @@ def adapter_of(name: str) -> Adapter | None:
     """What encheck or an installed package says of an adapter; None of a class, or of a name that nobody has."""
     if name in ADAPTERS:
         return ADAPTERS[name]
-    point = entry_points.offered(entry_points.ADAPTERS).get(name)
-    offered = entry_points.imported(point) if point else None
+    point = entry_points.entry_points_of(entry_points.ADAPTERS).get(name)
+    offered = entry_points.load_entry_point(point) if point else None
     return offered if isinstance(offered, Adapter) else None

@@ -1,8 +1,8 @@
 """What adapters extend: an encoder of texts, an encoder made of files, and a scorer of pairs.
 
 Every adapter is entered through one of three places: `load`, `TextEncoder.batches` and `PairModel.score_pairs`. Each
-has its block `named`, which turns an error of a library into one that names the model, so that no adapter has to know
-all that the libraries below it can raise.
+has its block `library_errors`, which turns an error of a library into one that names the model, so that no adapter has
+to know all that the libraries below it can raise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from encheck.encoders.files import WHOLE, hashes
 from encheck.encoders.hub import commit_of
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Batch
-from encheck.encoders.settings import longer
+from encheck.encoders.settings import describe_truncation
 from encheck.errors import EncheckError, EncoderError
 from encheck.types import content_hash
 
@@ -45,7 +45,7 @@ def is_failure(error: BaseException) -> bool:
 
 
 @contextmanager
-def named(as_error: Callable[[BaseException], EncheckError]) -> Iterator[None]:
+def library_errors(as_error: Callable[[BaseException], EncheckError]) -> Iterator[None]:
     """Raise what `as_error` makes of a failure in the block; an error of encheck's own passes."""
     try:
         yield
@@ -57,19 +57,19 @@ def named(as_error: Callable[[BaseException], EncheckError]) -> Iterator[None]:
         raise as_error(error) from error
 
 
-def in_a_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     """The kind of error and the first line of what it says, cut to 300 characters."""
     return " ".join(f"{type(error).__name__}: {error}".strip().splitlines()[0].split())[:300]
 
 
-def cannot(do: str, place: str, error: BaseException) -> str:
+def describe_failure(do: str, place: str, error: BaseException) -> str:
     """That the model at this place cannot do something, why, and what to do about it."""
     if out_of_memory(error):
         return (
-            f"{place} runs out of memory with a single text ({in_a_line(error)}). Remedy: max_length, --dtype, or "
+            f"{place} runs out of memory with a single text ({first_line(error)}). Remedy: max_length, --dtype, or "
             f"--device"
         )
-    return f"{place} cannot {do} ({in_a_line(error)}). {WHOLE}"
+    return f"{place} cannot {do} ({first_line(error)}). {WHOLE}"
 
 
 class TextEncoder(ABC):
@@ -104,7 +104,7 @@ class TextEncoder(ABC):
 
     def prompt_for(self, role: str | None) -> str:
         """What stands before a text in this role; the model's only prompt where the role has none of its own."""
-        return of_role(self.prompts, role, self.prompt)
+        return for_role(self.prompts, role, self.prompt)
 
     def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
         """As `compute`, with the prompt of the role."""
@@ -122,8 +122,8 @@ class TextEncoder(ABC):
         """(positions, vectors) batch by batch; EncoderError names the model where that goes wrong."""
         if not texts:
             return
-        with named(lambda error: EncoderError(cannot("encode these texts", self.place, error))):
-            for positions, vectors in self.compute_in_role(whole(texts), role):
+        with library_errors(lambda error: EncoderError(describe_failure("encode these texts", self.place, error))):
+            for positions, vectors in self.compute_in_role(replace_half_surrogates(texts), role):
                 good = np.isfinite(vectors).all(axis=1)
                 if not good.all():
                     dtype = getattr(self, "dtype", "float32")
@@ -150,22 +150,22 @@ class TextEncoder(ABC):
             )
 
 
-def of_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> T:
+def for_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> T:
     """What a mapping has for this role, or for another name of it.
 
-    >>> of_role({"passage": "passage: "}, "document", ""), of_role({"passage": "passage: "}, "query", "")
+    >>> for_role({"passage": "passage: "}, "document", ""), for_role({"passage": "passage: "}, "query", "")
     ('passage: ', '')
     """
     names = () if role is None else (role, *SAME_ROLE.get(role, ()))
     return next((by_role[name] for name in names if name in by_role), otherwise)
 
 
-def coarse(vector: NDArray[np.float32]) -> str:
+def coarse_hash(vector: NDArray[np.float32]) -> str:
     """A vector, shape [d], in sixteen coarse steps: another model has others, noise in the last digits has not.
 
     >>> v = np.arange(8, dtype=np.float32)
-    >>> coarse(v) == coarse(v * 1.000001) == coarse(v * np.float32(1e25)), coarse(v) == coarse(v[::-1])
-    (True, False)
+    >>> [coarse_hash(v) == coarse_hash(w) for w in (v * 1.000001, v * np.float32(1e25), v[::-1])]
+    [True, True, False]
     """
     directions = np.random.default_rng(0).standard_normal((16, len(vector)))
     wide = vector.astype(np.float64)
@@ -174,10 +174,10 @@ def coarse(vector: NDArray[np.float32]) -> str:
     return content_hash(str(len(vector)), *map(str, steps))
 
 
-def whole(texts: Sequence[str]) -> list[str]:
+def replace_half_surrogates(texts: Sequence[str]) -> list[str]:
     """The texts, with U+FFFD for each half of a surrogate pair, which no tokenizer takes; a warning says so.
 
-    >>> whole(["fine"])
+    >>> replace_half_surrogates(["fine"])
     ['fine']
     """
     fixed = [t if t.isascii() else t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts]
@@ -225,7 +225,9 @@ class LocalEncoder(TextEncoder):
 
         Also where the files do not say. The model is not loaded.
         """
-        return longer(self.source, [f"{self.prompt}{text}" for text in texts], asked=self.config.max_length)
+        return describe_truncation(
+            self.source, [f"{self.prompt}{text}" for text in texts], asked=self.config.max_length
+        )
 
     def about(self) -> dict[str, Any]:
         """With the commit of the hub, and the code of the model's own that was allowed to run."""
@@ -277,13 +279,13 @@ class PairModel(ABC):
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """The score of each pair, shape [n], larger is nearer; equal pairs are computed once."""
-        pairs = list(zip(whole(first), whole(second), strict=True))
+        pairs = list(zip(replace_half_surrogates(first), replace_half_surrogates(second), strict=True))
         turned = [(b, a) for a, b in pairs] if self.direction == "both" else []
         distinct = list(dict.fromkeys([*pairs, *turned]))
         scores: dict[Pair, float] = {}
         for start in range(0, len(distinct), PAIRS_AT_ONCE):
             some = distinct[start : start + PAIRS_AT_ONCE]
-            with named(lambda error: EncoderError(cannot("score these pairs", self.place, error))):
+            with library_errors(lambda error: EncoderError(describe_failure("score these pairs", self.place, error))):
                 computed = self.compute(some)
             if not np.isfinite(computed).all():
                 worst = some[int(np.flatnonzero(~np.isfinite(computed))[0])]

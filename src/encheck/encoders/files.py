@@ -16,7 +16,7 @@ from typing import Any
 
 from encheck.errors import EncoderError, ModelError
 from encheck.store import file_sha256
-from encheck.system.documents import parsed, text_of
+from encheck.system.documents import parse_json, read_text
 from encheck.system.files import is_file, is_folder
 from encheck.types import content_hash
 
@@ -79,7 +79,7 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
         return kind()
     refuse_endless(path)
     try:
-        found = parsed(text_of(path), infinite=True)
+        found = parse_json(read_text(path), infinite=True)
     except (ValueError, OSError) as error:
         raise ModelError(f"{path} is not JSON: {error}. {COPY}") from error
     if not isinstance(found, kind):

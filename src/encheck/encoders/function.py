@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import PROBE, coarse
+from encheck.encoders.base import PROBE, coarse_hash
 from encheck.encoders.protocol import ROW_A_TEXT, check_scores, check_vectors
 from encheck.errors import EncoderError, ModelError
 from encheck.types import content_hash
@@ -93,7 +93,7 @@ class FunctionEncoder(_OwnFunction):
             vector = self.encode([PROBE])[0]
         except EncoderError as error:
             raise ModelError(f"{self._name}: {error}") from error
-        return self._fingerprint_with(coarse(vector))
+        return self._fingerprint_with(coarse_hash(vector))
 
     def fingerprint(self) -> str:
         """The function's text, its options and a probe vector: what it calls is seen by what comes out."""

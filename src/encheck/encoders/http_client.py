@@ -54,10 +54,10 @@ EXCESS = re.compile(
 OTHER_LIMIT = re.compile(r"dimension|rate[ _-]?limit|quota", re.IGNORECASE)
 
 
-def room(texts: list[str], dimension: int | None) -> int:
+def most_answer_bytes(texts: list[str], dimension: int | None) -> int:
     """The bytes that the answer to these texts can need: about three times what servers send.
 
-    >>> room(["a text"], 384) < 1.1 * FLOOR
+    >>> most_answer_bytes(["a text"], 384) < 1.1 * FLOOR
     True
     """
     numbers = len(texts) * (dimension or MAX_DIMENSION)
@@ -70,7 +70,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         """None is followed: a redirect would carry the key elsewhere."""
 
 
-class Wire:
+class AbortableRequest:
     """The connection of one request; `end` breaks it off, from any thread."""
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class Wire:
                 each.shutdown(socket.SHUT_RDWR)
 
 
-def pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
+def read_pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
     """The answer's bytes as they come; a read of all would wait for each byte anew.
 
     EncoderError if they are packed, which was not asked for, or more than `most`: reading stops there.
@@ -135,11 +135,11 @@ def pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
         raise IncompleteRead(b"", answer.length)
 
 
-class Refused(Exception):  # noqa: N818 - a server's answer, turned into an EncoderError by who asked
+class RequestRefused(Exception):  # noqa: N818 - a server's answer, turned into an EncoderError by who asked
     """The server answered that it does not take this request: its status, and what it says, of which 300 characters
     are shown. `wait` are the seconds that it asks for by its `Retry-After`, a number or a date; None if by neither.
 
-    >>> [Refused(503, "", after).wait for after in ("3", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", None)]
+    >>> [RequestRefused(503, "", after).wait for after in ("3", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", None)]
     [3.0, 0.0, None, None]
     """
 
@@ -224,7 +224,7 @@ class Client:
         for attempt in range(self.retries + 1):
             try:
                 return self._once(path, data, most)
-            except Refused as refused:
+            except RequestRefused as refused:
                 if refused.status not in AGAIN:
                     raise
                 problem, after = str(refused), refused.wait
@@ -282,7 +282,7 @@ class Client:
     def _once(self, path: str, body: bytes | None, most: int) -> Any:
         """One request, in a thread that can be left behind: no run waits for a server that never ends."""
         answer: Future[bytes] = Future()
-        wire = Wire()
+        wire = AbortableRequest()
 
         def request() -> bytes:
             headers = {"Content-Type": "application/json", "User-Agent": "encheck"}
@@ -290,10 +290,10 @@ class Client:
             self._sign(signed)
             try:
                 with wire.open(signed, timeout=self.timeout) as response:
-                    return b"".join(pieces(response, most, f"{self.url}{path}{self.through}"))
+                    return b"".join(read_pieces(response, most, f"{self.url}{path}{self.through}"))
             except urllib.error.HTTPError as error:
                 with error:
-                    raise Refused(error.code, self._start(error), error.headers.get("Retry-After")) from None
+                    raise RequestRefused(error.code, self._start(error), error.headers.get("Retry-After")) from None
 
         def fulfil() -> None:
             try:

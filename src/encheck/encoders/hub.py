@@ -10,7 +10,7 @@ from pathlib import Path
 from encheck.encoders.adapters import adapter_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError, unknown
-from encheck.system.files import exists, typed
+from encheck.system.files import exists, expand_home
 
 REMEDY = (
     "not the model it claims to be. Remedy: download it again, or --model-arg sha256=HASH of the one you mean "
@@ -39,14 +39,14 @@ def check_pins(config: ModelConfig, source: Path, weights: Path, file_hash: Call
         for name, expected in (config.sha256 or {}).items():
             if name not in config.options:
                 pins.append((source / name, expected))
-            elif exists(file := typed(config.options[name])):
+            elif exists(file := expand_home(config.options[name])):
                 pins.append((file, expected))
     for file, expected in pins:
         if not file.is_file() or file_hash(file) != expected:
             raise ModelError(f"{config.label}: {file} does not have the SHA-256 {expected}: {REMEDY}")
 
 
-def pinned(config: ModelConfig) -> str:
+def describe_pin(config: ModelConfig) -> str:
     """What pins the entry, in a few words; `-` where there is nothing to pin."""
     known = adapter_of(config.adapter) if config.name else None
     if known is None or known.source == "optional":
@@ -59,7 +59,7 @@ def pinned(config: ModelConfig) -> str:
     return ", ".join(f"sha256 of {part}" for part in parts) or "not pinned"
 
 
-def cached(config: ModelConfig) -> Path | None:
+def cached_folder(config: ModelConfig) -> Path | None:
     """The folder in the hub's cache, where it holds the weights; nothing is fetched."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
@@ -71,12 +71,12 @@ def cached(config: ModelConfig) -> Path | None:
     return folder if any(folder.rglob("*.safetensors")) or any(folder.rglob("*.bin")) else None
 
 
-def from_hub(config: ModelConfig) -> Path:
+def fetched_folder(config: ModelConfig) -> Path:
     """The folder in the hub's cache, fetched when it must be; pickles only where there are no safetensors."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-    if found := cached(config):
+    if found := cached_folder(config):
         return _said(found, config)
     code = ["*.py", "*/*.py"] if config.trust_remote_code else []
     try:

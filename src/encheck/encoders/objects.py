@@ -32,7 +32,7 @@ from encheck.errors import EncoderError
 from encheck.similarity import SIMILARITIES
 from encheck.types import content_hash
 
-THROWN_AWAY = "object:"  # how the fingerprint of what has no identity begins: the store forgets it after the run
+UNIDENTIFIED = "object:"  # how the fingerprint of what has no identity begins: the store forgets it after the run
 ACCEPTED = (
     "a name in models.yaml, a path, a hub id, a SentenceTransformer, a CrossEncoder, a transformers model with its "
     "tokenizer as (model, tokenizer), an MTEB encoder, an object with encode(texts), a function from texts to vectors, "
@@ -264,7 +264,7 @@ class EncodingObject:
         self._encode, self._owner = encode, owner
         stated = getattr(owner, "similarity", None)
         self.similarity = stated if isinstance(stated, str) and stated in SIMILARITIES else "cosine"
-        self._fingerprint = f"{THROWN_AWAY}{uuid.uuid4().hex}"
+        self._fingerprint = f"{UNIDENTIFIED}{uuid.uuid4().hex}"
 
     def fingerprint(self) -> str:
         """Another one each time: what it computes cannot be read off it."""

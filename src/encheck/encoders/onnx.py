@@ -13,10 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import LocalEncoder
-from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, halving, out_of_memory, pack, threads
+from encheck.encoders.batching import (
+    TOKENS_PER_BATCH,
+    Ints,
+    batches_of_one_length,
+    out_of_memory,
+    run_or_halve,
+    thread_count,
+)
 from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, check_growth, largest_token, number_of, value_of
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.onnx_files import TOKENIZER, external, model_file, tokenizer_folder
+from encheck.encoders.onnx_files import TOKENIZER, external_weights, model_file, tokenizer_folder
 from encheck.encoders.pooling import pooling_note, stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
@@ -35,7 +42,7 @@ POOLINGS = ("cls", "mean", "max", "last")
 
 
 @dataclass(frozen=True)
-class Output:
+class GraphOutput:
     """One output of the graph; its shape is None where the graph does not say it."""
 
     name: str
@@ -54,7 +61,7 @@ class Output:
         return self.shape is None or self.shape[-1] is None or self.shape[-1] != tokens
 
 
-def choose_output(file: Path, outputs: Sequence[Output], *, tokens: Dimension, wanted: str | None) -> str:
+def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimension, wanted: str | None) -> str:
     """The name of the output with the vectors; EncoderError lists the outputs where none fits, or several do."""
     every, fitting = ", ".join(map(str, outputs)), [one for one in outputs if one.holds_vectors(tokens)]
     shapes = "a vector is floating point, [batch, tokens, dimension] or [batch, dimension]"
@@ -89,7 +96,7 @@ def pool(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
     return np.asarray((states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9), np.float32)
 
 
-def padded(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tuple[Inputs, NDArray[np.int64]]:
+def pad_inputs(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tuple[Inputs, NDArray[np.int64]]:
     """The inputs that the model asks for, padded at the end with 0; and the mask. A row: token ids, their types."""
     ids, mask, types = np.zeros((3, len(rows), max(1, *(len(row) for row, _ in rows), 1)), np.int64)
     for i, (row, kinds) in enumerate(rows):
@@ -120,7 +127,7 @@ class OnnxEncoder(LocalEncoder):
         super().__init__(source, config, device=device, file_hash=file_hash)
         self.file = model_file(source)
         self.folder = tokenizer_folder(self.file)
-        self.weights = external(self.file)
+        self.weights = external_weights(self.file)
         self.tokenizer_file = self.folder / "tokenizer.json"
         self._stated = number_of(self.folder / "tokenizer_config.json", "model_max_length")
         self._takes_all = False  # every token that text can become, once that was tried
@@ -150,13 +157,13 @@ class OnnxEncoder(LocalEncoder):
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        options.log_severity_level, options.intra_op_num_threads = 4, threads()  # what goes wrong is raised
+        options.log_severity_level, options.intra_op_num_threads = 4, thread_count()  # what goes wrong is raised
         try:
             session = onnxruntime.InferenceSession(str(self.file), options, providers=self._providers())
         except UsageError:
             raise
         except Exception as error:
-            raise EncoderError(said(self.file, "ONNX Runtime", str(error))) from error
+            raise EncoderError(describe_engine_error(self.file, "ONNX Runtime", str(error))) from error
         self._refuse_fallback(session.get_providers())
         return session
 
@@ -193,11 +200,11 @@ class OnnxEncoder(LocalEncoder):
         return {one.name: tuple(one.shape) or None for one in self.session.get_inputs()}
 
     @property
-    def outputs(self) -> list[Output]:
+    def outputs(self) -> list[GraphOutput]:
         """What the graph gives."""
         floats = ("tensor(float)", "tensor(float16)", "tensor(double)", "tensor(bfloat16)")
         every = self.session.get_outputs()
-        return [Output(one.name, one.type, one.type in floats, tuple(one.shape) or None) for one in every]
+        return [GraphOutput(one.name, one.type, one.type in floats, tuple(one.shape) or None) for one in every]
 
     @cached_property
     def output(self) -> str:
@@ -227,7 +234,7 @@ class OnnxEncoder(LocalEncoder):
         """Whether the model has a row of embeddings for this token: it runs with it, or not even with the first."""
 
         def runs(token: int) -> bool:
-            inputs, mask = padded([([token], [0])], names, self.file)
+            inputs, mask = pad_inputs([([token], [0])], names, self.file)
             try:
                 self._vectors(inputs, mask)
             except EncoderError:
@@ -261,11 +268,11 @@ class OnnxEncoder(LocalEncoder):
             self.note_cut(sum(bool(t.overflowing) for t in made), len(texts), limit)
 
         def run(positions: Ints) -> Floats:
-            inputs, mask = padded([(made[i].ids, made[i].type_ids) for i in positions], names, self.file)
+            inputs, mask = pad_inputs([(made[i].ids, made[i].type_ids) for i in positions], names, self.file)
             return self._vectors(inputs, mask)[:, : self.config.truncate_dim]
 
-        for positions in pack(lengths, TOKENS_PER_BATCH["cpu"]):
-            yield from halving(run, positions)
+        for positions in batches_of_one_length(lengths, TOKENS_PER_BATCH["cpu"]):
+            yield from run_or_halve(run, positions)
 
     def _vectors(self, inputs: Inputs, mask: NDArray[np.int64]) -> Floats:
         try:
@@ -273,7 +280,7 @@ class OnnxEncoder(LocalEncoder):
         except Exception as error:
             if out_of_memory(error):
                 raise
-            raise EncoderError(said(self.file, "this engine", str(error))) from error
+            raise EncoderError(describe_engine_error(self.file, "this engine", str(error))) from error
         expected = {2: mask.shape[:1], 3: mask.shape}.get(found.ndim)
         if expected is None or found.shape[:-1] != expected:
             raise EncoderError(
@@ -288,7 +295,7 @@ class OnnxEncoder(LocalEncoder):
         return found if found.ndim == 2 else pool(found, mask, pooling=self.pooling)
 
 
-def said(file: Path, who: str, message: str) -> str:
+def describe_engine_error(file: Path, who: str, message: str) -> str:
     """What went wrong, with a custom operator named as the code that it is."""
     text = " ".join(message.split())[:300]
     if "not a registered function/op" in text or "No Op registered" in text or "No conversion rule" in text:
@@ -313,20 +320,24 @@ class OpenVinoEncoder(OnnxEncoder):
         try:
             return openvino.Core().read_model(str(self.file))
         except Exception as error:
-            raise EncoderError(said(self.file, "OpenVINO", str(error))) from error
+            raise EncoderError(describe_engine_error(self.file, "OpenVINO", str(error))) from error
 
     @cached_property
     def session(self) -> Any:
         """The model, compiled."""
         import openvino
 
-        how = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads()}
+        how = {
+            "INFERENCE_PRECISION_HINT": "f32",
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_NUM_THREADS": thread_count(),
+        }
         try:
             return openvino.Core().compile_model(self.graph, "CPU", how)
         except EncoderError:
             raise
         except Exception as error:
-            raise EncoderError(said(self.file, "OpenVINO", str(error))) from error
+            raise EncoderError(describe_engine_error(self.file, "OpenVINO", str(error))) from error
 
     @cached_property
     def inputs(self) -> dict[str, tuple[Dimension, ...] | None]:
@@ -334,7 +345,7 @@ class OpenVinoEncoder(OnnxEncoder):
         return {one.any_name: None for one in self.session.inputs}
 
     @property
-    def outputs(self) -> list[Output]:
+    def outputs(self) -> list[GraphOutput]:
         """What the graph gives."""
         outputs = []
         for output in self.session.outputs:
@@ -342,7 +353,7 @@ class OpenVinoEncoder(OnnxEncoder):
             sizes = () if rank.is_dynamic else output.partial_shape
             shape = tuple(size.get_length() if size.is_static else None for size in sizes)
             known = None if rank.is_dynamic else shape
-            outputs.append(Output(output.any_name, kind.get_type_name(), kind.is_real(), known))
+            outputs.append(GraphOutput(output.any_name, kind.get_type_name(), kind.is_real(), known))
         return outputs
 
     def takes(self, token: int, names: Sequence[str]) -> bool:

@@ -41,7 +41,7 @@ class DamagedError(ValueError):
     """The bytes are no protobuf."""
 
 
-def locations(file: Path) -> list[str]:
+def external_locations(file: Path) -> list[str]:
     """The names of the files that tensors of this model are kept in, sorted; ModelError if it is no ONNX model."""
     names: set[str] = set()
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -128,10 +128,10 @@ def tokenizer_folder(file: Path) -> Path:
     return folder
 
 
-def external(file: Path) -> Mapping[str, Path]:
+def external_weights(file: Path) -> Mapping[str, Path]:
     """The files beside the model that hold its weights; ModelError if one is missing, or lies elsewhere."""
     files, what = {}, f"{file} keeps weights in a file that is not beside it:"
-    for name in locations(file):
+    for name in external_locations(file):
         if any(path.anchor or ".." in path.parts for path in (PurePosixPath(name), PureWindowsPath(name))):
             raise ModelError(
                 f"{file} points outside its folder ({name}), which is not followed. {COPY}, with its weights"

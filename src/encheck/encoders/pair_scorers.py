@@ -18,7 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import Floats, Pair, PairModel
-from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, spread
+from encheck.encoders.batching import (
+    TOKENS_PER_BATCH,
+    Ints,
+    batches_of_one_length,
+    pick_devices,
+    run_on_replicas,
+    select_rows,
+)
 from encheck.encoders.checkpoints.folders import numbered_folders
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
@@ -26,11 +33,11 @@ from encheck.encoders.checkpoints.pretrained import (
     check_loaded,
     check_padding,
     files_of,
+    limit_model_size,
     positions_of,
-    quiet,
-    sized_by,
+    quiet_transformers,
 )
-from encheck.encoders.checkpoints.trust import modules
+from encheck.encoders.checkpoints.trust import named_modules
 from encheck.encoders.files import COPY, WHOLE, check_growth, read_json, value_of
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.settings import UNLIMITED
@@ -71,7 +78,7 @@ class CrossEncoderScorer(PairModel):
         self.positive = class_of_the_same(self.classes, config, source)
         self.activation: str = config.options.get("activation") or _activation(self.settings, source, len(self.classes))
         self.positions = positions_of(source)  # tokens that it has room for; None if it does not say
-        for module in () if numbered_folders(source) else modules(source):
+        for module in () if numbered_folders(source) else named_modules(source):
             if module.kind.rpartition(".")[2] != "Transformer":
                 raise ModelError(
                     f"{module.file}: {module.key} is {module.kind!r}, but the scores here are those of the "
@@ -136,7 +143,7 @@ class CrossEncoderScorer(PairModel):
 
         gc.freeze()
         try:
-            with quiet(), sized_by(self.source):
+            with quiet_transformers(), limit_model_size(self.source):
                 model, told = transformers.AutoModelForSequenceClassification.from_pretrained(
                     str(self.source), dtype=getattr(torch, self.dtype), local_files_only=True, output_loading_info=True,
                     trust_remote_code=False,
@@ -160,7 +167,7 @@ class CrossEncoderScorer(PairModel):
         budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
 
         def run(model: Any, positions: Ints) -> NDArray[np.float32]:
-            padded = self.tokenizer.pad(pick(features, positions), return_tensors="pt").to(model.device)
+            padded = self.tokenizer.pad(select_rows(features, positions), return_tensors="pt").to(model.device)
             with torch.inference_mode():
                 logits = model(**padded).logits.float()
                 if len(self.classes) > 1:
@@ -171,7 +178,7 @@ class CrossEncoderScorer(PairModel):
             return batch
 
         scores = np.empty(len(pairs))
-        for positions, batch in spread([self.model], pack(lengths, budget), run):
+        for positions, batch in run_on_replicas([self.model], batches_of_one_length(lengths, budget), run):
             scores[positions] = batch
         return scores
 

@@ -78,7 +78,7 @@ class BatchEncoder(Encoder, Protocol):
 
 
 @runtime_checkable
-class Fitted(Model, Protocol):
+class FittedModel(Model, Protocol):
     """A model, encoder or pair scorer, that learns from the run's own texts; its fingerprint depends on them.
 
     One with an attribute `ready` that is true computes before it has learned, too, under the fingerprint of then: it is
@@ -92,7 +92,7 @@ class Fitted(Model, Protocol):
 
 
 @runtime_checkable
-class Partial(Encoder, Protocol):
+class PartialEncoder(Encoder, Protocol):
     """An encoder that has vectors of some texts and computes none. Checks that need others are skipped."""
 
     def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
@@ -101,7 +101,7 @@ class Partial(Encoder, Protocol):
 
 
 @runtime_checkable
-class Verified(Model, Protocol):
+class VerifiedModel(Model, Protocol):
     """A model that others can change while a run goes on, such as one behind an address.
 
     The run asks it before it keeps what came: about once a second, and at the end.

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import LocalEncoder
-from encheck.encoders.batching import halving, out_of_memory, slices, threads
-from encheck.encoders.checkpoints.folders import below
+from encheck.encoders.batching import batches_in_order, out_of_memory, run_or_halve, thread_count
+from encheck.encoders.checkpoints.folders import files_below
 from encheck.encoders.checkpoints.trust import TRUST
 from encheck.encoders.files import COPY, CUT_OFF
 from encheck.encoders.model_config import Device, ModelConfig
@@ -58,7 +58,7 @@ OUTSIDE = (
 TEXTS_PER_BATCH = 128
 
 
-def reaching_out(graph: bytes) -> list[str]:
+def outside_operators(graph: bytes) -> list[str]:
     """Operators of a saved_model.pb that touch files, the network or Python, sorted; TensorFlow is imported.
 
     Raises google.protobuf's DecodeError if the bytes are no SavedModel.
@@ -135,7 +135,7 @@ class SavedModelEncoder(LocalEncoder):
 
     def content(self) -> Mapping[str, Path]:
         """The graph, the variables and the assets."""
-        return {p.relative_to(self.source).as_posix(): p for p in below(self.source) if p.is_file()}
+        return {p.relative_to(self.source).as_posix(): p for p in files_below(self.source) if p.is_file()}
 
     def how(self) -> list[str]:
         """The options."""
@@ -159,10 +159,10 @@ class SavedModelEncoder(LocalEncoder):
 
         tensorflow = _tensorflow()
         with suppress(RuntimeError):  # too late where TensorFlow runs already
-            tensorflow.config.threading.set_intra_op_parallelism_threads(threads())
+            tensorflow.config.threading.set_intra_op_parallelism_threads(thread_count())
         graph = self.source / "saved_model.pb"
         try:
-            self._refuse(reaching_out(graph.read_bytes()))  # as TensorFlow reads it
+            self._refuse(outside_operators(graph.read_bytes()))  # as TensorFlow reads it
         except DecodeError as error:
             raise EncoderError(f"TensorFlow cannot load {self.source} ({error}): {CUT_OFF}") from error
         try:
@@ -190,8 +190,8 @@ class SavedModelEncoder(LocalEncoder):
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
         """In slices, as they come."""
         self._function  # noqa: B018 - loads it, apart from the first run
-        for positions in slices(len(texts), TEXTS_PER_BATCH):
-            yield from halving(lambda at: self._run([texts[i] for i in at]), positions)
+        for positions in batches_in_order(len(texts), TEXTS_PER_BATCH):
+            yield from run_or_halve(lambda at: self._run([texts[i] for i in at]), positions)
 
     def _run(self, texts: list[str]) -> NDArray[np.float32]:
         try:

@@ -21,9 +21,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import PROBE, SAME_ROLE, TextEncoder, coarse, of_role
-from encheck.encoders.batching import Ints, slices
-from encheck.encoders.http_client import Client, Refused, room
+from encheck.encoders.base import PROBE, SAME_ROLE, TextEncoder, coarse_hash, for_role
+from encheck.encoders.batching import Ints, batches_in_order
+from encheck.encoders.http_client import Client, RequestRefused, most_answer_bytes
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch, check_vectors
 from encheck.errors import EncheckError, EncoderError, ModelError, unknown
@@ -43,12 +43,12 @@ EXAMPLE = "--model-arg 'fields={default: {input_type: passage}, query: {input_ty
 ROLES = (DEFAULT, "query", "document", *SAME_ROLE["document"])
 
 
-class Watch:
+class ProbeWatch:
     """Knows a server by the first vector of the probe that it sees, in requests of one form: `request` makes one of
     them, `alone` gets this watch and has the probe's own vector.
     """
 
-    def __init__(self, place: str, request: Callable[..., Vectors], alone: Callable[[Watch], Vectors]) -> None:
+    def __init__(self, place: str, request: Callable[..., Vectors], alone: Callable[[ProbeWatch], Vectors]) -> None:
         self.place, self._request, self._alone = place, request, alone
         self._known: Vectors | None = None
         self._tolerance = ROUNDING
@@ -66,7 +66,7 @@ class Watch:
                 self._alike = self._alike | set(texts) if _is_one(vectors, self._first) else None
             alike = self._alike or set()
         if PROBE in alike and len(alike) >= ALIKE:
-            raise constant(self.place, alike)
+            raise constant_vectors_error(self.place, alike)
         return vectors
 
     def alone(self) -> Vectors:
@@ -78,9 +78,9 @@ class Watch:
     def beside(self, texts: list[str]) -> Vectors:
         """The vectors of one request that has the probe in it; EncoderError if that shows another model."""
         vectors = self.ask([*texts, PROBE])
-        seen = checked(vectors[-1:], [PROBE], self.place)[0]
+        seen = check_server_vectors(vectors[-1:], [PROBE], self.place)[0]
         if self._drift(seen) > ROUNDING and len({*texts, PROBE}) >= ALIKE and _is_one(vectors, seen):
-            raise constant(self.place, {*texts, PROBE})  # one vector a request
+            raise constant_vectors_error(self.place, {*texts, PROBE})  # one vector a request
         self._refuse(seen, OTHER)
         if self._drift(seen) > self._tolerance:
             # Two models that are near each other, or one whose vectors depend on the other texts of a request? That one
@@ -108,7 +108,7 @@ class Watch:
             if self._known is None:
                 self._known = vector
         if len(vector) != len(self._known):
-            raise widened(self.place, len(self._known), len(vector))
+            raise other_dimension_error(self.place, len(self._known), len(vector))
         return float(moved(self._known[None], vector[None])[0])
 
     def _refuse(self, vector: Vectors, tolerance: float) -> None:
@@ -121,7 +121,7 @@ class Watch:
             )
 
 
-def checked(vectors: Vectors, texts: list[str], place: str) -> Vectors:
+def check_server_vectors(vectors: Vectors, texts: list[str], place: str) -> Vectors:
     """The vectors; EncoderError names the server if they are not vectors."""
     try:
         return check_vectors(vectors, texts)
@@ -137,7 +137,7 @@ def _is_one(vectors: Vectors, one: Vectors) -> bool:
     return float(np.abs(vectors - one).max()) <= SAME * length
 
 
-def constant(place: str, texts: Iterable[str]) -> EncoderError:
+def constant_vectors_error(place: str, texts: Iterable[str]) -> EncoderError:
     """The error where different texts got one vector."""
     some = ", ".join(repr(text[:60]) for text in sorted(texts)[:ALIKE])
     return EncoderError(
@@ -146,7 +146,7 @@ def constant(place: str, texts: Iterable[str]) -> EncoderError:
     )
 
 
-def widened(place: str, before: int, now: int) -> EncoderError:
+def other_dimension_error(place: str, before: int, now: int) -> EncoderError:
     """The error where a server's vectors have another dimension than before."""
     return EncoderError(
         f"{place} gave vectors of {before} dimensions before, and now of {now}: another model answers under this "
@@ -176,10 +176,10 @@ class RemoteEncoder(TextEncoder):
         self._width: int | None = None
         self.fields: Mapping[str, Mapping[str, Any]] = options.get("fields") or {}
         self._check_fields()
-        self._watches: dict[str, Watch] = {}  # by the fields of a request
+        self._watches: dict[str, ProbeWatch] = {}  # by the fields of a request
         for role in (None, *self.fields):
             request = partial(self.ask, fields=self.fields_for(role))
-            self._watches.setdefault(self._fields_text(role), Watch(self.client.url, request, self._probe))
+            self._watches.setdefault(self._fields_text(role), ProbeWatch(self.client.url, request, self._probe))
         if self.concurrency < 1 or options.get("batch", 1) < 1:
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
 
@@ -205,7 +205,7 @@ class RemoteEncoder(TextEncoder):
 
     def fields_for(self, role: str | None) -> dict[str, Any]:
         """The fields of a request for texts in this role, besides the adapter's own."""
-        return {**self.fields.get(DEFAULT, {}), **of_role(self.fields, role, {})}
+        return {**self.fields.get(DEFAULT, {}), **for_role(self.fields, role, {})}
 
     def _fields_text(self, role: str | None) -> str:
         return json.dumps(self.fields_for(role), sort_keys=True)
@@ -230,14 +230,14 @@ class RemoteEncoder(TextEncoder):
     def model_name(self) -> str:
         """What the server calls the model."""
 
-    def _probe(self, watch: Watch) -> Vectors:
+    def _probe(self, watch: ProbeWatch) -> Vectors:
         return self._same_width(self._asked([PROBE], watch)[0][1], [PROBE])[0]
 
     @cached_property
     def _probe_hashes(self) -> list[str]:
         """What the server's vectors of the probe come to: one for each form of a request."""
         try:
-            return [f"{fields} {coarse(watch.alone())}" for fields, watch in sorted(self._watches.items())]
+            return [f"{fields} {coarse_hash(watch.alone())}" for fields, watch in sorted(self._watches.items())]
         except EncoderError as error:  # before the run, what goes wrong is the user's to set right
             raise ModelError(f"{self.config.label}: {error}") from error
 
@@ -265,7 +265,7 @@ class RemoteEncoder(TextEncoder):
         """As `compute`, with the prompt and the fields of the role."""
         return self.compute(texts, super().prompt_for(role), self._watches[self._fields_text(role)])
 
-    def compute(self, texts: list[str], prompt: str, watch: Watch | None = None) -> Iterator[Batch]:
+    def compute(self, texts: list[str], prompt: str, watch: ProbeWatch | None = None) -> Iterator[Batch]:
         """Several requests at a time; what comes back is handed on in order, slice by slice.
 
         EncoderError if the probe in an answer shows another model than at first, or if all texts get one vector.
@@ -289,7 +289,7 @@ class RemoteEncoder(TextEncoder):
         pool = ThreadPoolExecutor(self.concurrency, initializer=self.client.heed, initargs=(stop,))
         try:
             size = max(1, self.batch - 1)  # the probe is one of a request's texts
-            for batches in pool.map(ask, slices(len(texts), size)):
+            for batches in pool.map(ask, batches_in_order(len(texts), size)):
                 for positions, vectors in batches:
                     yield positions, self._same_width(vectors, [texts[i] for i in positions])
         except BaseException as error:
@@ -304,13 +304,13 @@ class RemoteEncoder(TextEncoder):
 
     def _same_width(self, vectors: Vectors, texts: list[str]) -> Vectors:
         if self._width not in (None, vectors.shape[1]):
-            raise widened(self.place, self._width or 0, vectors.shape[1])
-        found = checked(vectors, texts, self.place)
+            raise other_dimension_error(self.place, self._width or 0, vectors.shape[1])
+        found = check_server_vectors(vectors, texts, self.place)
         self._width = found.shape[1]
         return found
 
     def _asked(
-        self, texts: list[str], watch: Watch, positions: Ints | None = None, *, watched: bool = False
+        self, texts: list[str], watch: ProbeWatch, positions: Ints | None = None, *, watched: bool = False
     ) -> list[Batch]:
         """Batches of these texts: halves where the server finds them too many or too long together.
 
@@ -319,7 +319,7 @@ class RemoteEncoder(TextEncoder):
         positions = np.arange(len(texts)) if positions is None else positions
         try:
             return [(positions, watch.beside(texts) if watched else watch.ask(texts))]
-        except Refused as refused:
+        except RequestRefused as refused:
             if not refused.is_of_size:
                 raise self._refusal(refused) from None
             if len(texts) == 1 and not watched:
@@ -329,7 +329,7 @@ class RemoteEncoder(TextEncoder):
         middle, ask = len(texts) // 2, partial(self._asked, watch=watch, watched=watched)
         return ask(texts[:middle], positions=positions[:middle]) + ask(texts[middle:], positions=positions[middle:])
 
-    def _refusal(self, refused: Refused) -> EncoderError:
+    def _refusal(self, refused: RequestRefused) -> EncoderError:
         """The error where a server refuses a request, and not for the size of its texts."""
         check = f"check the address, the model and the key in {self.client.key_env}"
         if refused.status in (400, 422):
@@ -338,7 +338,7 @@ class RemoteEncoder(TextEncoder):
             )
         return EncoderError(f"{self.place}{self.client.through} refuses the request: {refused}. Remedy: {check}")
 
-    def _cut(self, text: str, watch: Watch, refused: Refused) -> Vectors:
+    def _cut(self, text: str, watch: ProbeWatch, refused: RequestRefused) -> Vectors:
         """A text that is too long for the server, cut by it or here until it fits; it is counted.
 
         It is cut to powers of two, so that what is left does not depend on how much followed.
@@ -347,7 +347,7 @@ class RemoteEncoder(TextEncoder):
         while len(text) > 40:
             try:
                 vectors = watch.ask([text], cut=True)
-            except Refused as again:
+            except RequestRefused as again:
                 if not again.is_of_size:
                     raise self._refusal(again) from None
                 said, text = again, text[: 1 << (len(text) - 1).bit_length() - 1]
@@ -384,7 +384,7 @@ class OpenAiEncoder(RemoteEncoder):
         if self.config.truncate_dim:
             body["dimensions"] = self.config.truncate_dim
         path = "/embeddings" if self.client.url.endswith("/v1") else "/v1/embeddings"
-        answer = self.client.ask(path, body, most=room(texts, self._width))
+        answer = self.client.ask(path, body, most=most_answer_bytes(texts, self._width))
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
             error = answer.get("error") if isinstance(answer, dict) else None
@@ -421,7 +421,7 @@ class TeiEncoder(RemoteEncoder):
             raise ModelError(
                 f"{self.config.label}: {self.place}/info: {error}. Is it text-embeddings-inference?"
             ) from None
-        except Refused as refused:
+        except RequestRefused as refused:
             raise ModelError(
                 f"{self.config.label}: {self.place}/info: {refused}. Is it text-embeddings-inference? {WRONG_SERVER}"
             ) from None
@@ -457,7 +457,7 @@ class TeiEncoder(RemoteEncoder):
     def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
         """POST /embed; a text that is too long is refused first, so that it can be counted."""
         body = {**fields, "inputs": texts, "truncate": cut, "normalize": False}
-        rows = self.client.ask("/embed", body, most=room(texts, self._width))
+        rows = self.client.ask("/embed", body, most=most_answer_bytes(texts, self._width))
         if not isinstance(rows, list) or len(rows) != len(texts):
             raise EncoderError(
                 f"{self.place}/embed does not answer with a list of {len(texts)} vectors. {WRONG_SERVER}"

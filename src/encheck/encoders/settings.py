@@ -21,7 +21,7 @@ TOKENIZER_PARTS = ("normalizer", "pre_tokenizer", "model", "post_processor", "ad
 TOKENIZER_OPTIONS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "truncation_side")
 
 
-def longer(folder: Path, texts: Sequence[str], *, asked: int | None = None) -> str:
+def describe_truncation(folder: Path, texts: Sequence[str], *, asked: int | None = None) -> str:
     """How many of the texts are longer than the model reads, and which setting says so.
 
     `asked` is the `max_length` of the model's entry, which goes before what the files say. Empty if no text is

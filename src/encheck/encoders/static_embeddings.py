@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import LocalEncoder
-from encheck.encoders.batching import slices
+from encheck.encoders.batching import batches_in_order
 from encheck.encoders.checkpoints.pretrained import check_folder, files_of
 from encheck.encoders.files import COPY, CUT_OFF, WHOLE, check_growth, must_exist
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError
-from encheck.system.imports import nltk_alone
+from encheck.system.imports import import_nltk
 from encheck.types import content_hash
 
 Vectors = NDArray[np.float32]
@@ -216,7 +216,7 @@ class VectorsEncoder(LocalEncoder):
             )
         if lost := sum(not words and bool(text.strip()) for words, text in zip(known, texts, strict=True)):
             log.warning("%s has no word of %d of %d texts", self.source.name, lost, len(texts))
-        for positions in slices(len(texts), 1_024):
+        for positions in batches_in_order(len(texts), 1_024):
             yield positions, np.array([self.vector(known[i]) for i in positions], np.float32)
 
 
@@ -279,7 +279,7 @@ def treebank_words(text: str) -> list[str]:
     >>> treebank_words("It isn't so.")
     ['It', 'is', "n't", 'so', '.']
     """
-    nltk_alone()
+    import_nltk()
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
     return list(NLTKWordTokenizer().tokenize(text))
@@ -327,7 +327,7 @@ class Model2VecEncoder(LocalEncoder):
             tokens = self.model.tokenizer.encode_batch_fast(prompted, add_special_tokens=False)
             full = sum(len(t.ids) > limit or len(p) > room for t, p in zip(tokens, prompted, strict=True))
             self.note_cut(full, len(texts), limit)
-        for positions in slices(len(texts), 1_024):
+        for positions in batches_in_order(len(texts), 1_024):
             some = [prompted[i] for i in positions]
             vectors = self.model.encode(some, max_length=limit, use_multiprocessing=False)
             found: NDArray[np.float32] = np.asarray(vectors, np.float32)

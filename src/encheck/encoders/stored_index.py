@@ -38,7 +38,7 @@ log = logging.getLogger("encheck")
 
 
 @dataclass(frozen=True)
-class Block:
+class VectorBlock:
     """Consecutive rows from `start`: `vectors` [n, d], where a row of another length is NaN, and each one's length.
 
     A row without a vector has length 0. `others` has the vectors of another length by their place in the block.
@@ -160,7 +160,7 @@ class StoredIndex:
                 first = first or one
                 joined += one in given
                 if one in given and isinstance(text, str) and text.strip() and text != given[one]:
-                    is_blank = spaced(text) == spaced(given[one])
+                    is_blank = normalise_blanks(text) == normalise_blanks(given[one])
                     blanks, others = blanks + is_blank, others + (not is_blank)
         if not joined:
             raise DataError(
@@ -187,7 +187,7 @@ class StoredIndex:
         """A name as it is compared: a hash as it is, a text as a hash if the other side has such, else spaced alike."""
         if name is None or self.named_by == "hash":
             return name
-        return sha256_of(name) if as_hash else spaced(name)
+        return text_sha256(name) if as_hash else normalise_blanks(name)
 
     def numbers_shared_with(self, other: StoredIndex) -> Ints:
         """The rows whose name the other file has too, and those without a name."""
@@ -198,7 +198,7 @@ class StoredIndex:
              for place, name in enumerate(some) if self._key(name, as_hash=as_hash) in names], np.intp
         )  # fmt: skip
 
-    def blocks(self, dimension: int) -> Iterator[Block]:
+    def blocks(self, dimension: int) -> Iterator[VectorBlock]:
         """All vectors in the order of the file; DataError if one holds something else than numbers."""
         for start, lengths, flat in self._table.vectors():
             ends = np.cumsum(lengths)
@@ -213,7 +213,7 @@ class StoredIndex:
                 int(place): flat[ends[place] - lengths[place] : ends[place]]
                 for place in np.flatnonzero(~fits & (lengths > 0))
             }
-            yield Block(start, vectors, lengths, others)
+            yield VectorBlock(start, vectors, lengths, others)
 
     @property
     def holds_integers(self) -> bool:
@@ -243,7 +243,7 @@ class StoredIndex:
         as_hash = are_hashes or self.named_by == "hash"
         wanted: dict[str, list[str]] = {}
         for name in names:
-            key = name if are_hashes else sha256_of(name) if as_hash else spaced(name)
+            key = name if are_hashes else text_sha256(name) if as_hash else normalise_blanks(name)
             wanted.setdefault(key, []).append(name)
         best: dict[str, tuple[bool, int, int]] = {}
         for start, _, some, its_roles in self._named_rows():
@@ -260,19 +260,19 @@ class StoredIndex:
             yield from ((start + at, roles[at], name) for at, name in enumerate(names) if name is not None)
 
 
-def spaced(text: str) -> str:
+def normalise_blanks(text: str) -> str:
     """A text with one blank wherever it has blanks or line breaks.
 
-    >>> spaced(" a\\r\\n b ")
+    >>> normalise_blanks(" a\\r\\n b ")
     'a b'
     """
     return " ".join(text.split())
 
 
-def sha256_of(text: str) -> str:
+def text_sha256(text: str) -> str:
     """SHA-256 of a text in UTF-8, in hex.
 
-    >>> sha256_of("a")[:8]
+    >>> text_sha256("a")[:8]
     'ca978112'
     """
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -334,7 +334,7 @@ class StoredVectors:
                 if first != number and not cosine(vectors[[first]], vectors[[number]])[0] >= 1 - ROUNDING:
                     raise ModelError(f"{index.source} has two vectors of {name[:80]!r} in the role {role!r}. {REMEDY}")
                 if index.named_by == "text":
-                    loose.setdefault((role, spaced(name)), number)
+                    loose.setdefault((role, normalise_blanks(name)), number)
             return exact, loose, vectors
         except DataError as error:
             raise ModelError(f"{error}") from error
@@ -352,7 +352,10 @@ class StoredVectors:
         """The row of a text, None if there is none, and whether its text differs in blanks or line breaks."""
         exact, loose, _ = self._found
         roles = ROLES if role is None else (role, "")
-        for rows, names, is_loose in ((exact, (text, sha256_of(text)), False), (loose, (spaced(text),), True)):
+        for rows, names, is_loose in (
+            (exact, (text, text_sha256(text)), False),
+            (loose, (normalise_blanks(text),), True),
+        ):
             row = next((rows[key] for key in ((r, n) for r in roles for n in names) if key in rows), None)
             if row is not None:
                 return row, is_loose
@@ -369,11 +372,11 @@ class StoredVectors:
         loose = {text for text, (_, is_loose) in zip(texts, rows, strict=True) if is_loose} - self._told
         if loose:
             self._told |= loose
-            log.warning("%s: %s", self.source.name, said_of_loose(len(loose)))
+            log.warning("%s: %s", self.source.name, describe_loose_joins(len(loose)))
         vectors: Vectors = self._found[2][[row for row, _ in rows if row is not None]]
         return vectors
 
 
-def said_of_loose(count: int) -> str:
+def describe_loose_joins(count: int) -> str:
     """That so many texts were joined to texts that are not letter by letter the same."""
     return f"{count:,} texts were joined with texts that differ from them in blanks or line breaks alone"

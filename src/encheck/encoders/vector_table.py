@@ -25,7 +25,7 @@ from encheck.datasets.reader import BadRows, lines_of
 from encheck.datasets.records import FORMATS, ending_of, records, unread_format
 from encheck.encoders.files import FAULTS
 from encheck.errors import DataError
-from encheck.system.documents import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, batches_of, opened
+from encheck.system.documents import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, open_parquet, record_batches
 
 Vectors = NDArray[np.float32]
 Ints = NDArray[np.intp]
@@ -337,7 +337,7 @@ def _listed(values: Any) -> list[Any]:
 
 def _parquet(path: Path) -> tuple[list[str], Read, int]:
     try:
-        file = opened(path)
+        file = open_parquet(path)
     except (ValueError, OSError) as error:
         raise DataError(f"{path} should hold rows with vectors, but {error}. Remedy: copy or write it again") from error
     names = list(file.schema_arrow.names)
@@ -347,7 +347,7 @@ def _parquet(path: Path) -> tuple[list[str], Read, int]:
     def read(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
         start = 0
         try:
-            for batch in batches_of(file, size=path.stat().st_size, columns=list(dict.fromkeys(columns))):
+            for batch in record_batches(file, size=path.stat().st_size, columns=list(dict.fromkeys(columns))):
                 yield start, {name: batch.column(name) for name in columns}
                 start += batch.num_rows
         except (ValueError, OSError) as error:

@@ -16,14 +16,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from encheck.encoders.base import whole
-from encheck.encoders.batching import pack, pick_devices
-from encheck.encoders.checkpoints.pretrained import check_folder, check_loaded, files_of, loading_info, quiet
+from encheck.encoders.base import replace_half_surrogates
+from encheck.encoders.batching import batches_of_one_length, pick_devices
+from encheck.encoders.checkpoints.pretrained import (
+    check_folder,
+    check_loaded,
+    files_of,
+    quiet_transformers,
+    record_loading,
+)
 from encheck.encoders.load import HUB_ID, folder_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, UsageError
 from encheck.store import Store, file_sha256, text_key
-from encheck.system.files import is_folder, typed
+from encheck.system.files import expand_home, is_folder
 from encheck.system.lock import Locks, no_locks
 from encheck.types import content_hash
 
@@ -46,7 +52,7 @@ class Writer:
     reserved: ClassVar[int] = 0
 
     def __init__(self, name: str, *, device: str = "auto", store: Store | None = None, locks: Locks = no_locks) -> None:
-        hub = None if is_folder(typed(name)) else HUB_ID.fullmatch(name)
+        hub = None if is_folder(expand_home(name)) else HUB_ID.fullmatch(name)
         entry = ModelConfig(label=name, name=hub[1] if hub else name, revision=hub[2] if hub else None)
         self.folder = folder_of(entry)
         check_folder(self.folder, marks=("config.json",))
@@ -89,8 +95,8 @@ class Writer:
         import torch
 
         every: dict[str, str] = {}
-        rows = [self.tokenizer(text, verbose=False)["input_ids"] for text in whole(texts)]
-        for positions in pack(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
+        rows = [self.tokenizer(text, verbose=False)["input_ids"] for text in replace_half_surrogates(texts)]
+        for positions in batches_of_one_length(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
             written = {texts[i]: "" for i in positions}
             room = int(getattr(self.model.config, "max_position_embeddings", None) or UNLIMITED_TOKENS) - self.reserved
             if fitting := [i for i in positions if 0 < len(rows[i]) <= room]:
@@ -133,7 +139,7 @@ class Writer:
         import transformers
 
         try:
-            with quiet(), loading_info() as every:
+            with quiet_transformers(), record_loading() as every:
                 model = getattr(transformers, self.auto_class).from_pretrained(
                     str(self.folder), local_files_only=True, trust_remote_code=False
                 )

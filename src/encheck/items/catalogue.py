@@ -86,7 +86,7 @@ def _imported(name: str, ours: Collection[str]) -> Generator:
     if not own.NAME.fullmatch(name):
         raise UsageError(f"--generator: {unknown('generator', name, ours)}. One of your own is written module:function")
     try:
-        generator = own.imported(name)
+        generator = own.import_object(name)
     except Exception as error:
         raise UsageError(f"--generator={name} cannot be imported: {error!r}. {own.REMEDY}") from error
     if not callable(generator) or not hasattr(generator, "__name__"):

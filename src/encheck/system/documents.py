@@ -30,7 +30,7 @@ class TextError(ValueError):
         self.problem, self.place = problem, f":{line}" if line else ""
 
 
-def text_of(path: Path, *, most: int = MOST_BYTES) -> str:
+def read_text(path: Path, *, most: int = MOST_BYTES) -> str:
     """The text of a UTF-8 file; ValueError names the line that is not."""
     with path.open("rb") as file:
         data = file.read(most + 1)
@@ -43,17 +43,17 @@ def text_of(path: Path, *, most: int = MOST_BYTES) -> str:
         raise TextError(f"is not UTF-8 (byte {error.start})", line) from error
 
 
-def json_of(path: Path, *, most: int = MOST_BYTES, infinite: bool = False) -> Any:
-    """What a JSON file holds; ValueError for what `parsed` refuses."""
-    return parsed(text_of(path, most=most), infinite=infinite)
+def read_json(path: Path, *, most: int = MOST_BYTES, infinite: bool = False) -> Any:
+    """What a JSON file holds; ValueError for what `parse_json` refuses."""
+    return parse_json(read_text(path, most=most), infinite=infinite)
 
 
-def parsed(text: str, *, infinite: bool = False) -> Any:
+def parse_json(text: str, *, infinite: bool = False) -> Any:
     """What a JSON text holds; ValueError if it is not one, is nested too deep, or has NaN or infinity.
 
     Configurations of checkpoints may be `infinite`: Python writes such numbers.
 
-    >>> parsed('{"a": [1]}')
+    >>> parse_json('{"a": [1]}')
     {'a': [1]}
     """
 
@@ -82,14 +82,14 @@ def parsed(text: str, *, infinite: bool = False) -> Any:
 def config_text(path: Path, *, most: int) -> str:
     """The text of a configuration file of at most this many bytes; ConfigError names the line that is not UTF-8."""
     try:
-        return text_of(path, most=most)
+        return read_text(path, most=most)
     except TextError as error:
         raise ConfigError(f"{path}{error.place}: {error.problem}") from error
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def opened(source: Path | IO[bytes]) -> Any:
+def open_parquet(source: Path | IO[bytes]) -> Any:
     """The file, of which no row is read; ValueError if it is no Parquet file, or beyond the limits."""
     import pyarrow
     import pyarrow.parquet
@@ -108,11 +108,11 @@ def opened(source: Path | IO[bytes]) -> Any:
     return file
 
 
-def table_of(source: Path | IO[bytes], *, columns: Sequence[str], also: Sequence[str] = ()) -> Any:
+def parquet_table(source: Path | IO[bytes], *, columns: Sequence[str], also: Sequence[str] = ()) -> Any:
     """The pyarrow table of these columns, and of those of `also` that are there; ValueError says what is wrong."""
     import pyarrow
 
-    file = opened(source)
+    file = open_parquet(source)
     names = file.schema_arrow.names
     if missing := [name for name in columns if name not in names]:
         raise ValueError(f"lacks the column {missing[0]!r}")
@@ -124,14 +124,14 @@ def table_of(source: Path | IO[bytes], *, columns: Sequence[str], also: Sequence
         raise ValueError(_first_line(error)) from error
 
 
-def rows_of(file: Any, *, size: int) -> Iterator[dict[str, Any]]:
+def parquet_rows(file: Any, *, size: int) -> Iterator[dict[str, Any]]:
     """The rows of an opened file of `size` bytes, some at a time; ValueError if it is damaged or unpacks too far."""
-    for batch in batches_of(file, size=size):
+    for batch in record_batches(file, size=size):
         yield from batch.to_pylist()
 
 
-def batches_of(file: Any, *, size: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """The record batches of these columns (None: of all) of an opened file; ValueError as for `rows_of`."""
+def record_batches(file: Any, *, size: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """The record batches of these columns (None: of all) of an opened file; ValueError as for `parquet_rows`."""
     import pyarrow
 
     unpacked = 0

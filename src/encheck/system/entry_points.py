@@ -21,7 +21,7 @@ ADAPTERS, DATA, COMMANDS, CHECKS = (f"encheck.{name}" for name in ("adapters", "
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-def offered(group: str, ours: Collection[str] = ()) -> dict[str, EntryPoint]:
+def entry_points_of(group: str, ours: Collection[str] = ()) -> dict[str, EntryPoint]:
     """The entry points of a group, by name; none is imported.
 
     UsageError for a name of `ours`, one that two packages declare, and one that no option could take.
@@ -55,19 +55,19 @@ def package_of(point: EntryPoint) -> str:
 
 def versions_of(group: str, names: Iterable[str]) -> dict[str, str]:
     """The versions of the packages that declare these names; names that none declares are left out."""
-    points = offered(group)
+    points = entry_points_of(group)
     found = (points[name].dist for name in names if name in points)
     return {package.name: package.version for package in found if package}
 
 
-def imported(point: EntryPoint) -> Any:
+def load_entry_point(point: EntryPoint) -> Any:
     """The module or object; UsageError names the package where that fails."""
-    with importing(point):
+    with import_errors(point):
         return point.load()
 
 
 @contextmanager
-def importing(point: EntryPoint) -> Iterator[None]:
+def import_errors(point: EntryPoint) -> Iterator[None]:
     """Turn whatever goes wrong while the package is imported into a UsageError that names it."""
     try:
         yield

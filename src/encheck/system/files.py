@@ -29,10 +29,10 @@ PREFIX, ALIVE = "encheck-", ".alive"
 OLD = 3600  # seconds, after which a folder that nobody holds is nobody's
 
 
-def typed(name: str) -> Path:
+def expand_home(name: str) -> Path:
     """The path, with `~` as the home folder; a user that there is not stays as it was typed.
 
-    >>> typed("~nobody-of-this-name/model").parts[0]
+    >>> expand_home("~nobody-of-this-name/model").parts[0]
     '~nobody-of-this-name'
     """
     return Path(os.path.expanduser(name))  # noqa: PTH111 - pathlib's raises RuntimeError for an unknown user
@@ -63,7 +63,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
-def partial(path: Path) -> Path:
+def partial_path(path: Path) -> Path:
     """A new name beside `path` for what will take its place."""
     return path.with_name(f"{PARTIAL}{_mark(path)}-{secrets.token_hex(4)}")
 
@@ -72,7 +72,7 @@ def _mark(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]
 
 
-def leftovers(folder: Path, *, names: tuple[str, ...]) -> list[Path]:
+def leftover_files(folder: Path, *, names: tuple[str, ...]) -> list[Path]:
     """What writings of these names that were cut off have left in this folder."""
     if not folder.is_dir():
         return []
@@ -87,9 +87,9 @@ def leftovers(folder: Path, *, names: tuple[str, ...]) -> list[Path]:
     return sorted(left)
 
 
-def sweep(folder: Path, *, names: tuple[str, ...]) -> None:
+def remove_leftovers(folder: Path, *, names: tuple[str, ...]) -> None:
     """Remove what writings of these names that were cut off have left in this folder."""
-    for path in leftovers(folder, names=names):
+    for path in leftover_files(folder, names=names):
         path.unlink(missing_ok=True)
 
 
@@ -106,13 +106,13 @@ def flushed(path: Path, *, to: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def put(path: Path, to: Path) -> None:
+def move_into_place(path: Path, to: Path) -> None:
     """Give a finished file its name, in the place of what has it; known on the disk too."""
     path.replace(to)
-    sync(to.parent)
+    sync_folder(to.parent)
 
 
-def sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Bring the names in a folder to the disk, where the system can."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
@@ -123,7 +123,7 @@ def sync(folder: Path) -> None:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[BinaryIO]:
+def write_whole(path: Path) -> Iterator[BinaryIO]:
     """A file that takes the place of `path` when the block ends well; else `path` stays as it was, and nothing is left.
 
     Pipes and devices are written straight. OSError if the disk does not take it: it names `path`.
@@ -133,12 +133,12 @@ def whole(path: Path) -> Iterator[BinaryIO]:
             yield file
         return
     path = path.resolve()  # a link stays one
-    sweep(path.parent, names=(path.name,))
-    beside = partial(path)
+    remove_leftovers(path.parent, names=(path.name,))
+    beside = partial_path(path)
     try:
         with flushed(beside, to=path) as file:
             yield file
-        put(beside, path)
+        move_into_place(beside, path)
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
@@ -151,12 +151,12 @@ def is_special(path: Path) -> bool:
 
 def write_text(path: Path, text: str) -> None:
     r"""Write a text file whole or not at all; half of a surrogate pair, as in names that are no UTF-8, as `\udcff`."""
-    with whole(path) as file:
+    with write_whole(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Keep other processes that ask for this folder out of it; the system lets go of it when this one is killed.
 
     OSError if another one stays in it for ten seconds. Where folders cannot be locked, nobody is kept out.
@@ -183,7 +183,7 @@ def alone(folder: Path) -> Iterator[None]:
         os.close(number)
 
 
-def problem_of(error: OSError, *, folder: Path) -> str:
+def describe_os_error(error: OSError, *, folder: Path) -> str:
     """What went wrong, after the name of the file in `folder` that it is about."""
     said = error.strerror or ", ".join(map(str, error.args))
     path = Path(error.filename) if isinstance(error.filename, str) else None

@@ -14,7 +14,7 @@ REMEDY = "Remedy: write it module:name, and run in the folder of module.py, or w
 MACHINE_LEARNING = ("sklearn", "scipy.stats")  # what nltk imports for its extra `machine_learning`, if it is there
 
 
-def imported(path: str) -> Any:
+def import_object(path: str) -> Any:
     """The object of this name; whatever the import raises."""
     module, _, name = path.partition(":")
     here = str(Path.cwd())
@@ -27,7 +27,7 @@ def imported(path: str) -> Any:
             sys.path.append(here)
 
 
-def nltk_alone() -> ModuleType:
+def import_nltk() -> ModuleType:
     """nltk, imported as it is without its extra `machine_learning`.
 
     nltk imports scikit-learn and scipy.stats wherever they are installed, for classifiers and tests that encheck does

@@ -12,7 +12,7 @@ OBJECTS = 100_000  # made between two passes; Python's own default is 700
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """Without passes of the cycle collector: it walks over all that was made so far, time and again, and frees none."""
     running = gc.isenabled()
     gc.disable()
@@ -24,7 +24,7 @@ def uncollected() -> Iterator[None]:
 
 
 @contextmanager
-def seldom_collected() -> Iterator[None]:
+def rare_collection() -> Iterator[None]:
     """With few passes of the cycle collector: for making much that stays, and little that is garbage."""
     before = gc.get_threshold()
     gc.set_threshold(OBJECTS, *before[1:])
@@ -34,7 +34,7 @@ def seldom_collected() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Give freed memory back, which the C library of Linux keeps for itself; nothing where there is another."""
     gc.collect()
     if sys.platform == "linux":

@@ -74,7 +74,7 @@ def invalid_values(
                 yield place, unknown(kind, str(place[0]), names)
                 continue
             if one["loc"][-1] == "[key]":
-                yield place, f"{place[0]}: the name {shown(place[-1])} should be text; write it in quotes"
+                yield place, f"{place[0]}: the name {shorten_value(place[-1])} should be text; write it in quotes"
                 continue
             value: Any = values
             for part in place:
@@ -82,7 +82,7 @@ def invalid_values(
             should = wanted.get(".".join([str(place[0]), *["*"] * (len(place) - 1)]))
             if not should or one["type"].endswith("_equal"):  # a bound
                 should = WANTED.get(one["type"], one["msg"]).format(**one.get("ctx", {}))
-            yield place, f"{_named(place)} is {shown(value)}, but should be {should}"
+            yield place, f"{_named(place)} is {shorten_value(value)}, but should be {should}"
 
 
 def place_of(values: Any, parts: tuple[str | int, ...]) -> Place:
@@ -101,10 +101,10 @@ def _named(place: Place) -> str:
     return f"an entry of {_named(place[:-1])}" if isinstance(place[-1], int) else ".".join(map(str, place))
 
 
-def shown(value: object) -> str:
+def shorten_value(value: object) -> str:
     """A value of a settings file, shortened.
 
-    >>> [shown(value) for value in (None, True, "a", [1, 2])]
+    >>> [shorten_value(value) for value in (None, True, "a", [1, 2])]
     ['empty', 'true', "'a'", '[1, 2]']
     """
     if value is None:
@@ -127,7 +127,7 @@ class _NullIsNaN:
 
 
 @dataclass(frozen=True)
-class Later:
+class DeferredClass:
     """Stands in `Annotated` for a class that loads where a file is read, written or described."""
 
     module: str
@@ -140,7 +140,7 @@ class Later:
 MaybeNaN = Annotated[float, _NullIsNaN()]
 
 
-def writes(*properties: str) -> Callable[[type[T]], type[T]]:
+def writes_properties(*properties: str) -> Callable[[type[T]], type[T]]:
     """A decorator of dataclasses: these properties are written behind the fields; whoever reads computes them anew."""
 
     def mark(kind: type[T]) -> type[T]:
@@ -172,7 +172,7 @@ def as_values(value: object) -> Any:
     return json.loads(json.dumps(found), parse_constant=lambda _: None)
 
 
-def typed(kind: type[T], values: object) -> T:
+def read_typed(kind: type[T], values: object) -> T:
     """What JSON holds (`documents.parsed`), as this class; ValueError names the first wrong or missing value by its
     keys.
     """
@@ -185,7 +185,7 @@ def typed(kind: type[T], values: object) -> T:
         raise ValueError(_in_words(error.errors(include_url=False, include_input=False), values)) from None
 
 
-def trusted(kind: type[T], values: object) -> T:
+def restore_typed(kind: type[T], values: object) -> T:
     """What `as_values` made of this class, as this class; also text that no JSON reader takes."""
     found: T = _file(cast("Any", kind)).validate_python(values)
     return found
@@ -258,5 +258,5 @@ def _in_words(problems: Any, values: Any) -> str:
     for part in place:
         values = values[part]
     if keys[-1:] == ("[key]",):
-        return f"the key {shown(place[-1])} of {named.rpartition('.')[0] or 'the file'} should be {should}"
-    return f"{named} is {shown(values)}, but should be {should}"
+        return f"the key {shorten_value(place[-1])} of {named.rpartition('.')[0] or 'the file'} should be {should}"
+    return f"{named} is {shorten_value(values)}, but should be {should}"

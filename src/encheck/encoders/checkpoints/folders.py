@@ -33,11 +33,11 @@ def model_files(folder: Path) -> list[Path]:
         named |= {
             path.parts[0]
             for file in pointing
-            for path in pointed_at(file)
+            for path in referenced_paths(file)
             if path.parts and not path.is_absolute() and ".." not in path.parts
         }
         folders = [folder / name for name in sorted(named) if (folder / name).is_dir()]
-        return [*root, *(path for part in folders for path in below(part))]
+        return [*root, *(path for part in folders for path in files_below(part))]
     except OSError as error:
         raise ModelError(f"cannot read the model: {error}") from error
 
@@ -89,18 +89,18 @@ def check_lost_modules(folder: Path) -> None:
         )
 
 
-def below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
+def files_below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
     """All files below a folder, through folders that are links too; one that leads back `above` is not entered."""
     if (real := folder.resolve()) in above:
         return
     for path in sorted(folder.iterdir()):
         if path.is_dir():
-            yield from below(path, above | {real})
+            yield from files_below(path, above | {real})
         else:
             yield refuse_endless(path)
 
 
-def pointed_at(file: Path) -> list[Path]:
+def referenced_paths(file: Path) -> list[Path]:
     """The files and folders that modules.json, a router, an index of weights or `transformers_weights` names."""
     found = read_json(file)
     if isinstance(found, list):

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from encheck.encoders.checkpoints.folders import below, check_vocabulary, model_files
-from encheck.encoders.checkpoints.trust import confine, refuse_code
+from encheck.encoders.checkpoints.folders import check_vocabulary, files_below, model_files
+from encheck.encoders.checkpoints.trust import refuse_code, refuse_outside_paths
 from encheck.encoders.files import COPY, OTHER_VOCABULARY, WHOLE, check_weights, number_of, read_json
 from encheck.errors import EncoderError, ModelError
 
@@ -44,7 +44,7 @@ def files_of(folder: Path, *, code: bool = False) -> Mapping[str, Path]:
     """The files of a checkpoint that make its vectors, by their path inside it; where its code is run, which may read
     any file, all of them with it.
     """
-    every = below(folder) if code else model_files(folder)
+    every = files_below(folder) if code else model_files(folder)
     kinds, others = (CONTENT | {".py"}, OTHERS) if code else (CONTENT, set())
     found = {p.relative_to(folder): p for p in every if p.suffix in kinds and p.name not in IGNORED and p.is_file()}
     return {n.as_posix(): p for n, p in found.items() if n.parts[0] not in others}
@@ -80,7 +80,7 @@ def check_folder(
                 most = MOST_LABELS if key == "num_labels" else MOST_LAYERS
                 if key.endswith((*DEPTHS, "num_labels")) and isinstance(value, int) and value > most:
                     raise ModelError(f"{path}: {key} is more than {most:,}, which is the limit. {COPY}")
-    confine(folder)
+    refuse_outside_paths(folder)
     if not trusted:
         refuse_code(folder)
 
@@ -133,7 +133,7 @@ def check_loaded(
 
 
 @contextmanager
-def loading_info() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
+def record_loading() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
     """The models that somebody else loads with transformers meanwhile, each with its loading info.
 
     What transformers logs does not serve: it has colours on a terminal, and can be silenced.
@@ -157,7 +157,7 @@ def loading_info() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def quiet_transformers() -> Iterator[None]:
     """No progress bar of transformers, and no table of weights that a model lacks or leaves out: see `check_loaded`."""
     from transformers.utils import logging
 
@@ -173,7 +173,7 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def sized_by(*folders: Path) -> Iterator[None]:
+def limit_model_size(*folders: Path) -> Iterator[None]:
     """EncoderError if a model that is built meanwhile has far more numbers than its weights in the folders have bytes.
 
     A configuration names sizes; whoever builds by them takes memory before the weights are read. Each number is counted
@@ -181,7 +181,7 @@ def sized_by(*folders: Path) -> Iterator[None]:
     """
     from torch.nn.modules import module as torch_modules
 
-    weights = [path for folder in folders for path in below(folder) if path.suffix in SUFFIXES]
+    weights = [path for folder in folders for path in files_below(folder) if path.suffix in SUFFIXES]
     room = SPARE + 4 * sum(path.stat().st_size for path in weights)
     numbers = parts = 0
 
@@ -224,7 +224,7 @@ def check_padding(folder: Path, tokenizer: Any) -> None:
         raise EncoderError(f"{folder}/tokenizer_config.json names no padding token: it should have pad_token. {COPY}")
 
 
-def cut_off(encoded: Any, limit: int) -> int:
+def count_truncated(encoded: Any, limit: int) -> int:
     """How many of these texts, as a tokenizer gave them, lost their end; a slow tokenizer tells who is at the limit."""
     made = getattr(encoded, "encodings", None)
     return sum(bool(e.overflowing) for e in made) if made else sum(len(i) >= limit for i in encoded["input_ids"])

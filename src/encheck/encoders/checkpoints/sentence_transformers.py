@@ -18,18 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import LocalEncoder
-from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, slices, spread
+from encheck.encoders.batching import (
+    TOKENS_PER_BATCH,
+    Ints,
+    batches_in_order,
+    batches_of_one_length,
+    pick_devices,
+    run_on_replicas,
+    select_rows,
+)
 from encheck.encoders.checkpoints.folders import HEAD, check_lost_modules, listed_modules, model_files, numbered_folders
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
     check_length,
     check_loaded,
     check_tokens,
-    cut_off,
+    count_truncated,
     files_of,
-    loading_info,
-    quiet,
-    sized_by,
+    limit_model_size,
+    quiet_transformers,
+    record_loading,
 )
 from encheck.encoders.checkpoints.transformers import check_adapter
 from encheck.encoders.checkpoints.trust import refuse_ignored, refuse_kind
@@ -223,7 +231,7 @@ class SentenceTransformerEncoder(LocalEncoder):
 
         gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         try:
-            with quiet(), loading_info() as every, sized_by(self.source, *self.bases.values()):
+            with quiet_transformers(), record_loading() as every, limit_model_size(self.source, *self.bases.values()):
                 how: dict[str, Any] = {
                     "device": device,
                     "trust_remote_code": self.config.trust_remote_code,
@@ -278,7 +286,7 @@ class SentenceTransformerEncoder(LocalEncoder):
                 vectors: NDArray[np.float32] = model.encode(some, prompt=prompt, show_progress_bar=False)
                 return vectors
 
-            yield from spread(self.models, slices(len(texts), 512), encode)
+            yield from run_on_replicas(self.models, batches_in_order(len(texts), 512), encode)
             return
 
         tokenizer, limit, dimension = self.model.tokenizer, self.model.max_seq_length, self.model.truncate_dim
@@ -287,11 +295,11 @@ class SentenceTransformerEncoder(LocalEncoder):
             truncation=limit is not None, max_length=limit, return_overflowing_tokens=False,
         )  # fmt: skip
         if limit:
-            self.note_cut(cut_off(encoded, limit), len(texts), limit)
+            self.note_cut(count_truncated(encoded, limit), len(texts), limit)
         features = dict(encoded)
 
         def run(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
-            padded = tokenizer.pad(pick(features, positions), return_tensors="pt").to(model.device)
+            padded = tokenizer.pad(select_rows(features, positions), return_tensors="pt").to(model.device)
             with torch.inference_mode():
                 vectors = model(dict(padded))["sentence_embedding"]
             rows: NDArray[np.float32] = vectors[:, :dimension].float().cpu().numpy()
@@ -299,4 +307,4 @@ class SentenceTransformerEncoder(LocalEncoder):
 
         lengths = np.array([len(ids) for ids in features["input_ids"]])
         budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
-        yield from spread(self.models, pack(lengths, budget), run)
+        yield from run_on_replicas(self.models, batches_of_one_length(lengths, budget), run)

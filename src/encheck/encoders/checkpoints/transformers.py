@@ -16,18 +16,24 @@ from numpy.typing import NDArray
 
 from encheck.encoders.adapters import POOLINGS
 from encheck.encoders.base import LocalEncoder
-from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick, pick_devices, spread
+from encheck.encoders.batching import (
+    TOKENS_PER_BATCH,
+    batches_of_one_length,
+    pick_devices,
+    run_on_replicas,
+    select_rows,
+)
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
     check_length,
     check_loaded,
     check_padding,
     check_tokens,
-    cut_off,
+    count_truncated,
     files_of,
+    limit_model_size,
     positions_of,
-    quiet,
-    sized_by,
+    quiet_transformers,
 )
 from encheck.encoders.checkpoints.trust import refuse_code
 from encheck.encoders.files import WHOLE, check_growth, check_weights, number_of, value_of
@@ -36,7 +42,7 @@ from encheck.encoders.pooling import pool, pooling_file, pooling_note, stored_po
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError
-from encheck.system.files import is_folder, typed
+from encheck.system.files import expand_home, is_folder
 
 log = logging.getLogger("encheck")
 
@@ -129,7 +135,7 @@ class TransformersEncoder(LocalEncoder):
         gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         first, *others = self.devices
         try:
-            with quiet(), sized_by(self.source, self.base):
+            with quiet_transformers(), limit_model_size(self.source, self.base):
                 model = self.load().to(first).eval()
             _ = self.tokenizer
         except EncoderError:
@@ -182,7 +188,7 @@ class TransformersEncoder(LocalEncoder):
         """In batches of one length, the longest first."""
         models, limit = self.models, self.limit
         encoded = self.tokenizer([f"{prompt}{text}" for text in texts], truncation=True, max_length=limit)
-        self.note_cut(cut_off(encoded, limit), len(texts), limit)
+        self.note_cut(count_truncated(encoded, limit), len(texts), limit)
         features = dict(encoded)
         for i, ids in enumerate(features["input_ids"]):
             if not ids:  # of a text without tokens the end is read, as decoders see it
@@ -191,7 +197,11 @@ class TransformersEncoder(LocalEncoder):
                     features[name][i] = [only.get(name, 0)]
         lengths = np.array([len(ids) for ids in features["input_ids"]])
         budget = TOKENS_PER_BATCH.get(models[0].device.type, TOKENS_PER_BATCH["cpu"])
-        yield from spread(models, pack(lengths, budget), lambda model, at: self._run(model, pick(features, at)))
+        yield from run_on_replicas(
+            models,
+            batches_of_one_length(lengths, budget),
+            lambda model, at: self._run(model, select_rows(features, at)),
+        )
 
     def _run(self, model: Any, rows: dict[str, list[Any]]) -> NDArray[np.float32]:
         import torch
@@ -257,7 +267,7 @@ class PeftEncoder(TransformersEncoder):
         named = self.config.options.get("base") or value_of(file, "base_model_name_or_path", str)
         if not named:
             raise ModelError(f"{self.source}/adapter_config.json names no base model. Give one: --model-arg base=PATH")
-        for folder in (typed(named), self.source / named):
+        for folder in (expand_home(named), self.source / named):
             if is_folder(folder):
                 return folder
         try:

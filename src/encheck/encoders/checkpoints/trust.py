@@ -20,7 +20,7 @@ from encheck.encoders.checkpoints.folders import (
     listed_modules,
     model_files,
     numbered_folders,
-    pointed_at,
+    referenced_paths,
 )
 from encheck.encoders.files import COPY, read_json
 from encheck.encoders.pooling import OLDER
@@ -141,10 +141,10 @@ MODULES = frozenset({
 })  # fmt: skip
 
 
-def confine(folder: Path) -> None:
+def refuse_outside_paths(folder: Path) -> None:
     """ModelError if modules.json, a router or what names a file of weights points out of the folder."""
     for file in (p for p in model_files(folder) if any(map(p.match, POINTING))):
-        for named in pointed_at(file):
+        for named in referenced_paths(file):
             if named.is_absolute() or ".." in named.parts:
                 raise ModelError(f"{file} points outside its folder ({named}), which is not followed. {COPY}")
             # weights in parts, where they are not in one file as well
@@ -155,7 +155,7 @@ def confine(folder: Path) -> None:
                 raise ModelError(f"{file} names {named}, which does not exist: was it left out? {COPY}")
 
 
-class Named(NamedTuple):
+class NamedModule(NamedTuple):
     """A module that modules.json or a router names: where, by which class, and the folder that holds it."""
 
     file: Path
@@ -164,26 +164,26 @@ class Named(NamedTuple):
     folder: Path
 
 
-def modules(folder: Path) -> Iterator[Named]:
+def named_modules(folder: Path) -> Iterator[NamedModule]:
     """Every module that is named at any depth of a checkpoint; routers of before 5.0 stand in a config.json. Of one
     that has lost its modules.json, those that the names of its folders tell.
     """
     if numbered_folders(folder):
         for module in listed_modules(folder):
-            yield Named(folder, "type", module["type"], folder / module["path"])
+            yield NamedModule(folder, "type", module["type"], folder / module["path"])
     for file in model_files(folder):
         if file.name == "modules.json":
             for module in read_json(file, list):
                 found = module if isinstance(module, dict) else {"type": module}
-                yield Named(file, "type", str(found.get("type")), file.parent / str(found.get("path") or ""))
+                yield NamedModule(file, "type", str(found.get("type")), file.parent / str(found.get("path") or ""))
         elif file.name in ("router_config.json", "config.json"):
             found = read_json(file)
             types = found.get("types") if isinstance(found, dict) else None
             for name, kind in (types if isinstance(types, dict) else {}).items():
-                yield Named(file, f"types.{name}", str(kind), file.parent / name)
+                yield NamedModule(file, f"types.{name}", str(kind), file.parent / name)
 
 
-def settings(module: Named) -> tuple[Path, Mapping[str, Any]]:
+def module_settings(module: NamedModule) -> tuple[Path, Mapping[str, Any]]:
     """The config.json of a module, and what it holds; nothing if it has none."""
     file = module.folder / "config.json"
     found = read_json(file)
@@ -209,8 +209,8 @@ def refuse_code(folder: Path) -> None:
             f"{file} names its own code ({named}), which is not run. {TRUST}. It is named under {key}{own}"
         )
 
-    for module in (m for m in modules(folder) if m.kind.endswith(".Dense")):
-        file, found = settings(module)
+    for module in (m for m in named_modules(folder) if m.kind.endswith(".Dense")):
+        file, found = module_settings(module)
         named = found.get("activation_function", "torch.nn.Tanh")  # the library's own default
         if not isinstance(named, str) or named not in ACTIVATIONS:
             raise ModelError(
@@ -246,7 +246,7 @@ def refuse_patterns(file: Path) -> None:
     for key, value in read_json(file, dict).items():
         named = isinstance(value, dict) and key.endswith(PATTERNS)
         for text in (*_texts(value), *(value if named else ())) if key.endswith(PATTERNS) else ():
-            if (cost := cost_of(text)) is None or cost > MOST_STEPS:
+            if (cost := pattern_cost(text)) is None or cost > MOST_STEPS:
                 why = "could take very long" if cost else "has more than names, '.*', '(a|b)' and [a-z] in it"
                 raise ModelError(
                     f"{file}: {key} has the regular expression {text[:80]!r}, which {why}: it is not matched. Remedy: "
@@ -257,12 +257,14 @@ def refuse_patterns(file: Path) -> None:
                 raise ModelError(f"{file}: {key} has {number:,}, but its weights have {room:,} bytes. {COPY}")
 
 
-def cost_of(pattern: str) -> int | None:
+def pattern_cost(pattern: str) -> int | None:
     """About how many steps matching a pattern with a module's name takes at most; None for a pattern that is not made
     of names, classes, quantifiers after these, and groups without a quantifier.
 
-    >>> cost_of("query"), cost_of(r".*\\.(q|v)_proj$"), cost_of("(a+)+$"), cost_of("(?:.|.)" * 30) > MOST_STEPS
-    (1, 202, None, True)
+    >>> pattern_cost("query"), pattern_cost(r".*\\.(q|v)_proj$"), pattern_cost("(a+)+$")
+    (1, 202, None)
+    >>> pattern_cost("(?:.|.)" * 30) > MOST_STEPS
+    True
     """
     if not PLAIN_PATTERN.fullmatch(pattern):
         return None
@@ -283,7 +285,7 @@ def cost_of(pattern: str) -> int | None:
 
 def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:
     """(file, key, name) of whatever a loader would import that is not known, or fetch to run it."""
-    yield from ((m.file, m.key, m.kind) for m in modules(folder) if m.kind not in MODULES)
+    yield from ((m.file, m.key, m.kind) for m in named_modules(folder) if m.kind not in MODULES)
     for file in (p for p in model_files(folder) if "config" in p.name and p.suffix == ".json"):
         found = read_json(file)
         if file.name == "wordembedding_config.json":
@@ -334,8 +336,8 @@ def refuse_ignored(folder: Path) -> None:
 
 
 def _ignored_settings(folder: Path) -> Iterator[tuple[Path, str, Any]]:
-    for module in modules(folder):
-        (file, found), kind = settings(module), module.kind.rpartition(".")[2]
+    for module in named_modules(folder):
+        (file, found), kind = module_settings(module), module.kind.rpartition(".")[2]
         if kind == "Dense":
             yield from ((file, key, found[key]) for key in sorted(set(found) - set(DENSE_SETTINGS)))
         elif kind == "Pooling":
