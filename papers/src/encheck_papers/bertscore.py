@@ -61,7 +61,7 @@ class TokenScorer(PairModel):
         )  # fmt: skip
         self.encoder = TokenEncoder(source, plain, device=device, file_hash=file_hash)
 
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """Those of the token vectors."""
         return self.encoder.devices

@@ -64,7 +64,7 @@ class InferSentEncoder(LocalEncoder):
         """With version and word vectors."""
         return {"version": self.version, "vectors": self.file.path.name, "pooling": "max"}
 
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """The one that it computes on."""
         return pick_devices(self.device.name)[:1]

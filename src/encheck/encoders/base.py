@@ -75,15 +75,12 @@ def describe_failure(do: str, place: str, error: BaseException) -> str:
 class TextEncoder(ABC):
     """From `compute`, which an adapter brings, to an encoder.
 
-    `place` is where the model is, for messages: a path or an address. `devices` are where it computes, none for one on
-    another machine. `maximum_length` is the most tokens of a text that are read, as the files and the entry say; None
-    where nothing does. `tokenizer_file` is the tokenizer.json that makes its tokens, None where it has none.
-    `is_normalised` says whether vectors are brought to length 1, None where nothing says so.
+    `place` is where the model is, for messages: a path or an address. `tokenizer_file` is the tokenizer.json that makes
+    its tokens, None where it has none. `is_normalised` says whether vectors are brought to length 1, None where nothing
+    says so.
     """
 
     place: str
-    devices: Sequence[str] = ("cpu",)
-    maximum_length: int | None = None
     tokenizer_file: Path | None = None
     is_normalised: bool | None = None
 
@@ -93,6 +90,16 @@ class TextEncoder(ABC):
         self.prompt: str = config.prompt or ""
         self.prompts: dict[str, str] = dict(config.prompts)
         self.truncated = 0
+
+    @cached_property
+    def devices(self) -> list[str]:
+        """Where it computes; none for one on another machine."""
+        return ["cpu"]
+
+    @cached_property
+    def maximum_length(self) -> int | None:
+        """The most tokens of a text that are read, as the files and the entry say; None where nothing does."""
+        return None
 
     @abstractmethod
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
@@ -240,12 +247,16 @@ class PairModel(ABC):
     """From `compute`, which an adapter brings, to a pair scorer. `engine` is its name and number: see LocalEncoder."""
 
     engine: ClassVar[str]
-    devices: Sequence[str] = ("cpu",)
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         self.source, self.config, self.device, self._file_hash = source, config, device, file_hash
         self.place = str(source) if source.name else self.engine.rpartition("-")[0]
         self.direction: str = config.options.get("direction", "forward")
+
+    @cached_property
+    def devices(self) -> list[str]:
+        """Where it computes."""
+        return ["cpu"]
 
     @abstractmethod
     def compute(self, pairs: Sequence[Pair]) -> Floats:

@@ -113,9 +113,10 @@ def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
             continue
         remedy = f". Supported fields: {', '.join(adapter.takes)}" if adapter else ": pass it in options"
         yield name, f"adapter {config.adapter!r} does not support {name}{remedy}"
-    for name, value in config.options.items() if adapter else ():
-        if problem := _option_problem(config.adapter, adapter.options, name, value):
-            yield "options", problem
+    if adapter:
+        for name, value in config.options.items():
+            if problem := _option_problem(config.adapter, adapter.options, name, value):
+                yield "options", problem
 
 
 def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], name: str, value: object) -> str:

@@ -138,10 +138,11 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
     @cached_property
     def _fingerprint(self) -> str:
         model, first = self.model, self.model[0]
-        settings = (module.get_config_dict() if hasattr(module, "get_config_dict") else {} for module in model)
+        every: list[Any] = list(model)
+        settings = (module.get_config_dict() if hasattr(module, "get_config_dict") else {} for module in every)
         modules = [
             f"{type(module).__qualname__} {json.dumps(found, sort_keys=True, default=str)}"
-            for module, found in zip(model, settings, strict=True)
+            for module, found in zip(every, settings, strict=True)
         ]
         config = getattr(getattr(first, "auto_model", None), "config", None)
         how = [self.prompt, json.dumps(self.prompts, sort_keys=True), str(model.max_seq_length), str(self.cut_to)]

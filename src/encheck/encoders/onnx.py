@@ -128,7 +128,7 @@ class OnnxEncoder(LocalEncoder):
         self.file = model_file(source)
         self.folder = tokenizer_folder(self.file)
         self.weights = external_weights(self.file)
-        self.tokenizer_file = self.folder / "tokenizer.json"
+        self.tokenizer_file = self._tokenizer_path = self.folder / "tokenizer.json"
         self._stated = number_of(self.folder / "tokenizer_config.json", "model_max_length")
         self._takes_all = False  # every token that text can become, once that was tried
         self.pooling = config.pooling or stored_pooling(self.folder) or "mean"
@@ -223,11 +223,11 @@ class OnnxEncoder(LocalEncoder):
         from tokenizers import Tokenizer
 
         try:
-            found = Tokenizer.from_file(str(self.tokenizer_file))
+            found = Tokenizer.from_file(str(self._tokenizer_path))
         except Exception as error:
-            raise EncoderError(f"{self.tokenizer_file} cannot be loaded: {error}. {COPY}") from error
+            raise EncoderError(f"{self._tokenizer_path} cannot be loaded: {error}. {COPY}") from error
         found.no_padding()
-        check_growth(self.tokenizer_file, found)
+        check_growth(self._tokenizer_path, found)
         return found
 
     def takes(self, token: int, names: Sequence[str]) -> bool:
@@ -246,17 +246,17 @@ class OnnxEncoder(LocalEncoder):
     @cached_property
     def maximum_length(self) -> int | None:
         """As the entry says, else the truncation of the tokenizer.json, else the tokenizer_config.json."""
-        truncation = value_of(self.tokenizer_file, "truncation", dict) or {}
+        truncation = value_of(self._tokenizer_path, "truncation", dict) or {}
         stated, in_tokenizer = self._stated, truncation.get("max_length")
         return self.config.max_length or in_tokenizer or (int(stated) if stated and stated < UNLIMITED else None)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """In batches of one length, the longest first."""
         names, _ = list(self.inputs), self.output
-        largest = -1 if self._takes_all else largest_token(self.tokenizer_file)
+        largest = -1 if self._takes_all else largest_token(self._tokenizer_path)
         if largest >= 0 and not self.takes(largest, names):
             raise EncoderError(
-                f"{self.tokenizer_file} has token {largest}, but {self.file} no row of embeddings for it: "
+                f"{self._tokenizer_path} has token {largest}, but {self.file} no row of embeddings for it: "
                 f"{OTHER_VOCABULARY}"
             )
         self._takes_all = True
@@ -310,7 +310,11 @@ class OpenVinoEncoder(OnnxEncoder):
     """In fp32 on the CPU; OpenVINO would compute in bf16 where the processor can."""
 
     engine = "openvino-2"
-    devices = ("cpu",)
+
+    @cached_property
+    def devices(self) -> list[str]:
+        """The CPU."""
+        return ["cpu"]
 
     @cached_property
     def graph(self) -> Any:

@@ -161,7 +161,6 @@ class RemoteEncoder(TextEncoder):
     its role over them. Texts without a role have those of `default` alone.
     """
 
-    devices = ()
     largest: int = 32
     own_fields: ClassVar[Mapping[str, str]]  # fields that the adapter sends, and how to set them
 
@@ -170,7 +169,7 @@ class RemoteEncoder(TextEncoder):
         options = config.options
         how = {k: options[k] for k in ("timeout", "retries") if k in options}
         self.client = Client(config.name.rstrip("/"), options.get("key_env", "OPENAI_API_KEY"), **how)
-        self.place = self.client.url
+        self.place, self.devices = self.client.url, []
         self.concurrency = int(options.get("concurrency", 4))
         self._counting = Lock()
         self._width: int | None = None
@@ -231,7 +230,8 @@ class RemoteEncoder(TextEncoder):
         """What the server calls the model."""
 
     def _probe(self, watch: ProbeWatch) -> Vectors:
-        return self._same_width(self._asked([PROBE], watch)[0][1], [PROBE])[0]
+        vector: Vectors = self._same_width(self._asked([PROBE], watch)[0][1], [PROBE])[0]
+        return vector
 
     @cached_property
     def _probe_hashes(self) -> list[str]:

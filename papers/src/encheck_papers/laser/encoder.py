@@ -150,7 +150,7 @@ class LaserEncoder(LocalEncoder):
                 f"{BELONG}"
             )
 
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """The one that it computes on."""
         return pick_devices(self.device.name)[:1]

@@ -63,6 +63,8 @@ class TransformersEncoder(LocalEncoder):
         self.check()
         has_tokenizer = (source / "tokenizer_config.json").exists()  # an adapter may leave it with its base
         self._tokenizer_folder = source if has_tokenizer else self.base
+        file = self._tokenizer_folder / "tokenizer.json"
+        self.tokenizer_file = file if file.is_file() else None
         self.pooling: str = config.pooling or (None if self.head else self.pooling_of_files()) or "mean"
         count = value_of(self.base / "config.json", "num_hidden_layers", int)
         if bad := [i for i in self.layers if not isinstance(i, int) or (count and not -count - 1 <= i <= count)]:
@@ -177,12 +179,6 @@ class TransformersEncoder(LocalEncoder):
         stated = number_of(self._tokenizer_folder / "tokenizer_config.json", "model_max_length")
         said = min(self.config.max_length or stated or UNLIMITED, positions_of(self.base) or UNLIMITED)
         return int(said) if said < UNLIMITED else None
-
-    @cached_property
-    def tokenizer_file(self) -> Path | None:
-        """Of the folder that the tokenizer is loaded from."""
-        file = self._tokenizer_folder / "tokenizer.json"
-        return file if file.is_file() else None
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """In batches of one length, the longest first."""

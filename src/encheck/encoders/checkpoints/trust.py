@@ -291,7 +291,8 @@ def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:
         if file.name == "wordembedding_config.json":
             named = str(found.get("tokenizer_class") if isinstance(found, dict) else found)
             yield from ((file, "tokenizer_class", named) for _ in range(named not in TOKENIZERS))
-        pairs, waiting = [], [found]  # every (key, value) of the mappings in it, at any depth
+        pairs: list[tuple[str, Any]] = []
+        waiting = [found]  # every (key, value) of the mappings in it, at any depth
         while waiting:
             part = waiting.pop()
             if isinstance(part, dict):
