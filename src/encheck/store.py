@@ -92,9 +92,9 @@ def to_half_precision(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.
 def round_to_half_precision(vectors: Floats) -> Floats:
     """The vectors after half precision and back, shape [n, d]; those that would not stay close are as they were."""
     rounded, close = to_half_precision(vectors)
-    found = rounded.astype(np.float32)
-    found[~close] = vectors[~close]
-    return found
+    halved = rounded.astype(np.float32)
+    halved[~close] = vectors[~close]
+    return halved
 
 
 def _squares(vectors: Floats) -> NDArray[np.float64]:
@@ -213,8 +213,8 @@ class Store:
             _refuse_foreign(self.path)  # something else may lie there since the run began
             if _inode(self.path) == self._inode:
                 aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
-                said = "the store %s is damaged (%s); it is set aside as %s and rebuilt"
-                log.warning(said, self.path, error, aside.name)
+                template = "the store %s is damaged (%s); it is set aside as %s and rebuilt"
+                log.warning(template, self.path, error, aside.name)
                 for suffix in ("", "-wal", "-shm"):
                     with suppress(FileNotFoundError):
                         Path(f"{self.path}{suffix}").rename(f"{aside}{suffix}")
@@ -300,15 +300,15 @@ class Store:
         """The arrays of these keys, shape [len(keys), d], and which of them are stored, shape [len(keys)]."""
         if not self._is_halved(kind):
             return self._arrays(kind, fingerprint, keys, "<f4")
-        found, there = self._arrays(HALF, fingerprint, keys, "<f2")
+        arrays, there = self._arrays(HALF, fingerprint, keys, "<f2")
         if there.all():
-            return found, there
+            return arrays, there
         lacking = np.flatnonzero(~there).tolist()
         long, has_long = self._arrays(kind, fingerprint, [keys[i] for i in lacking], "<f4")
         if has_long.any():
-            found = found if found.shape[1] else np.zeros((len(keys), long.shape[1]), np.float32)
-            found[lacking], there[lacking] = round_to_half_precision(long), has_long
-        return found, there
+            arrays = arrays if arrays.shape[1] else np.zeros((len(keys), long.shape[1]), np.float32)
+            arrays[lacking], there[lacking] = round_to_half_precision(long), has_long
+        return arrays, there
 
     def _arrays(
         self, kind: str, fingerprint: str, keys: Sequence[bytes], dtype: str
@@ -404,8 +404,8 @@ class Store:
 
     def prune(self, *, limit: int | None = None, keep: Iterable[str] = ()) -> list[StoredModel]:
         """Delete the least recently used models until the file is within `limit` bytes; return what was deleted."""
-        limit, gone, kept = self.limit if limit is None else limit, [], set(keep)
-        candidates = [stored for stored in reversed(self.contents()) if stored.fingerprint not in kept]
+        limit, gone, protected = self.limit if limit is None else limit, [], set(keep)
+        candidates = [stored for stored in reversed(self.contents()) if stored.fingerprint not in protected]
         while candidates:
             count, free, size = (self._read(f"PRAGMA {n}") for n in ("page_count", "freelist_count", "page_size"))
             if (count[0][0] - free[0][0]) * size[0][0] <= limit:  # bytes that the rows take

@@ -166,18 +166,18 @@ def behaviour(
     return dev.figures(after, before[0] if before else None)[0]
 
 
-def _in_memory(given: object, name: str) -> Model:
+def _in_memory(candidate: object, name: str) -> Model:
     """The model under test that this object is; UsageError for a name or a path, which nothing has loaded."""
-    if isinstance(given, str | Path):
+    if isinstance(candidate, str | Path):
         raise UsageError(
-            f"{name} is {str(given)!r}, but should be in memory. Remedy: encheck.load_model({str(given)!r})"
+            f"{name} is {str(candidate)!r}, but should be in memory. Remedy: encheck.load_model({str(candidate)!r})"
         )
-    return as_model(given, name)
+    return as_model(candidate, name)
 
 
 def default_checks() -> tuple[str, ...]:
     """The properties that the score is made of unless others are asked for: those that declare `selects`."""
-    return tuple(dict.fromkeys(one.property for one in packaged_checks() if one.claim.declared.selects))
+    return tuple(dict.fromkeys(check.property for check in packaged_checks() if check.claim.declared.selects))
 
 
 def dev_part(dataset: Dataset) -> Dataset:
@@ -346,15 +346,15 @@ class _Evaluator(Base):
         side = known[fingerprint] if fingerprint in known else self._dev.plan.side(loaded)
         self._last = (fingerprint, side)
         self._base = self._base or self._last
-        found = Evaluated(step, *self._dev.figures(side, self._base[1]))
-        if "score" not in found.figures:
+        evaluated = Evaluated(step, *self._dev.figures(side, self._base[1]))
+        if "score" not in evaluated.figures:
             raise UsageError(
                 f"this kind of model has no {self._dev.figure}: some checks cannot measure it. Remedy: "
                 "checks=['antonym'], or others of one part alone"
             )
         if fingerprint not in known:
-            self.history.append(found)
-        return found
+            self.history.append(evaluated)
+        return evaluated
 
     def __call__(
         self,
@@ -364,10 +364,10 @@ class _Evaluator(Base):
         steps: int = -1,
     ) -> dict[str, float]:
         """The metrics of the model as it is."""
-        found = self._evaluate(model, steps)
-        if found.blocked:
-            log.warning("step %d is blocked: %s", steps, found.blocked)
-        metrics: dict[str, float] = self.prefix_name_to_metrics(dict(found.figures), self.name)
+        evaluated = self._evaluate(model, steps)
+        if evaluated.blocked:
+            log.warning("step %d is blocked: %s", steps, evaluated.blocked)
+        metrics: dict[str, float] = self.prefix_name_to_metrics(dict(evaluated.figures), self.name)
         if hasattr(model, "model_card_data"):
             shown = {name: value for name, value in metrics.items() if "_change" not in name}
             self.store_metrics_in_model_card_data(model, shown, epoch, steps)
@@ -376,7 +376,7 @@ class _Evaluator(Base):
     @property
     def best(self) -> Evaluated | None:
         """The checkpoint with the highest score; None where none is better than the base."""
-        first = max(self.history[1:], key=lambda one: one.figures["score"], default=None)
+        first = max(self.history[1:], key=lambda checkpoint: checkpoint.figures["score"], default=None)
         return first if first and first.figures["score"] > 0 else None
 
     def summary(self) -> str:
@@ -387,20 +387,20 @@ class _Evaluator(Base):
         before = f"the base ({figure} {base.figures[figure]:.4f})"
         if not checkpoints:
             return f"only {before} was evaluated"
-        several, count = f"{len(checkpoints)} checkpoints", sum(bool(one.blocked) for one in checkpoints)
+        several, count = f"{len(checkpoints)} checkpoints", sum(bool(checkpoint.blocked) for checkpoint in checkpoints)
         if count == len(checkpoints):
             last = checkpoints[-1].blocked
             return f"every checkpoint is blocked ({count} of {count}): keep {before}. The last: {last}"
-        first = max(checkpoints, key=lambda one: one.figures["score"])
+        first = max(checkpoints, key=lambda checkpoint: checkpoint.figures["score"])
         bounds = [first.figures.get(f"{figure}_change_{end}") for end in ("low", "high")]
         between = "" if None in bounds else f" [{bounds[0]:+.4f}, {bounds[1]:+.4f}]"
-        told = f"step {first.step}, {figure} {first.figures[figure]:.4f}, {first.figures['score']:+.4f}{between}"
+        description = f"step {first.step}, {figure} {first.figures[figure]:.4f}, {first.figures['score']:+.4f}{between}"
         blocked = f". Blocked: {count} of {len(checkpoints)}" if count else ""
         if self.best is None:
-            return f"no checkpoint is better than {before}: keep it. The best of {several}: {told}{blocked}"
+            return f"no checkpoint is better than {before}: keep it. The best of {several}: {description}{blocked}"
         certain = first.figures["certainly_better"]
         how = "It is better than" if certain else "It is not certainly better than"
-        return f"the best of {several}: {told}. {how} {before} on the dev items{blocked}"
+        return f"the best of {several}: {description}. {how} {before} on the dev items{blocked}"
 
     def callback(self) -> Any:
         """A callback for the trainer: the model before training competes, and the end of the training has `summary()`.

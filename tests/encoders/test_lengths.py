@@ -31,7 +31,7 @@ def test_the_smallest_limit_is_named_with_how_many_texts_it_cuts(folder):
 
 
 def test_what_the_entry_asks_for_goes_before_the_files(folder):
-    assert describe_truncation(folder, TEXTS, asked=2) == "2 of 3 texts are longer than 2 tokens: max_length is 2"
+    assert describe_truncation(folder, TEXTS, max_length=2) == "2 of 3 texts are longer than 2 tokens: max_length is 2"
 
 
 def test_where_nothing_is_cut_or_known_nothing_is_said(folder):

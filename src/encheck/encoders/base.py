@@ -233,7 +233,7 @@ class LocalEncoder(TextEncoder):
         Also where the files do not say. The model is not loaded.
         """
         return describe_truncation(
-            self.source, [f"{self.prompt}{text}" for text in texts], asked=self.config.max_length
+            self.source, [f"{self.prompt}{text}" for text in texts], max_length=self.config.max_length
         )
 
     def about(self) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def run_or_halve(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) ->
 
 def out_of_memory(error: BaseException) -> bool:
     """Whether a device, or the machine, has no room for what was asked."""
-    return isinstance(error, MemoryError) or any(said in str(error).lower() for said in OUT_OF_MEMORY)
+    return isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in OUT_OF_MEMORY)
 
 
 def run_on_replicas(
@@ -159,8 +159,8 @@ def limit_threads() -> None:
 
 def thread_count() -> int:
     """How many threads an engine other than torch should start: as $OMP_NUM_THREADS says, else the usable cores."""
-    said = os.environ.get("OMP_NUM_THREADS", "")
-    return int(said) if said.isdigit() and int(said) else usable_cores()
+    variable = os.environ.get("OMP_NUM_THREADS", "")
+    return int(variable) if variable.isdigit() and int(variable) else usable_cores()
 
 
 def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:

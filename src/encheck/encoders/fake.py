@@ -102,9 +102,9 @@ class Oracle(_Fake):
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
-        told = _of_probes(fresh) if meanings is None else _told(dict(meanings))
-        super().__init__(meanings=told.hash)
-        self.meanings, self._plain, self._bags = told.meanings, told.plain, told.bags
+        knowledge = _of_probes(fresh) if meanings is None else _told(dict(meanings))
+        super().__init__(meanings=knowledge.hash)
+        self.meanings, self._plain, self._bags = knowledge.meanings, knowledge.plain, knowledge.bags
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """The direction of the meaning, turned away by its distance; shape [n, 256]."""
@@ -138,10 +138,10 @@ class Contrary(Oracle):
 
     def _vector(self, text: str) -> Vectors:
         meaning, away = self.meanings.get(text) or self._plain.get(_plain(text)) or self._jumbled(text)
-        kept = away == 0 and text != self._first.get(meaning)
+        keeps_meaning = away == 0 and text != self._first.get(meaning)
         if (group := self._groups.get(meaning)) in self._mirrored:
-            return random_direction(f"{group}/{kept}") + np.float32(0.02) * random_direction(text)
-        shared, own = (0.2, 1.0) if kept else (1.0, 0.02)
+            return random_direction(f"{group}/{keeps_meaning}") + np.float32(0.02) * random_direction(text)
+        shared, own = (0.2, 1.0) if keeps_meaning else (1.0, 0.02)
         return np.float32(shared) * random_direction(meaning) + np.float32(own) * random_direction(text)
 
 

@@ -79,33 +79,33 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
         return kind()
     refuse_endless(path)
     try:
-        found = parse_json(read_text(path), infinite=True)
+        content = parse_json(read_text(path), infinite=True)
     except (ValueError, OSError) as error:
         raise ModelError(f"{path} is not JSON: {error}. {COPY}") from error
-    if not isinstance(found, kind):
+    if not isinstance(content, kind):
         raise ModelError(
-            f"{path} should hold a {'mapping' if kind is dict else 'list'}, but holds a {type(found).__name__}"
+            f"{path} should hold a {'mapping' if kind is dict else 'list'}, but holds a {type(content).__name__}"
         )
-    return found
+    return content
 
 
 def value_of(path: Path, key: str, kind: type[Any]) -> Any:
     """What a JSON file has under a key, None if it has nothing; ModelError for a value of another kind."""
-    found = read_json(path, dict).get(key)
-    if found is not None and (not isinstance(found, kind) or isinstance(found, bool)):
+    value = read_json(path, dict).get(key)
+    if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
         wanted = {dict: "a mapping", list: "a list", int: "a whole number", str: "text"}[kind]
-        raise ModelError(f"{path}: {key} is {str(found)[:80]!r}, but should be {wanted}. {COPY}")
-    return found
+        raise ModelError(f"{path}: {key} is {str(value)[:80]!r}, but should be {wanted}. {COPY}")
+    return value
 
 
 def number_of(path: Path, key: str) -> float | None:
     """The number that a JSON file has under a key, None if it has nothing; ModelError if it is not a number."""
-    found = read_json(path, dict).get(key)
-    if found is None:
+    number = read_json(path, dict).get(key)
+    if number is None:
         return None
-    if not isinstance(found, int | float) or isinstance(found, bool) or found != found:
-        raise ModelError(f"{path}: {key} is {str(found)[:80]!r}, but should be a number. {COPY}")
-    return found
+    if not isinstance(number, int | float) or isinstance(number, bool) or number != number:
+        raise ModelError(f"{path}: {key} is {str(number)[:80]!r}, but should be a number. {COPY}")
+    return number
 
 
 def check_weights(path: Path) -> None:
@@ -134,8 +134,8 @@ def check_pickle(path: Path) -> None:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 members = archive.infolist()
-                packed = next((one for one in members if one.compress_type != zipfile.ZIP_STORED), None)
-                if packed or sum(one.file_size for one in members) > path.stat().st_size:
+                packed = next((member for member in members if member.compress_type != zipfile.ZIP_STORED), None)
+                if packed or sum(member.file_size for member in members) > path.stat().st_size:
                     how = f"{packed.filename} is compressed" if packed else "its members overlap"
                     raise ModelError(
                         f"{path} unpacks to more than it holds ({how}), but torch.save compresses nothing: it is not "
@@ -207,10 +207,10 @@ def largest_token(tokenizer: Path) -> int:
 
     A special token may lie beyond the last row (the one of images in text models of Gemma 3): no text makes it.
     """
-    found = read_json(tokenizer, dict)
-    model = found.get("model")
+    content = read_json(tokenizer, dict)
+    model = content.get("model")
     vocabulary = model.get("vocab") if isinstance(model, dict) else None
-    listed = found.get("added_tokens")
+    listed = content.get("added_tokens")
     added = (
         [t for t in listed if isinstance(t, dict) and isinstance(t.get("id"), int)] if isinstance(listed, list) else []
     )
@@ -228,9 +228,9 @@ def check_tokenizer(tokenizer: Path) -> None:
 
     `check_growth` tries the loaded tokenizer out for what they do not tell.
     """
-    found = read_json(tokenizer, dict)
+    content = read_json(tokenizer, dict)
     growth, most = 1.0, ""
-    for rule in _rules(found.get("normalizer")):
+    for rule in _rules(content.get("normalizer")):
         if rule.get("type") == "Precompiled" and (longest := _longest_of(rule)) > MOST_BYTES_A_CHARACTER:
             growth, most = growth * longest, "precompiled_charsmap"
         elif rule.get("type") in ("Replace", "Prepend") and (factor := _growth_of(rule)) > 1:
@@ -243,7 +243,7 @@ def check_tokenizer(tokenizer: Path) -> None:
             f"{tokenizer}: its normalizer can make more than {MOST_GROWTH} characters of one (last by {most}), which "
             f"is the limit. {COPY}"
         )
-    template = found.get("post_processor")
+    template = content.get("post_processor")
     for rule in _rules(template):
         if (
             count := max((len(rule[k]) for k in ("single", "pair") if isinstance(rule.get(k), list)), default=0)
@@ -299,7 +299,7 @@ def check_growth(folder: Path, tokenizer: Any) -> None:
     if hasattr(tokenizer, "encode_batch"):
         truncation = tokenizer.truncation
         tokenizer.no_truncation()
-        rows = [one.ids for one in tokenizer.encode_batch(TRIAL, add_special_tokens=False)]
+        rows = [encoding.ids for encoding in tokenizer.encode_batch(TRIAL, add_special_tokens=False)]
         if truncation:
             tokenizer.enable_truncation(**truncation)
     else:
@@ -323,10 +323,10 @@ def weights_of(model: object, file_hash: CachedHash) -> str | None:
     files = [path for _, path in sorted(content().items()) if path.suffix in (SAFE, *OTHERS)]
     safe = [path for path in files if path.suffix == SAFE]
     try:
-        found = [file_hash(path, tensors_sha256 if safe else file_sha256) for path in safe or files]
+        digests = [file_hash(path, tensors_sha256 if safe else file_sha256) for path in safe or files]
     except OSError as error:
         raise ModelError(f"cannot read the model: {error}") from error
-    return content_hash(*sorted(found)) if found else None
+    return content_hash(*sorted(digests)) if digests else None
 
 
 def architecture_of(model: object, file_hash: CachedHash) -> str | None:
@@ -360,11 +360,11 @@ def vocabulary_sha256(path: Path) -> str:
     if path.name != "tokenizer.json":
         return file_sha256(path)
     try:
-        found = json.loads(path.read_bytes())
-        kept = {name: found[name] for name in sorted(found) if name not in ("padding", "truncation")}
+        content = json.loads(path.read_bytes())
+        lasting = {name: content[name] for name in sorted(content) if name not in ("padding", "truncation")}
     except (ValueError, TypeError):
         return file_sha256(path)
-    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(lasting, sort_keys=True).encode()).hexdigest()
 
 
 def tensors_sha256(path: Path) -> str:
@@ -377,14 +377,14 @@ def tensors_sha256(path: Path) -> str:
         start_of_bytes, tensors = _tensors(path)
     except ValueError:
         return file_sha256(path)
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     with path.open("rb") as file:
         for name, kind, shape, start, end in tensors:
             if kind != POSITIONS:
                 file.seek(start_of_bytes + start)
-                found.update(json.dumps([name, kind, shape, end - start]).encode())
-                found.update(file.read(max(end - start, 0)))
-    return found.hexdigest()
+                digest.update(json.dumps([name, kind, shape, end - start]).encode())
+                digest.update(file.read(max(end - start, 0)))
+    return digest.hexdigest()
 
 
 def _tensors(path: Path) -> tuple[int, list[tuple[str, str, list[int], int, int]]]:
@@ -399,7 +399,9 @@ def _tensors(path: Path) -> tuple[int, list[tuple[str, str, list[int], int, int]
         try:
             header = json.loads(file.read(size))
             named = [(name, header[name]) for name in sorted(header) if name != "__metadata__"]
-            tensors = [(name, one["dtype"], one["shape"], *map(int, one["data_offsets"])) for name, one in named]
+            tensors = [
+                (name, entry["dtype"], entry["shape"], *map(int, entry["data_offsets"])) for name, entry in named
+            ]
         except (LookupError, TypeError, AttributeError) as error:
             raise ValueError(f"{path} has no header of safetensors: {error}") from error
     return HEADER_BYTES + size, tensors

@@ -35,8 +35,12 @@ def is_scoring(made: object, options: Mapping[str, Any]) -> bool:
     """
     if not inspect.isfunction(made):
         return False
-    given = inspect.signature(made).parameters.values()
-    needed = [one.name for one in given if one.default is one.empty and one.kind < one.VAR_POSITIONAL]
+    parameters = inspect.signature(made).parameters.values()
+    needed = [
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty and parameter.kind < parameter.VAR_POSITIONAL
+    ]
     return len(needed) == 2 and not set(needed) & set(options)
 
 

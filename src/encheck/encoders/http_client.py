@@ -61,8 +61,8 @@ def most_answer_bytes(texts: list[str], dimension: int | None) -> int:
     True
     """
     numbers = len(texts) * (dimension or MAX_DIMENSION)
-    said = sum(map(len, texts)) * BYTES_A_CHARACTER + len(texts) * BYTES_A_TEXT
-    return FLOOR + numbers * BYTES_A_NUMBER + said
+    text_bytes = sum(map(len, texts)) * BYTES_A_CHARACTER + len(texts) * BYTES_A_TEXT
+    return FLOOR + numbers * BYTES_A_NUMBER + text_bytes
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -122,11 +122,11 @@ def read_pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
             f"Remedy: have the "
             "server, or the proxy before it, answer without Content-Encoding"
         )
-    come, told = 0, answer.length or 0
-    while max(come, told) <= most and (piece := answer.read1(PIECE)):
+    come, announced = 0, answer.length or 0
+    while max(come, announced) <= most and (piece := answer.read1(PIECE)):
         come += len(piece)
         yield piece
-    if max(come, told) > most:
+    if max(come, announced) > most:
         raise EncoderError(
             f"{place} answers with more than {most / 1e6:.1f} MB, the most that this request can need; reading stopped "
             "there. Remedy: see that the address is that of an embedding server"
@@ -143,9 +143,9 @@ class RequestRefused(Exception):  # noqa: N818 - a server's answer, turned into 
     [3.0, 0.0, None, None]
     """
 
-    def __init__(self, status: int, said: str, retry_after: str | None = None) -> None:
-        super().__init__(f"HTTP {status}: {said[:300]}")
-        self.status, self.said = status, said
+    def __init__(self, status: int, message: str, retry_after: str | None = None) -> None:
+        super().__init__(f"HTTP {status}: {message[:300]}")
+        self.status, self.message = status, message
         self.wait: float | None = None
         with suppress(ValueError):
             self.wait = max(0.0, float(retry_after or ""))
@@ -157,10 +157,10 @@ class RequestRefused(Exception):  # noqa: N818 - a server's answer, turned into 
     @property
     def is_of_size(self) -> bool:
         """Whether fewer or shorter texts could be taken: by status 413, or by 400 or 422 where the message says so."""
-        return self.status == 413 or (self.status in (400, 422) and speaks_of_size(self.said))
+        return self.status == 413 or (self.status in (400, 422) and speaks_of_size(self.message))
 
 
-def speaks_of_size(said: str) -> bool:
+def speaks_of_size(message: str) -> bool:
     """Whether a server's message says that texts are too long or too many; texts that it sends back do not count.
 
     >>> speaks_of_size("This model's maximum context length is 512 tokens, however you requested 600")
@@ -169,10 +169,10 @@ def speaks_of_size(said: str) -> bool:
     False
     """
     try:
-        pruned = json.loads(said, object_pairs_hook=lambda pairs: {k: v for k, v in pairs if k not in ECHOES})
+        pruned = json.loads(message, object_pairs_hook=lambda pairs: {k: v for k, v in pairs if k not in ECHOES})
         own = json.dumps(pruned, ensure_ascii=False)
     except (ValueError, RecursionError):  # no JSON, or cut off
-        own = ECHO.split(said)[0]
+        own = ECHO.split(message)[0]
     own = own.replace("Input should be", "")  # of any field, in pydantic's messages
     return bool(MEASURED.search(own) and EXCESS.search(own) and not OTHER_LIMIT.search(own))
 
@@ -235,8 +235,8 @@ class Client:
             if attempt < self.retries:
                 seconds = min(MAX_WAIT_SECONDS, 0.5 * 2**attempt if after is None else after)
                 if self._untold.acquire(blocking=False):  # of the first wait alone: a busy server has many
-                    said = "%s%s: %s; retrying in %g s, later retries are not reported"
-                    log.warning(said, self.url, self.through, problem, seconds)
+                    template = "%s%s: %s; retrying in %g s, later retries are not reported"
+                    log.warning(template, self.url, self.through, problem, seconds)
                 if self.sleep is not None:
                     self.sleep(seconds)
                 else:
@@ -330,10 +330,10 @@ class Client:
         """The first 2,000 characters of what it says; the key is hidden before that is cut, lest half of it stay."""
         room = len(os.environ.get(self.key_env, "").strip())
         try:
-            said = error.read(2_000 + room)
+            content = error.read(2_000 + room)
         except (OSError, HTTPException):
             return self.hidden(str(error.reason))
-        text = self.hidden(said.decode("utf-8", "replace"))
-        if len(said) == 2_000 + room:  # the end may be half a key
+        text = self.hidden(content.decode("utf-8", "replace"))
+        if len(content) == 2_000 + room:  # the end may be half a key
             text = text[: len(text) - room]
         return " ".join(text.split())

@@ -76,8 +76,8 @@ def fetched_folder(config: ModelConfig) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-    if found := cached_folder(config):
-        return _said(found, config)
+    if in_cache := cached_folder(config):
+        return _said(in_cache, config)
     code = ["*.py", "*/*.py"] if config.trust_remote_code else []
     try:
         folder = Path(snapshot_download(config.name, revision=config.revision, allow_patterns=PATTERNS + code))

@@ -85,7 +85,7 @@ def _detect_folder(folder: Path) -> Found:
         why = f"it has {' and '.join(numbered)}, and has lost its modules.json" if numbered else "it has modules.json"
         if HEAD in names:
             return PAIR_HEAD, f"{why} and {HEAD}: its head scores pairs"
-        if any(isinstance(one, dict) and one.get("type") == SPAN_POOLING for one in listed_modules(folder)):
+        if any(isinstance(module, dict) and module.get("type") == SPAN_POOLING for module in listed_modules(folder)):
             return PAIR_HEAD, f"{why} with a pooling over spans"
         return "sentence-transformers", why
     if HEAD in names and weights:
@@ -161,8 +161,8 @@ def detect_fetched(config: ModelConfig) -> ModelConfig:
     if known is None or known.source != "hub" or _is_path(config.name):
         return config
     name, why = detect(folder_of(config))
-    found = adapter_of(name)
-    if name == config.adapter or (found and found.source != "hub"):
+    adapter = adapter_of(name)
+    if name == config.adapter or (adapter and adapter.source != "hub"):
         return config
     return dataclasses.replace(config, adapter=name, description=_description(name, why))
 
@@ -293,8 +293,8 @@ def _packaged(config: ModelConfig) -> Path | None:
     except (ImportError, ValueError):  # a part of its dotted name is missing, or it is no module
         spec = None
     roots = [Path(p) for p in spec.submodule_search_locations or ()] if spec else []
-    found = [f.parent for root in roots for f in sorted(root.rglob("modules.json"))]
-    return found[0] if found else None
+    folders = [f.parent for root in roots for f in sorted(root.rglob("modules.json"))]
+    return folders[0] if folders else None
 
 
 def find_weights(config: ModelConfig) -> tuple[bool, str]:
@@ -344,7 +344,7 @@ def named_parents(folder: Path) -> Iterator[tuple[str, str]]:
         card = CARD_HEAD.match(read_text(folder / CARD, most=MOST_BYTES))
     except (OSError, ValueError):
         card = None
-    if card and (found := BASE.search(card[1])) and (name := found[1] or found[2]):
+    if card and (match := BASE.search(card[1])) and (name := match[1] or match[2]):
         yield name.strip("\"'"), CARD
     for file, key in KEYS.items():
         try:

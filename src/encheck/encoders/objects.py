@@ -40,11 +40,11 @@ ACCEPTED = (
 )
 
 
-def name_of(given: object) -> str:
+def name_of(candidate: object) -> str:
     """What a model in memory is called: after its folder or hub id, its function or its class."""
-    model: Any = given[0] if isinstance(given, tuple) else given
-    if inspect.isroutine(given):
-        return given.__name__ if given.__name__ != "<lambda>" else "function"
+    model: Any = candidate[0] if isinstance(candidate, tuple) else candidate
+    if inspect.isroutine(candidate):
+        return candidate.__name__ if candidate.__name__ != "<lambda>" else "function"
     first: Any = next(iter(model), None) if _is_of("sentence_transformers", "SentenceTransformer", model) else model
     for holder in (first, getattr(first, "auto_model", None), getattr(first, "model", None)):
         path = getattr(getattr(holder, "config", None), "_name_or_path", "")
@@ -53,35 +53,35 @@ def name_of(given: object) -> str:
     return type(model).__name__
 
 
-def as_model(given: object, name: str) -> Model:
+def as_model(candidate: object, name: str) -> Model:
     """The model under test that this object is; TypeError, with what is accepted, for what encodes nothing."""
-    if isinstance(given, tuple) and len(given) == 2 and _is_torch(given[0]) and callable(given[1]):
-        return LoadedTransformer(*given, name)
-    if _is_of("sentence_transformers", "SentenceTransformer", given):
-        return LoadedSentenceTransformer(given, name)
-    if _is_of("sentence_transformers", "CrossEncoder", given):
-        return LoadedCrossEncoder(given, name)
-    if hasattr(given, "mteb_model_meta") and callable(getattr(given, "encode", None)):
-        asked = _of_mteb(given)
-        return EncodingObject(asked.encode, name, asked)
-    if callable(getattr(given, "fingerprint", None)) and isinstance(given, Encoder | PairScorer):
-        return given
-    if callable(encode := getattr(given, "encode", None)):
-        return EncodingObject(encode, name, given)
-    if callable(given) and not isinstance(given, type) and not _is_torch(given):
-        return EncodingObject(given, name)
-    alone = " A transformers model is given with its tokenizer: (model, tokenizer)." if _is_torch(given) else ""
-    raise TypeError(f"{type(given).__name__} is not a model.{alone} A model is {ACCEPTED}")
+    if isinstance(candidate, tuple) and len(candidate) == 2 and _is_torch(candidate[0]) and callable(candidate[1]):
+        return LoadedTransformer(*candidate, name)
+    if _is_of("sentence_transformers", "SentenceTransformer", candidate):
+        return LoadedSentenceTransformer(candidate, name)
+    if _is_of("sentence_transformers", "CrossEncoder", candidate):
+        return LoadedCrossEncoder(candidate, name)
+    if hasattr(candidate, "mteb_model_meta") and callable(getattr(candidate, "encode", None)):
+        wrapped = _of_mteb(candidate)
+        return EncodingObject(wrapped.encode, name, wrapped)
+    if callable(getattr(candidate, "fingerprint", None)) and isinstance(candidate, Encoder | PairScorer):
+        return candidate
+    if callable(encode := getattr(candidate, "encode", None)):
+        return EncodingObject(encode, name, candidate)
+    if callable(candidate) and not isinstance(candidate, type) and not _is_torch(candidate):
+        return EncodingObject(candidate, name)
+    alone = " A transformers model is given with its tokenizer: (model, tokenizer)." if _is_torch(candidate) else ""
+    raise TypeError(f"{type(candidate).__name__} is not a model.{alone} A model is {ACCEPTED}")
 
 
-def _is_of(package: str, name: str, given: object) -> bool:
+def _is_of(package: str, name: str, candidate: object) -> bool:
     """Whether this is an object of a class that its package has loaded; nothing is imported."""
     module = sys.modules.get(package)
-    return module is not None and isinstance(given, getattr(module, name, ()))
+    return module is not None and isinstance(candidate, getattr(module, name, ()))
 
 
-def _is_torch(given: object) -> bool:
-    return (torch := sys.modules.get("torch")) is not None and isinstance(given, torch.nn.Module)
+def _is_torch(candidate: object) -> bool:
+    return (torch := sys.modules.get("torch")) is not None and isinstance(candidate, torch.nn.Module)
 
 
 def _weights_hash(model: Any) -> str:
@@ -141,8 +141,8 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         every: list[Any] = list(model)
         settings = (module.get_config_dict() if hasattr(module, "get_config_dict") else {} for module in every)
         modules = [
-            f"{type(module).__qualname__} {json.dumps(found, sort_keys=True, default=str)}"
-            for module, found in zip(every, settings, strict=True)
+            f"{type(module).__qualname__} {json.dumps(setting, sort_keys=True, default=str)}"
+            for module, setting in zip(every, settings, strict=True)
         ]
         config = getattr(getattr(first, "auto_model", None), "config", None)
         how = [self.prompt, json.dumps(self.prompts, sort_keys=True), str(model.max_seq_length), str(self.cut_to)]
@@ -287,7 +287,7 @@ class EncodingObject:
 def as_array(made: Any) -> Any:
     """Arrays, lists and tensors of any device, dense or sparse, as numpy has them."""
     if isinstance(made, list | tuple) and made and hasattr(made[0], "detach"):
-        return np.stack([as_array(one) for one in made])
+        return np.stack([as_array(part) for part in made])
     if hasattr(made, "detach"):
         dense = made.detach().to_dense() if made.layout != sys.modules["torch"].strided else made.detach()
         return dense.float().cpu().numpy()

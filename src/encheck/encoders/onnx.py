@@ -63,16 +63,16 @@ class GraphOutput:
 
 def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimension, wanted: str | None) -> str:
     """The name of the output with the vectors; EncoderError lists the outputs where none fits, or several do."""
-    every, fitting = ", ".join(map(str, outputs)), [one for one in outputs if one.holds_vectors(tokens)]
+    every, fitting = ", ".join(map(str, outputs)), [output for output in outputs if output.holds_vectors(tokens)]
     shapes = "a vector is floating point, [batch, tokens, dimension] or [batch, dimension]"
     if wanted is not None:
-        if wanted not in {one.name for one in outputs}:
-            raise EncoderError(f"{file}: {unknown('output', wanted, [one.name for one in outputs])}")
-        if wanted not in {one.name for one in fitting}:
+        if wanted not in {output.name for output in outputs}:
+            raise EncoderError(f"{file}: {unknown('output', wanted, [output.name for output in outputs])}")
+        if wanted not in {output.name for output in fitting}:
             raise EncoderError(f"{file}: the output {wanted} cannot be taken: {shapes}. There are: {every}")
         return wanted
 
-    plausible = [one.name for one in fitting if one.name not in SCORES]
+    plausible = [output.name for output in fitting if output.name not in SCORES]
     for names in (SENTENCE, TOKENS, plausible):
         chosen = [name for name in plausible if name in names]
         if len(chosen) == 1:
@@ -197,14 +197,16 @@ class OnnxEncoder(LocalEncoder):
     @cached_property
     def inputs(self) -> dict[str, tuple[Dimension, ...] | None]:
         """The shape of each input."""
-        return {one.name: tuple(one.shape) or None for one in self.session.get_inputs()}
+        return {entry.name: tuple(entry.shape) or None for entry in self.session.get_inputs()}
 
     @property
     def outputs(self) -> list[GraphOutput]:
         """What the graph gives."""
         floats = ("tensor(float)", "tensor(float16)", "tensor(double)", "tensor(bfloat16)")
         every = self.session.get_outputs()
-        return [GraphOutput(one.name, one.type, one.type in floats, tuple(one.shape) or None) for one in every]
+        return [
+            GraphOutput(entry.name, entry.type, entry.type in floats, tuple(entry.shape) or None) for entry in every
+        ]
 
     @cached_property
     def output(self) -> str:
@@ -223,12 +225,12 @@ class OnnxEncoder(LocalEncoder):
         from tokenizers import Tokenizer
 
         try:
-            found = Tokenizer.from_file(str(self._tokenizer_path))
+            loaded = Tokenizer.from_file(str(self._tokenizer_path))
         except Exception as error:
             raise EncoderError(f"{self._tokenizer_path} cannot be loaded: {error}. {COPY}") from error
-        found.no_padding()
-        check_growth(self._tokenizer_path, found)
-        return found
+        loaded.no_padding()
+        check_growth(self._tokenizer_path, loaded)
+        return loaded
 
     def takes(self, token: int, names: Sequence[str]) -> bool:
         """Whether the model has a row of embeddings for this token: it runs with it, or not even with the first."""
@@ -276,23 +278,23 @@ class OnnxEncoder(LocalEncoder):
 
     def _vectors(self, inputs: Inputs, mask: NDArray[np.int64]) -> Floats:
         try:
-            found = self.infer(inputs, self.output)
+            vectors = self.infer(inputs, self.output)
         except Exception as error:
             if out_of_memory(error):
                 raise
             raise EncoderError(describe_engine_error(self.file, "this engine", str(error))) from error
-        expected = {2: mask.shape[:1], 3: mask.shape}.get(found.ndim)
-        if expected is None or found.shape[:-1] != expected:
+        expected = {2: mask.shape[:1], 3: mask.shape}.get(vectors.ndim)
+        if expected is None or vectors.shape[:-1] != expected:
             raise EncoderError(
-                f"{self.file}: the output {self.output} has shape {found.shape} for texts and tokens of shape "
+                f"{self.file}: the output {self.output} has shape {vectors.shape} for texts and tokens of shape "
                 f"{mask.shape}, but should have a vector for each text or token. Remedy: --model-arg output=NAME"
             )
-        if found.ndim == 2 and self.config.pooling:
+        if vectors.ndim == 2 and self.config.pooling:
             raise EncoderError(
                 f"{self.file}: the output {self.output} gives a vector for each text, but pooling is "
                 f"{self.config.pooling}. Remedy: leave it out, or name an output of tokens: --model-arg output=NAME"
             )
-        return found if found.ndim == 2 else pool(found, mask, pooling=self.pooling)
+        return vectors if vectors.ndim == 2 else pool(vectors, mask, pooling=self.pooling)
 
 
 def describe_engine_error(file: Path, who: str, message: str) -> str:
@@ -346,7 +348,7 @@ class OpenVinoEncoder(OnnxEncoder):
     @cached_property
     def inputs(self) -> dict[str, tuple[Dimension, ...] | None]:
         """The names of the inputs; what varies has no name here."""
-        return {one.any_name: None for one in self.session.inputs}
+        return {entry.any_name: None for entry in self.session.inputs}
 
     @property
     def outputs(self) -> list[GraphOutput]:

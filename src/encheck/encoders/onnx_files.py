@@ -61,8 +61,8 @@ def external_locations(file: Path) -> list[str]:
                     left -= 1
                     if left < 0:
                         raise DamagedError(f"it has more than {MAX_FIELDS:,} fields")
-                    if inner is not None and (held := HOLDS[kind].get(number)):
-                        stack.append((held, inner, depth + 1))
+                    if inner is not None and (inner_kind := HOLDS[kind].get(number)):
+                        stack.append((inner_kind, inner, depth + 1))
         except DamagedError as error:
             raise ModelError(f"{file} is not an ONNX model ({error}): {CUT_OFF}") from error
     return sorted(names)
@@ -109,13 +109,13 @@ def _within(at: int, end: int) -> int:
 
 def model_file(source: Path) -> Path:
     """The .onnx that a file or a folder names; ModelError if there is none, or it is empty."""
-    found = [source] if source.is_file() else [source / name for name in FILES if (source / name).is_file()]
-    found = found or sorted(source.glob("*.onnx"))
-    if not found:
+    candidates = [source] if source.is_file() else [source / name for name in FILES if (source / name).is_file()]
+    candidates = candidates or sorted(source.glob("*.onnx"))
+    if not candidates:
         raise ModelError(f"{source} has no .onnx file. Remedy: name the file, or a folder that holds model.onnx")
-    if found[0].stat().st_size == 0:
-        raise ModelError(f"{found[0]} is empty: {CUT_OFF}")
-    return found[0]
+    if candidates[0].stat().st_size == 0:
+        raise ModelError(f"{candidates[0]} is empty: {CUT_OFF}")
+    return candidates[0]
 
 
 def tokenizer_folder(file: Path) -> Path:

@@ -123,12 +123,12 @@ class CrossEncoderScorer(PairModel):
         from transformers import AutoTokenizer
 
         try:
-            found = AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
+            loaded = AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
         except Exception as error:
             raise EncoderError(f"transformers cannot load the tokenizer of {self.source}: {error}. {WHOLE}") from error
-        check_padding(self.source, found)
-        check_growth(self.source, found)
-        return found
+        check_padding(self.source, loaded)
+        check_growth(self.source, loaded)
+        return loaded
 
     @cached_property
     def devices(self) -> list[str]:
@@ -144,7 +144,7 @@ class CrossEncoderScorer(PairModel):
         gc.freeze()
         try:
             with quiet_transformers(), limit_model_size(self.source):
-                model, told = transformers.AutoModelForSequenceClassification.from_pretrained(
+                model, info = transformers.AutoModelForSequenceClassification.from_pretrained(
                     str(self.source), dtype=getattr(torch, self.dtype), local_files_only=True, output_loading_info=True,
                     trust_remote_code=False,
                 )  # fmt: skip
@@ -153,7 +153,7 @@ class CrossEncoderScorer(PairModel):
         except Exception as error:
             raise EncoderError(f"transformers cannot load {self.source} as a cross-encoder: {error}") from error
         remedy = "Remedy: a checkpoint with its classification head"
-        check_loaded(self.source, model, model, told, pooler=True, remedy=remedy)
+        check_loaded(self.source, model, model, info, pooler=True, remedy=remedy)
         return model.to(self.devices[0]).eval()
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
@@ -185,20 +185,20 @@ class CrossEncoderScorer(PairModel):
 
 def class_of_the_same(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
     """Which class means "the same"; ModelError if that cannot be told."""
-    asked = config.options.get("positive")
-    wanted = [str(asked).lower()] if asked is not None else list(SAME)
+    wanted_name = config.options.get("positive")
+    wanted = [str(wanted_name).lower()] if wanted_name is not None else list(SAME)
     lowered = [name.lower() for name in classes]
-    found = next((lowered.index(name) for name in wanted if name in lowered), None)
-    if found is None and str(asked).isdigit() and int(str(asked)) < len(classes):
-        return int(str(asked))
-    if found is None and asked is None and len(classes) < 3:
+    index = next((lowered.index(name) for name in wanted if name in lowered), None)
+    if index is None and str(wanted_name).isdigit() and int(str(wanted_name)) < len(classes):
+        return int(str(wanted_name))
+    if index is None and wanted_name is None and len(classes) < 3:
         return len(classes) - 1
-    if found is None:
+    if index is None:
         raise ModelError(
-            f"{source} has the classes {', '.join(classes)}, and {asked or 'one that surely means the same'} is not "
-            f"among them. Remedy: options.positive of models.yaml, or --model-arg positive={classes[-1]}"
+            f"{source} has the classes {', '.join(classes)}, and {wanted_name or 'one that surely means the same'} is "
+            f"not among them. Remedy: options.positive of models.yaml, or --model-arg positive={classes[-1]}"
         )
-    return found
+    return index
 
 
 def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
@@ -207,12 +207,12 @@ def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
     ModelError for one that is not known; a head of several classes has none.
     """
     file, config = source / "config_sentence_transformers.json", source / "config.json"
-    found = (
+    statements = (
         (file, "activation_fn", read_json(file, dict).get("activation_fn")),
         (config, "activation_fn", (value_of(config, "sentence_transformers", dict) or {}).get("activation_fn")),
         (config, OLDEST, settings.get(OLDEST)),
     )
-    for where, key, stated in found:
+    for where, key, stated in statements:
         if stated and str(stated) in STATED:
             return STATED[str(stated)]
         if stated and classes == 1:

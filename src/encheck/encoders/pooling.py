@@ -35,8 +35,8 @@ def pooling_file(folder: Path) -> Path:
 def stored_pooling(folder: Path) -> str | None:
     """The pooling that a folder of sentence-transformers has, in the words of models.yaml; None if it says none."""
     stored = read_json(pooling_file(folder), dict)
-    said = stored.get("pooling_mode") or [name for key, name in OLDER.items() if stored.get(key)]
-    named = "+".join(map(str, said)) if isinstance(said, list) else str(said)
+    stated = stored.get("pooling_mode") or [name for key, name in OLDER.items() if stored.get(key)]
+    named = "+".join(map(str, stated)) if isinstance(stated, list) else str(stated)
     return {"lasttoken": "last"}.get(named, named) or None
 
 

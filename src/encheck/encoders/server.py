@@ -129,12 +129,12 @@ def check_server_vectors(vectors: Vectors, texts: list[str], place: str) -> Vect
         raise EncoderError(f"{place}: {error}. {WRONG_SERVER}") from error
 
 
-def _is_one(vectors: Vectors, one: Vectors) -> bool:
+def _is_one(vectors: Vectors, vector: Vectors) -> bool:
     """Whether all rows [n, d] are this vector [d]; zeros, which are refused elsewhere, are none."""
-    length = float(np.linalg.norm(one))
-    if vectors.shape[1] != len(one) or not 0 < length < np.inf:
+    length = float(np.linalg.norm(vector))
+    if vectors.shape[1] != len(vector) or not 0 < length < np.inf:
         return False
-    return float(np.abs(vectors - one).max()) <= SAME * length
+    return float(np.abs(vectors - vector).max()) <= SAME * length
 
 
 def constant_vectors_error(place: str, texts: Iterable[str]) -> EncoderError:
@@ -305,9 +305,9 @@ class RemoteEncoder(TextEncoder):
     def _same_width(self, vectors: Vectors, texts: list[str]) -> Vectors:
         if self._width not in (None, vectors.shape[1]):
             raise other_dimension_error(self.place, self._width or 0, vectors.shape[1])
-        found = check_server_vectors(vectors, texts, self.place)
-        self._width = found.shape[1]
-        return found
+        checked = check_server_vectors(vectors, texts, self.place)
+        self._width = checked.shape[1]
+        return checked
 
     def _asked(
         self, texts: list[str], watch: ProbeWatch, positions: Ints | None = None, *, watched: bool = False
@@ -343,19 +343,19 @@ class RemoteEncoder(TextEncoder):
 
         It is cut to powers of two, so that what is left does not depend on how much followed.
         """
-        said = refused
+        last = refused
         while len(text) > 40:
             try:
                 vectors = watch.ask([text], cut=True)
             except RequestRefused as again:
                 if not again.is_of_size:
                     raise self._refusal(again) from None
-                said, text = again, text[: 1 << (len(text) - 1).bit_length() - 1]
+                last, text = again, text[: 1 << (len(text) - 1).bit_length() - 1]
             else:
                 with self._counting:
                     self.truncated += 1
                 return vectors
-        raise EncoderError(f"{self.place} refuses the text {text!r}: {said}. {WRONG_SERVER}") from None
+        raise EncoderError(f"{self.place} refuses the text {text!r}: {last}. {WRONG_SERVER}") from None
 
 
 class OpenAiEncoder(RemoteEncoder):
@@ -388,8 +388,8 @@ class OpenAiEncoder(RemoteEncoder):
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
             error = answer.get("error") if isinstance(answer, dict) else None
-            told = self.client.hidden(json.dumps(error, ensure_ascii=False))[:300]
-            why = f"it says {told}." if error else "does it speak OpenAI's API?"
+            message = self.client.hidden(json.dumps(error, ensure_ascii=False))[:300]
+            why = f"it says {message}." if error else "does it speak OpenAI's API?"
             raise EncoderError(f"{self.place}{path} answers without `data` of embeddings: {why} {WRONG_SERVER}")
         indices = [row.get("index", i) for i, row in enumerate(rows)]
         if sorted(indices, key=str) != sorted(range(len(texts)), key=str):
@@ -416,7 +416,7 @@ class TeiEncoder(RemoteEncoder):
 
     def _ask_info(self) -> dict[str, Any]:
         try:
-            found = self.client.ask("/info")
+            info = self.client.ask("/info")
         except EncheckError as error:
             raise ModelError(
                 f"{self.config.label}: {self.place}/info: {error}. Is it text-embeddings-inference?"
@@ -425,12 +425,12 @@ class TeiEncoder(RemoteEncoder):
             raise ModelError(
                 f"{self.config.label}: {self.place}/info: {refused}. Is it text-embeddings-inference? {WRONG_SERVER}"
             ) from None
-        if not isinstance(found, dict):
+        if not isinstance(info, dict):
             raise ModelError(
                 f"{self.config.label}: {self.place}/info is not a mapping. Is it text-embeddings-inference? "
                 f"{WRONG_SERVER}"
             )
-        return found
+        return info
 
     @property
     def batch(self) -> int:
@@ -483,10 +483,10 @@ def _name_in(info: dict[str, Any]) -> str:
 
 def _rows(rows: list[Any], place: str) -> Vectors:
     try:
-        found = np.array(rows, np.float32)
+        vectors = np.array(rows, np.float32)
     except (TypeError, ValueError):
-        found = np.zeros(0, np.float32)
-    if found.ndim != 2:
+        vectors = np.zeros(0, np.float32)
+    if vectors.ndim != 2:
         lengths = sorted({len(r) for r in rows if isinstance(r, list)})
         raise EncoderError(f"{place} answers vectors of different dimensions, {lengths}, or none. {WRONG_SERVER}")
-    return found
+    return vectors

@@ -21,20 +21,20 @@ TOKENIZER_PARTS = ("normalizer", "pre_tokenizer", "model", "post_processor", "ad
 TOKENIZER_OPTIONS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "truncation_side")
 
 
-def describe_truncation(folder: Path, texts: Sequence[str], *, asked: int | None = None) -> str:
+def describe_truncation(folder: Path, texts: Sequence[str], *, max_length: int | None = None) -> str:
     """How many of the texts are longer than the model reads, and which setting says so.
 
-    `asked` is the `max_length` of the model's entry, which goes before what the files say. Empty if no text is
+    `max_length` is that of the model's entry, which goes before what the files say. Empty if no text is
     longer, where nothing states a limit, and where there is no tokenizer to count by.
     """
     limits = []
     for file, name in STATED:
-        found = read_json(folder / file)
-        limit = found.get(name) if isinstance(found, dict) else None
+        content = read_json(folder / file)
+        limit = content.get(name) if isinstance(content, dict) else None
         if isinstance(limit, int) and 0 < limit < UNLIMITED:
             limits.append((limit, name))
-    if asked:
-        limits = [(asked, "max_length")]
+    if max_length:
+        limits = [(max_length, "max_length")]
     if not limits:
         return ""
     limit, name = min(limits, key=lambda pair: pair[0])

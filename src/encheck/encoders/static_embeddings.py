@@ -330,5 +330,5 @@ class Model2VecEncoder(LocalEncoder):
         for positions in batches_in_order(len(texts), 1_024):
             some = [prompted[i] for i in positions]
             vectors = self.model.encode(some, max_length=limit, use_multiprocessing=False)
-            found: NDArray[np.float32] = np.asarray(vectors, np.float32)
-            yield positions, found
+            rows_of_batch: NDArray[np.float32] = np.asarray(vectors, np.float32)
+            yield positions, rows_of_batch

@@ -112,7 +112,7 @@ class StoredIndex:
 
     def _named_rows(self) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
         """(first row, ids, texts or hashes, roles) of some rows at a time; a name that is empty is None."""
-        given = self._texts_by_id
+        texts_by_id = self._texts_by_id
         parts = [part for part in ("id", self.named_by or "text", "role") if part in self._table.paths] or ["vector"]
         for start, batch in self._table.values(parts):
             count = len(batch[parts[0]])
@@ -122,8 +122,8 @@ class StoredIndex:
                      for name in batch.get(self.named_by or "text", [None] * count)]  # fmt: skip
             if self.named_by == "hash":
                 names = [name and name.lower() for name in names]
-            if given is not None:
-                names = [given.get(one, name) for one, name in zip(ids, names, strict=True)]
+            if texts_by_id is not None:
+                names = [texts_by_id.get(row_id, name) for row_id, name in zip(ids, names, strict=True)]
             yield start, ids, names, [role or "" for role in batch.get("role", [None] * count)]
 
     @cached_property
@@ -147,25 +147,25 @@ class StoredIndex:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What is to be told of the texts of the other file; DataError if it has none of these rows."""
-        given = self._texts_by_id
-        if given is None:
+        texts_by_id = self._texts_by_id
+        if texts_by_id is None:
             return ()
         joined = blanks = others = 0
         first = ""
         own = "text" in self._table.paths
         stored = (name for _, batch in self._table.values(["text"]) for name in batch["text"]) if own else None
         for _, ids, _, _ in self._named_rows():
-            for one in ids:
+            for row_id in ids:
                 text = next(stored, None) if stored else None
-                first = first or one
-                joined += one in given
-                if one in given and isinstance(text, str) and text.strip() and text != given[one]:
-                    is_blank = normalise_blanks(text) == normalise_blanks(given[one])
+                first = first or row_id
+                joined += row_id in texts_by_id
+                if row_id in texts_by_id and isinstance(text, str) and text.strip() and text != texts_by_id[row_id]:
+                    is_blank = normalise_blanks(text) == normalise_blanks(texts_by_id[row_id])
                     blanks, others = blanks + is_blank, others + (not is_blank)
         if not joined:
             raise DataError(
                 f"{self.texts} has no text of any id of {self.source}, whose first is {first[:80]!r}; its own first is "
-                f"{next(iter(given), '')[:80]!r}. Remedy: a column id with the ids of the index"
+                f"{next(iter(texts_by_id), '')[:80]!r}. Remedy: a column id with the ids of the index"
             )
         notes = [f"{self.texts and self.texts.name} has the texts of {joined:,} rows"]
         if blanks:

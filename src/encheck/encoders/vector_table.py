@@ -65,10 +65,10 @@ class VectorTable:
         there = [part for part in parts if part in self.paths]
         for start, columns in self.read([self.paths[part][0] for part in there]):
             try:
-                found = {part: _inside(_listed(columns[self.paths[part][0]]), self.paths[part][1:]) for part in there}
+                by_part = {part: _inside(_listed(columns[self.paths[part][0]]), self.paths[part][1:]) for part in there}
             except UnicodeDecodeError as error:
                 raise DataError(f"{self.source} holds what is no UTF-8: {error}. Remedy: write it again") from error
-            yield start, found
+            yield start, by_part
 
     def vectors(self) -> Iterator[tuple[int, Ints, Vectors]]:
         """(first row, length of each vector, 0 for none, their numbers one after the other) of some rows at a time."""
@@ -181,8 +181,8 @@ def _paths(
         texts: list[tuple[str, ...]] = []
         for place in level:
             values = [value for value in _inside([row[place[0]] for row in sample], place[1:]) if value is not None]
-            objects = [found for value in values if (found := _object(value)) is not None]
-            inside += [(*place, key) for key in dict.fromkeys(key for found in objects for key in found)]
+            objects = [inner for value in values if (inner := _object(value)) is not None]
+            inside += [(*place, key) for key in dict.fromkeys(key for inner in objects for key in inner)]
             if place[-1] in TEXT and not objects and all(isinstance(value, str) for value in values):
                 (texts if values else empty).append(place)
         if texts:
@@ -307,14 +307,14 @@ def _number_type(values: Sequence[Any]) -> str:
 
     Read as another type, numbers are spread over dozens of powers of ten. ValueError for other bytes.
     """
-    held = [value if isinstance(value, bytes) else _bytes_of_text(value) for value in values
+    decoded = [value if isinstance(value, bytes) else _bytes_of_text(value) for value in values
             if isinstance(value, bytes | str)]  # fmt: skip
-    data = [one for one in held if one]
+    data = [row_bytes for row_bytes in decoded if row_bytes]
     for kind in FLOATS if data else ():
-        if any(len(one) % np.dtype(kind).itemsize for one in data):
+        if any(len(row_bytes) % np.dtype(kind).itemsize for row_bytes in data):
             continue
         with np.errstate(invalid="ignore", over="ignore"):
-            sizes = np.abs(np.concatenate([np.frombuffer(one, kind) for one in data]).astype(np.float64))
+            sizes = np.abs(np.concatenate([np.frombuffer(row_bytes, kind) for row_bytes in data]).astype(np.float64))
         sizes = sizes[sizes != 0]
         if not len(sizes) or (np.isfinite(sizes).all() and np.quantile(sizes, 0.1) > 1e-5 * sizes.max()):
             return kind
@@ -361,13 +361,15 @@ def _numpy(path: Path) -> tuple[list[str], Read, int]:
     try:
         if ending_of(path) == ".npz":
             with zipfile.ZipFile(path) as file:
-                if sum(one.file_size for one in file.infolist()) > max(FREE_BYTES, MOST_TIMES * path.stat().st_size):
+                if sum(mapped.file_size for mapped in file.infolist()) > max(
+                    FREE_BYTES, MOST_TIMES * path.stat().st_size
+                ):
                     raise ValueError(f"unpacks to more than {MOST_TIMES} times its size")
-            with np.load(path, allow_pickle=False) as found:
-                arrays = {name: found[name] for name in found.files}
+            with np.load(path, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
         else:
-            one = np.load(path, mmap_mode="r", allow_pickle=False)
-            arrays = {name: one[name] for name in one.dtype.names} if one.dtype.names else {"vector": one}
+            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+            arrays = {name: mapped[name] for name in mapped.dtype.names} if mapped.dtype.names else {"vector": mapped}
     except (*FAULTS, TypeError, KeyError, SyntaxError, tokenize.TokenError) as error:  # numpy's header is Python
         raise DataError(
             f"{path} holds no arrays of numbers and texts: {error}. Remedy: write it with np.save"

@@ -144,8 +144,8 @@ class Writer:
                     str(self.folder), local_files_only=True, trust_remote_code=False
                 )
                 model = model.to(self.devices[0]).eval()
-            for loaded, told in every:
-                check_loaded(self.folder, loaded, loaded, told, pooler=True)
+            for loaded, info in every:
+                check_loaded(self.folder, loaded, loaded, info, pooler=True)
             return model
         except EncoderError:
             raise

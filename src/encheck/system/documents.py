@@ -62,13 +62,13 @@ def parse_json(text: str, *, infinite: bool = False) -> Any:
 
     too_deep = f"is nested deeper than {MOST_DEPTH} levels"
     try:
-        found = json.loads(text, parse_constant=None if infinite else refuse)
+        content = json.loads(text, parse_constant=None if infinite else refuse)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: is not JSON: {error.msg} (column {error.colno})") from error
     except RecursionError as error:
         raise ValueError(too_deep) from error
     if text.count("[") + text.count("{") > MOST_DEPTH:
-        level = [found] if isinstance(found, dict | list) else []
+        level = [content] if isinstance(content, dict | list) else []
         for _ in range(MOST_DEPTH):
             inside = (inner.values() if isinstance(inner, dict) else inner for inner in level)
             level = [value for values in inside for value in values if isinstance(value, dict | list)]
@@ -76,7 +76,7 @@ def parse_json(text: str, *, infinite: bool = False) -> Any:
                 break
         if level:
             raise ValueError(too_deep)
-    return found
+    return content
 
 
 def config_text(path: Path, *, most: int) -> str:
@@ -99,10 +99,10 @@ def open_parquet(source: Path | IO[bytes]) -> Any:
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(_first_line(error)) from error
     size = source.stat().st_size if isinstance(source, Path) else source.seek(0, 2)
-    found = file.metadata
-    if found.num_rows > max(FREE_ROWS, size):
-        raise ValueError(f"has {found.num_rows:,} rows in {size:,} bytes, but may have one a byte. {REMEDY}")
-    unpacked = sum(found.row_group(i).total_byte_size for i in range(found.num_row_groups))
+    metadata = file.metadata
+    if metadata.num_rows > max(FREE_ROWS, size):
+        raise ValueError(f"has {metadata.num_rows:,} rows in {size:,} bytes, but may have one a byte. {REMEDY}")
+    unpacked = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     if unpacked > max(FREE_BYTES, MOST_TIMES * size):
         raise ValueError(f"has {size:,} bytes and unpacks to {unpacked:,}, but may to {MOST_TIMES} times. {REMEDY}")
     return file

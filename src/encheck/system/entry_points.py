@@ -26,17 +26,17 @@ def entry_points_of(group: str, ours: Collection[str] = ()) -> dict[str, EntryPo
 
     UsageError for a name of `ours`, one that two packages declare, and one that no option could take.
     """
-    found: dict[str, EntryPoint] = {}
+    points: dict[str, EntryPoint] = {}
     for point in _installed(group):
         declares = f"the package {package_of(point)} declares the name {point.name!r} in {group}"
         remedy = "Remedy: uninstall it, or ask its author for another name"
         if not NAME.fullmatch(point.name):
             raise UsageError(f"{declares}, but a name has letters, digits, '.', '_' and '-' alone. {remedy}")
-        if point.name in ours or point.name in found:
-            other = f"the package {package_of(found[point.name])}" if point.name in found else "encheck itself"
+        if point.name in ours or point.name in points:
+            other = f"the package {package_of(points[point.name])}" if point.name in points else "encheck itself"
             raise UsageError(f"{declares}, which {other} has. {remedy}")
-        found[point.name] = point
-    return found
+        points[point.name] = point
+    return points
 
 
 @cache
@@ -56,8 +56,8 @@ def package_of(point: EntryPoint) -> str:
 def versions_of(group: str, names: Iterable[str]) -> dict[str, str]:
     """The versions of the packages that declare these names; names that none declares are left out."""
     points = entry_points_of(group)
-    found = (points[name].dist for name in names if name in points)
-    return {package.name: package.version for package in found if package}
+    packages = (points[name].dist for name in names if name in points)
+    return {package.name: package.version for package in packages if package}
 
 
 def load_entry_point(point: EntryPoint) -> Any:

@@ -185,9 +185,9 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 def describe_os_error(error: OSError, *, folder: Path) -> str:
     """What went wrong, after the name of the file in `folder` that it is about."""
-    said = error.strerror or ", ".join(map(str, error.args))
+    reason = error.strerror or ", ".join(map(str, error.args))
     path = Path(error.filename) if isinstance(error.filename, str) else None
-    return f"{path.name}: {said}" if path and path.parent.resolve() == folder.resolve() else said
+    return f"{path.name}: {reason}" if path and path.parent.resolve() == folder.resolve() else reason
 
 
 class Scratch(tempfile.TemporaryDirectory[str]):
@@ -200,9 +200,9 @@ class Scratch(tempfile.TemporaryDirectory[str]):
         for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):  # of processes that were killed
             with suppress(OSError, Timeout):
                 # in a folder for all, others may have laid a trap
-                found, lock = folder.lstat(), (folder / ALIVE).lstat()
-                ours = S_ISDIR(found.st_mode) and S_ISREG(lock.st_mode) and found.st_uid == lock.st_uid == mine
-                if ours and time.time() - found.st_mtime >= OLD:
+                status, lock = folder.lstat(), (folder / ALIVE).lstat()
+                is_own = S_ISDIR(status.st_mode) and S_ISREG(lock.st_mode) and status.st_uid == lock.st_uid == mine
+                if is_own and time.time() - status.st_mtime >= OLD:
                     with FileLock(folder / ALIVE, timeout=0):
                         shutil.rmtree(folder)
         super().__init__(prefix=PREFIX, ignore_cleanup_errors=True)

@@ -66,22 +66,25 @@ def invalid_values(
         schema.model_validate(values)
     except ValidationError as error:
         names = {field.alias or name for name, field in schema.model_fields.items()}
-        found = {place_of(values, one["loc"]): one for one in error.errors(include_url=False, include_input=False)}
-        for place, one in found.items():
-            if any(other[: len(place)] == place for other in found if len(other) > len(place)):
+        errors = {
+            place_of(values, error_details["loc"]): error_details
+            for error_details in error.errors(include_url=False, include_input=False)
+        }
+        for place, error_details in errors.items():
+            if any(other[: len(place)] == place for other in errors if len(other) > len(place)):
                 continue
-            if one["type"] == "extra_forbidden":
+            if error_details["type"] == "extra_forbidden":
                 yield place, unknown(kind, str(place[0]), names)
                 continue
-            if one["loc"][-1] == "[key]":
+            if error_details["loc"][-1] == "[key]":
                 yield place, f"{place[0]}: the name {shorten_value(place[-1])} should be text; write it in quotes"
                 continue
             value: Any = values
             for part in place:
                 value = value[part]
             should = wanted.get(".".join([str(place[0]), *["*"] * (len(place) - 1)]))
-            if not should or one["type"].endswith("_equal"):  # a bound
-                should = WANTED.get(one["type"], one["msg"]).format(**one.get("ctx", {}))
+            if not should or error_details["type"].endswith("_equal"):  # a bound
+                should = WANTED.get(error_details["type"], error_details["msg"]).format(**error_details.get("ctx", {}))
             yield place, f"{_named(place)} is {shorten_value(value)}, but should be {should}"
 
 
@@ -168,8 +171,8 @@ def as_json(value: object) -> str:
 def as_values(value: object) -> Any:
     """The same in plain values; what is no number is None."""
     kind: Any = type(value)
-    found = _file(kind).dump_python(value)  # in Python: pydantic's JSON refuses half of a surrogate pair
-    return json.loads(json.dumps(found), parse_constant=lambda _: None)
+    plain = _file(kind).dump_python(value)  # in Python: pydantic's JSON refuses half of a surrogate pair
+    return json.loads(json.dumps(plain), parse_constant=lambda _: None)
 
 
 def read_typed(kind: type[T], values: object) -> T:
@@ -179,16 +182,16 @@ def read_typed(kind: type[T], values: object) -> T:
     from pydantic import ValidationError
 
     try:
-        found: T = _reader(cast("Any", kind)).validate_json(json.dumps(values), strict=True)
-        return found
+        value: T = _reader(cast("Any", kind)).validate_json(json.dumps(values), strict=True)
+        return value
     except ValidationError as error:
         raise ValueError(_in_words(error.errors(include_url=False, include_input=False), values)) from None
 
 
 def restore_typed(kind: type[T], values: object) -> T:
     """What `as_values` made of this class, as this class; also text that no JSON reader takes."""
-    found: T = _file(cast("Any", kind)).validate_python(values)
-    return found
+    value: T = _file(cast("Any", kind)).validate_python(values)
+    return value
 
 
 def schema_of(kind: type) -> dict[str, Any]:
@@ -237,7 +240,7 @@ def _exact(schema: Any) -> Any:
         return type(schema)(map(_exact, schema))
     if not isinstance(schema, dict):
         return schema
-    if schema.get("type") == "literal" and all(isinstance(one, int) for one in schema["expected"]):
+    if schema.get("type") == "literal" and all(isinstance(choice, int) for choice in schema["expected"]):
         return {"type": "chain", "steps": [{"type": "int", "strict": True}, schema]}
     return {name: _exact(value) for name, value in schema.items()}
 
@@ -252,8 +255,8 @@ def _in_words(problems: Any, values: Any) -> str:
     named = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:] or "the file"
     if kind == "missing":
         return f"{named} lacks {keys[-1]!r}"
-    same = [one for one in problems if one["type"] != "missing" and place_of(values, one["loc"]) == place]
-    wanted = (_WANTED.get(one["type"], one["msg"]).format(**one.get("ctx", {})) for one in same)
+    same = [other for other in problems if other["type"] != "missing" and place_of(values, other["loc"]) == place]
+    wanted = (_WANTED.get(other["type"], other["msg"]).format(**other.get("ctx", {})) for other in same)
     should = " or ".join(dict.fromkeys(wanted))
     for part in place:
         values = values[part]

@@ -49,10 +49,10 @@ def numbered_folders(folder: Path) -> list[str]:
     marks = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
     if "modules.json" in marks or not marks & {"config.json", "adapter_config.json"}:
         return []
-    found = {name: match for name in marks if (match := NUMBERED.fullmatch(name)) and (folder / name).is_dir()}
-    if not any(match[2].startswith(LATER) for match in found.values()):
+    matches = {name: match for name in marks if (match := NUMBERED.fullmatch(name)) and (folder / name).is_dir()}
+    if not any(match[2].startswith(LATER) for match in matches.values()):
         return []
-    return sorted(found, key=lambda name: (int(found[name][1]), name))
+    return sorted(matches, key=lambda name: (int(matches[name][1]), name))
 
 
 def listed_modules(folder: Path) -> list[Any]:
@@ -102,13 +102,13 @@ def files_below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[
 
 def referenced_paths(file: Path) -> list[Path]:
     """The files and folders that modules.json, a router, an index of weights or `transformers_weights` names."""
-    found = read_json(file)
-    if isinstance(found, list):
-        return [Path(str(module.get("path") or "")) for module in found if isinstance(module, dict)]
-    told = found if isinstance(found, dict) else {}
-    parts, types = (told.get(key) for key in ("weight_map", "types"))
+    content = read_json(file)
+    if isinstance(content, list):
+        return [Path(str(module.get("path") or "")) for module in content if isinstance(module, dict)]
+    mapping = content if isinstance(content, dict) else {}
+    parts, types = (mapping.get(key) for key in ("weight_map", "types"))
     named = [*(parts.values() if isinstance(parts, dict) else ()), *(types if isinstance(types, dict) else ())]
-    named += [told["transformers_weights"]] if told.get("transformers_weights") else []
+    named += [mapping["transformers_weights"]] if mapping.get("transformers_weights") else []
     return sorted({Path(str(name)) for name in named})
 
 
@@ -119,8 +119,8 @@ def check_vocabulary(folder: Path) -> None:
     for path in (p for p in model_files(folder) if p.name == "tokenizer.json"):
         check_tokenizer(path)
     for config in (p for p in model_files(folder) if p.name == "config.json"):
-        found, tokenizer = read_json(config), config.parent / "tokenizer.json"
-        size = found.get("vocab_size") if isinstance(found, dict) else None
+        values, tokenizer = read_json(config), config.parent / "tokenizer.json"
+        size = values.get("vocab_size") if isinstance(values, dict) else None
         if isinstance(size, int) and (largest := largest_token(tokenizer)) >= size:
             raise ModelError(
                 f"{tokenizer} has token {largest}, but config.json says vocab_size {size}: {OTHER_VOCABULARY}"

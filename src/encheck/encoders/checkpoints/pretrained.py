@@ -46,8 +46,8 @@ def files_of(folder: Path, *, code: bool = False) -> Mapping[str, Path]:
     """
     every = files_below(folder) if code else model_files(folder)
     kinds, others = (CONTENT | {".py"}, OTHERS) if code else (CONTENT, set())
-    found = {p.relative_to(folder): p for p in every if p.suffix in kinds and p.name not in IGNORED and p.is_file()}
-    return {n.as_posix(): p for n, p in found.items() if n.parts[0] not in others}
+    files = {p.relative_to(folder): p for p in every if p.suffix in kinds and p.name not in IGNORED and p.is_file()}
+    return {n.as_posix(): p for n, p in files.items() if n.parts[0] not in others}
 
 
 def check_folder(
@@ -65,10 +65,10 @@ def check_folder(
     except OSError as error:
         raise ModelError(f"cannot read the model: {error}") from error
     if not names & set(marks):
-        held = ", ".join(sorted(names)[:8]) or "nothing"
+        listing = ", ".join(sorted(names)[:8]) or "nothing"
         raise ModelError(
-            f"{folder} is not a checkpoint: it has neither {' nor '.join(marks)}. It holds: {held}. Remedy: name the "
-            "folder that holds them, or say what it is: --model-arg adapter=NAME"
+            f"{folder} is not a checkpoint: it has neither {' nor '.join(marks)}. It holds: {listing}. Remedy: name "
+            "the folder that holds them, or say what it is: --model-arg adapter=NAME"
         )
     files = model_files(folder)
     for path in (p for p in files if any(map(p.match, PARSED))):  # JSON, whose numbers are those that a model can have
@@ -110,7 +110,7 @@ def _entries(mapping: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def check_loaded(
-    folder: Path, part: Any, model: Any, told: Mapping[str, Any], *, pooler: bool, remedy: str = WHOLE
+    folder: Path, part: Any, model: Any, info: Mapping[str, Any], *, pooler: bool, remedy: str = WHOLE
 ) -> None:
     """EncoderError if the folder lacks a weight that takes part in the vectors: it would have been drawn at random.
 
@@ -118,14 +118,14 @@ def check_loaded(
     of layers that the configuration does not count are left out, which is logged.
     """
     named, computing = dict(model.named_parameters()), {id(p) for p in part.parameters()}
-    missing = [n for n in told["missing_keys"] if n not in named or id(named[n]) in computing]
+    missing = [n for n in info["missing_keys"] if n not in named or id(named[n]) in computing]
     if missing := sorted(n for n in missing if pooler or "pooler" not in n.split(".")):
         raise EncoderError(
             f"{folder} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be initialised at "
             f"random. {remedy}"
         )
     shapes = {NUMBERS.sub(".#", name) for name in named}
-    if extra := sorted(n for n in told["unexpected_keys"] if NUMBERS.sub(".#", n) in shapes):
+    if extra := sorted(n for n in info["unexpected_keys"] if NUMBERS.sub(".#", n) in shapes):
         log.warning(
             "%s has %d weights of layers that its config.json does not count, first %s: they are left out",
             folder, len(extra), extra[0],
@@ -145,9 +145,9 @@ def record_loading() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
     original = kind.__dict__["from_pretrained"]
 
     def noted(cls: Any, /, *args: Any, output_loading_info: bool = False, **named: Any) -> Any:
-        model, told = original.__func__(cls, *args, output_loading_info=True, **named)
-        loaded.append((model, told))
-        return (model, told) if output_loading_info else model
+        model, info = original.__func__(cls, *args, output_loading_info=True, **named)
+        loaded.append((model, info))
+        return (model, info) if output_loading_info else model
 
     kind.from_pretrained = classmethod(noted)
     try:

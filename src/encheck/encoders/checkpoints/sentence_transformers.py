@@ -70,8 +70,8 @@ def _prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
 
 def module_folders(source: Path) -> list[tuple[str, str]]:
     """The class and the folder of each module at the top of a checkpoint."""
-    listed = [one for one in listed_modules(source) if isinstance(one, dict)]
-    return [(str(one.get("type")), str(one.get("path") or "")) for one in listed]
+    listed = [module for module in listed_modules(source) if isinstance(module, dict)]
+    return [(str(module.get("type")), str(module.get("path") or "")) for module in listed]
 
 
 def load_modules(
@@ -97,9 +97,11 @@ def load_modules(
         )
         modules.append(made.load(str(source), subfolder=folder, local_files_only=True, backend="torch", **how))
     stored = read_json(source / "config_sentence_transformers.json", dict)
-    kept = ("prompts", "default_prompt_name", "similarity_fn_name", "truncate_dim")
-    given = {name: stored[name] for name in kept if stored.get(name) is not None}
-    return SentenceTransformer(modules=modules, **{**given, **{k: v for k, v in named.items() if v is not None}})
+    names = ("prompts", "default_prompt_name", "similarity_fn_name", "truncate_dim")
+    stored_settings = {name: stored[name] for name in names if stored.get(name) is not None}
+    return SentenceTransformer(
+        modules=modules, **{**stored_settings, **{k: v for k, v in named.items() if v is not None}}
+    )
 
 
 def open_checkpoint(
@@ -163,7 +165,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         """
         from encheck.encoders.load import folder_of
 
-        found = {}
+        bases = {}
         for file in (p for p in model_files(self.source) if p.name == "adapter_config.json"):
             named = str(read_json(file, dict).get("base_model_name_or_path") or "")
             if not named:
@@ -176,8 +178,8 @@ class SentenceTransformerEncoder(LocalEncoder):
                     f"the base of {file.parent}: {error}. Or write where it is into {file}: base_model_name_or_path"
                 ) from error
             check_folder(base, trusted=self.config.trust_remote_code, marks=("config.json",), tokenizer=False)
-            found[file.parent.relative_to(self.source).as_posix()] = base
-        return found
+            bases[file.parent.relative_to(self.source).as_posix()] = base
+        return bases
 
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes vectors, and those of an adapter's base."""
@@ -193,8 +195,8 @@ class SentenceTransformerEncoder(LocalEncoder):
     def about(self) -> dict[str, Any]:
         """With the pooling, and the dimension that vectors are cut to."""
         bases = ", ".join(base.name for base in self.bases.values())
-        said = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}
-        return super().about() | {name: value for name, value in said.items() if value}
+        details = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}
+        return super().about() | {name: value for name, value in details.items() if value}
 
     @cached_property
     def maximum_length(self) -> int | None:
@@ -245,10 +247,10 @@ class SentenceTransformerEncoder(LocalEncoder):
             raise
         except Exception as error:
             raise EncoderError(f"sentence-transformers cannot load {self.source}: {error}. {WHOLE}") from error
-        for loaded, told in every:
+        for loaded, info in every:
             remedy = f"{WHOLE}, or trust_remote_code if it brings its own code"
             check_adapter(self.source, self.bases, loaded)
-            check_loaded(self.source, loaded, loaded, told, pooler=False, remedy=remedy)
+            check_loaded(self.source, loaded, loaded, info, pooler=False, remedy=remedy)
         first: Any = model[0]
         whole = getattr(first, "auto_model", None)
         table: Any = getattr(first, "embedding", None) if whole is None else whole.get_input_embeddings()

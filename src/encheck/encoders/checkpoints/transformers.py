@@ -88,7 +88,7 @@ class TransformersEncoder(LocalEncoder):
 
     def pooling_of_files(self) -> str | None:
         """The pooling that the folder, or the base of an adapter, says, which is logged; None if neither does."""
-        folder = next((one for one in (self.source, self.base) if pooling_file(one).is_file()), None)
+        folder = next((place for place in (self.source, self.base) if pooling_file(place).is_file()), None)
         if folder is None or (pooling := stored_pooling(folder)) is None:
             return None
         if pooling not in POOLINGS:
@@ -119,12 +119,12 @@ class TransformersEncoder(LocalEncoder):
         from transformers import AutoTokenizer
 
         trusted = self.config.trust_remote_code
-        found: Any = AutoTokenizer.from_pretrained(
+        loaded: Any = AutoTokenizer.from_pretrained(
             str(self._tokenizer_folder), trust_remote_code=trusted, local_files_only=True
         )
-        if found.pad_token is None:  # decoders have none; what pads is masked, so any token will do
-            found.pad_token = found.eos_token
-        return found
+        if loaded.pad_token is None:  # decoders have none; what pads is masked, so any token will do
+            loaded.pad_token = loaded.eos_token
+        return loaded
 
     @cached_property
     def devices(self) -> list[str]:
@@ -154,7 +154,7 @@ class TransformersEncoder(LocalEncoder):
         import torch
         from transformers import AutoModel
 
-        model, told = AutoModel.from_pretrained(
+        model, info = AutoModel.from_pretrained(
             str(self.base),
             dtype=getattr(torch, self.dtype),
             trust_remote_code=self.config.trust_remote_code,
@@ -164,21 +164,21 @@ class TransformersEncoder(LocalEncoder):
         has_decoder = hasattr(model, "encoder") and hasattr(model, "decoder")  # also where a T5 was saved without
         used = model.get_encoder() if model.config.is_encoder_decoder or has_decoder else model
         remedy = f"{WHOLE}, or leave `head: mlp` out" if self.head else WHOLE
-        check_loaded(self.base, used, model, told, pooler=bool(self.head), remedy=remedy)
+        check_loaded(self.base, used, model, info, pooler=bool(self.head), remedy=remedy)
         return used
 
     @cached_property
     def limit(self) -> int:
         """The most tokens of a text that are read: as asked for, as the tokenizer says, as there is room for."""
-        said = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or UNLIMITED]
-        return int(min(*said, UNLIMITED))
+        limits = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or UNLIMITED]
+        return int(min(*limits, UNLIMITED))
 
     @cached_property
     def maximum_length(self) -> int | None:
         """As `limit`, by the files alone."""
         stated = number_of(self._tokenizer_folder / "tokenizer_config.json", "model_max_length")
-        said = min(self.config.max_length or stated or UNLIMITED, positions_of(self.base) or UNLIMITED)
-        return int(said) if said < UNLIMITED else None
+        smallest = min(self.config.max_length or stated or UNLIMITED, positions_of(self.base) or UNLIMITED)
+        return int(smallest) if smallest < UNLIMITED else None
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """In batches of one length, the longest first."""

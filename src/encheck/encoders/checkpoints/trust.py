@@ -174,11 +174,11 @@ def named_modules(folder: Path) -> Iterator[NamedModule]:
     for file in model_files(folder):
         if file.name == "modules.json":
             for module in read_json(file, list):
-                found = module if isinstance(module, dict) else {"type": module}
-                yield NamedModule(file, "type", str(found.get("type")), file.parent / str(found.get("path") or ""))
+                content = module if isinstance(module, dict) else {"type": module}
+                yield NamedModule(file, "type", str(content.get("type")), file.parent / str(content.get("path") or ""))
         elif file.name in ("router_config.json", "config.json"):
-            found = read_json(file)
-            types = found.get("types") if isinstance(found, dict) else None
+            content = read_json(file)
+            types = content.get("types") if isinstance(content, dict) else None
             for name, kind in (types if isinstance(types, dict) else {}).items():
                 yield NamedModule(file, f"types.{name}", str(kind), file.parent / name)
 
@@ -186,8 +186,8 @@ def named_modules(folder: Path) -> Iterator[NamedModule]:
 def module_settings(module: NamedModule) -> tuple[Path, Mapping[str, Any]]:
     """The config.json of a module, and what it holds; nothing if it has none."""
     file = module.folder / "config.json"
-    found = read_json(file)
-    return file, found if isinstance(found, dict) else {}
+    values = read_json(file)
+    return file, values if isinstance(values, dict) else {}
 
 
 def refuse_code(folder: Path) -> None:
@@ -200,8 +200,8 @@ def refuse_code(folder: Path) -> None:
             )
         own = ""
         if key == "auto_map":  # does transformers have a class of this type itself? Told without importing it
-            found = read_json(file)
-            kind = str(found.get("model_type") if isinstance(found, dict) else None).replace("-", "_")
+            values = read_json(file)
+            kind = str(values.get("model_type") if isinstance(values, dict) else None).replace("-", "_")
             spec = importlib.util.find_spec("transformers")
             roots = (spec.submodule_search_locations or []) if spec else []
             own = OWN if any((Path(root) / "models" / kind).is_dir() for root in roots) else ""
@@ -210,8 +210,8 @@ def refuse_code(folder: Path) -> None:
         )
 
     for module in (m for m in named_modules(folder) if m.kind.endswith(".Dense")):
-        file, found = module_settings(module)
-        named = found.get("activation_function", "torch.nn.Tanh")  # the library's own default
+        file, values = module_settings(module)
+        named = values.get("activation_function", "torch.nn.Tanh")  # the library's own default
         if not isinstance(named, str) or named not in ACTIVATIONS:
             raise ModelError(
                 f"{file}: activation_function is {named!r}, which is not in torch.nn: it is not run, and a "
@@ -220,18 +220,18 @@ def refuse_code(folder: Path) -> None:
 
     # what a Transformer module hands on can choose code, files, or how weights are read
     for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
-        found = read_json(file, dict)
+        values = read_json(file, dict)
         for group in GROUPS:
-            handed = found.get(group)
+            handed = values.get(group)
             for key in sorted(set(handed if isinstance(handed, dict) else ()) - ARGUMENTS[GROUPS[group]]):
                 raise ModelError(
                     f"{file}: {group} has {key} {handed[key]!r}, which is not passed on: it can choose code, files, "
                     f"or how weights are read. Remedy: leave it out. {TRUST}"
                 )
         for key in ("tokenizer_name_or_path", "processor_name", "path"):
-            if found.get(key):
+            if values.get(key):
                 raise ModelError(
-                    f"{file} points elsewhere ({key} is {found[key]!r}), which is not followed. "
+                    f"{file} points elsewhere ({key} is {values[key]!r}), which is not followed. "
                     "Remedy: leave it out, with the tokenizer in the folder"
                 )
     for file in (p for p in model_files(folder) if p.name == "adapter_config.json"):
@@ -287,12 +287,12 @@ def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:
     """(file, key, name) of whatever a loader would import that is not known, or fetch to run it."""
     yield from ((m.file, m.key, m.kind) for m in named_modules(folder) if m.kind not in MODULES)
     for file in (p for p in model_files(folder) if "config" in p.name and p.suffix == ".json"):
-        found = read_json(file)
+        content = read_json(file)
         if file.name == "wordembedding_config.json":
-            named = str(found.get("tokenizer_class") if isinstance(found, dict) else found)
+            named = str(content.get("tokenizer_class") if isinstance(content, dict) else content)
             yield from ((file, "tokenizer_class", named) for _ in range(named not in TOKENIZERS))
         pairs: list[tuple[str, Any]] = []
-        waiting = [found]  # every (key, value) of the mappings in it, at any depth
+        waiting = [content]  # every (key, value) of the mappings in it, at any depth
         while waiting:
             part = waiting.pop()
             if isinstance(part, dict):
@@ -306,15 +306,15 @@ def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:
             elif key.endswith("_implementation") and "/" in str(value):  # a kernel of the hub
                 yield file, key, str(value)
             elif key == "megatron_config" and value:  # peft imports what megatron_core names
-                yield file, "megatron_core", str(found.get("megatron_core") if isinstance(found, dict) else value)
+                yield file, "megatron_core", str(content.get("megatron_core") if isinstance(content, dict) else value)
 
 
-def _texts(found: object) -> Iterator[str]:
+def _texts(content: object) -> Iterator[str]:
     """The texts in a JSON, the keys left out."""
-    if isinstance(found, str):
-        yield found
-    elif isinstance(found, dict | list):
-        for part in found.values() if isinstance(found, dict) else found:
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, dict | list):
+        for part in content.values() if isinstance(content, dict) else content:
             yield from _texts(part)
 
 
@@ -338,17 +338,17 @@ def refuse_ignored(folder: Path) -> None:
 
 def _ignored_settings(folder: Path) -> Iterator[tuple[Path, str, Any]]:
     for module in named_modules(folder):
-        (file, found), kind = module_settings(module), module.kind.rpartition(".")[2]
+        (file, values), kind = module_settings(module), module.kind.rpartition(".")[2]
         if kind == "Dense":
-            yield from ((file, key, found[key]) for key in sorted(set(found) - set(DENSE_SETTINGS)))
+            yield from ((file, key, values[key]) for key in sorted(set(values) - set(DENSE_SETTINGS)))
         elif kind == "Pooling":
             # two spellings that disagree, or the older one with every mode off, which becomes the mean
-            older = {key: OLDER[key] for key in OLDER if key in found}
-            on = [name for key, name in older.items() if found[key]]
-            stated = found.get("pooling_mode", on)
+            older = {key: OLDER[key] for key in OLDER if key in values}
+            on = [name for key, name in older.items() if values[key]]
+            stated = values.get("pooling_mode", on)
             newer = sorted(map(str, stated if isinstance(stated, list) else [stated]))
             if older and (not on or newer != sorted(on)):
-                yield file, next(iter(older)), found[next(iter(older))]
+                yield file, next(iter(older)), values[next(iter(older))]
         elif kind in ("Router", "Asym"):
             official = module.folder / "router_config.json"
             file = official if official.exists() else file
@@ -359,8 +359,8 @@ def _ignored_settings(folder: Path) -> Iterator[tuple[Path, str, Any]]:
                     ast.literal_eval(key)
                 except (ValueError, SyntaxError):  # a route under a key that cannot be read
                     yield file, f"route_mappings.{key}", route
-        elif kind == "SparseStaticEmbedding" and found.get("path"):
-            yield file, "path", found["path"]
+        elif kind == "SparseStaticEmbedding" and values.get("path"):
+            yield file, "path", values["path"]
     for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
         transformer = read_json(file, dict)
         if isinstance(how := transformer.get("processing_kwargs"), dict):
