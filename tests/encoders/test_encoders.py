@@ -482,10 +482,10 @@ def test_an_unknown_name_lists_those_that_there_are_and_the_nearest():
 HUB = """if True:
     import sys
     from encheck.encoders.model_config import ModelConfig
-    from encheck.encoders.load import folder_of, where
+    from encheck.encoders.load import folder_of, find_weights
     from encheck.errors import ModelError
     config = ModelConfig("x", name=sys.argv[1], package="not_installed.at_all")
-    print(where(config))
+    print(find_weights(config))
     try:
         print(folder_of(config))
     except ModelError as error:

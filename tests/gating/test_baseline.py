@@ -250,7 +250,7 @@ def test_a_save_that_is_interrupted_between_its_two_names_is_finished(folder, bo
         real(path, to)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(files, "put", put)
+    monkeypatch.setattr(files, "move_into_place", put)
     with pytest.raises(KeyboardInterrupt):
         changed(folder)
     monkeypatch.undo()

@@ -56,7 +56,7 @@ def test_what_is_renamed_is_on_the_disk_before(tmp_path, monkeypatch):
     done = []
     monkeypatch.setattr(os, "fsync", lambda number: done.append(stat.S_ISDIR(os.fstat(number).st_mode)))
     real = files.move_into_place
-    monkeypatch.setattr(files, "put", lambda *both: (done.append("renamed"), real(*both)))
+    monkeypatch.setattr(files, "move_into_place", lambda *both: (done.append("renamed"), real(*both)))
     files.write_text(tmp_path / "a", "text")
     assert done == [False, "renamed", True]
 
