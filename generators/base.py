@@ -1,4 +1,4 @@
-"""What a generator is."""
+"""What a generator is, alone or at the place of another one's edit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
-from encheck.types import Group, Variant
+from encheck.types import Group, Lacking, Variant
 
 Outcome = Variant | str
 Texts = Callable[[Sequence[str]], list[str]]  # a text for each: what a language or translation model writes
@@ -83,3 +83,37 @@ def named(generator: Generator | BesideGenerator) -> NamedGenerator:
 def name_of(generator: Generator) -> str:
     """What listings call a generator: "antonym", or "antonym+control" for one beside another."""
     return named(generator).label or generator.__name__
+
+
+PROBES = "written probes"
+OWN_TEXT = "text of your own and --experimental"
+OPTION = "--experimental"
+
+
+def written(group: Group, relation: str, *, level: int = 1) -> Variant | None:
+    """The written variant of this relation and level, or None if this sentence has none."""
+    return group.variant(relation, level)
+
+
+def unwritten(what: str) -> Lacking:
+    """Why a sentence has nothing that only hands write.
+
+    >>> unwritten("number_kept edit")
+    'no number_kept edit was written for this sentence'
+    """
+    return Lacking(f"no {what} was written for this sentence", needs=PROBES)
+
+
+def beside(base: Generator, other: BesideGenerator) -> Generator:
+    """A generator of variants at the very place where `base` puts its own.
+
+    It bears the name of `base`: randomness is seeded by the name, so that both meet the same variant.
+    """
+
+    def both(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+        found = base(group, level=level, rng=rng, english=english)
+        if not isinstance(found, Variant):
+            return found
+        return other(group, base=found, level=level, rng=rng, english=english) or f"no {other.__name__}"
+
+    return NamedGenerator(both, base.__name__, label=f"{base.__name__}+{other.__name__}")

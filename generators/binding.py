@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from encheck.generators.moving import Span, inside_sentence, span_of, text_of
-from encheck.generators.sides import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phrases import Span, inside_sentence, span_of, text_of
 from encheck.language.edits.articles import article
 from encheck.language.english import English
 from encheck.language.parse import Parse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from encheck.generators.moving import capital, inside_sentence, root_of, span_of
+from encheck.generators.phrases import capital, inside_sentence, root_of, span_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from encheck.generators.moving import capital, inside_sentence, is_noun_phrase, span_of, text_of
-from encheck.generators.sides import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phrases import capital, inside_sentence, is_noun_phrase, span_of, text_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws

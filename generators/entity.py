@@ -14,10 +14,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from encheck.generators.number import ENDED, OPENING, alike
-from encheck.generators.sides import Edits, Phenomenon, Side, SideEdit
+from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
 from encheck.language.english import English
-from encheck.language.names.mention import Name, Thing
-from encheck.language.names.mentions import leaders, names, things
+from encheck.language.names.mentions import Name, Thing, leaders, names, things
 from encheck.language.names.tables import FEMALE, GENDERED, OTHERS, PEOPLE, SURNAMES, TITLES
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws

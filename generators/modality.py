@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from encheck.generators.moving import can_act
-from encheck.generators.sides import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phrases import can_act
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.predicates import MAIN, Predicate, number_of

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from encheck.generators.antonym import negated_antonym
-from encheck.generators.sides import MIRRORED, NO_MIRROR, Edits, Phenomenon, Side, by_side
+from encheck.generators.phenomenon import MIRRORED, NO_MIRROR, Edits, Phenomenon, Side, by_side
 from encheck.language.edits.inflection import inflected
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -27,12 +27,14 @@ from encheck.language.predicates import (
     QUESTION,
     RELATIVE,
     SAYING,
+    SENTENCES,
     Predicate,
+    clash,
+    has_more_sentences,
     number_of,
     predicates,
 )
 from encheck.language.prose import why_left
-from encheck.language.surroundings import SENTENCES, clash, has_more_sentences
 from encheck.statistics.draws import Draws
 from encheck.surface import tokens
 from encheck.types import Edit, Group, Variant

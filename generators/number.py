@@ -2,26 +2,114 @@
 
 Of a number that can be written in two ways, the kept edit writes it in the other way, and the changed edit writes
 another number in that way: both move as much of the notation. The second source, a mirror, has the other number in the
-way of the text, so that what keeps the text changes the mirror and the other way round (docs/probes.md).
+way of the text, so that what keeps the text changes the mirror and the other way round (docs/probes.md). The control
+keeps the number, and says something else of the same place: "12 people" and "12 women", "5 minutes" and "5 hours".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from encheck.generators.sides import Edits, Phenomenon, Side, SideEdit
+from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
 from encheck.language.edits.articles import article
 from encheck.language.english import English
-from encheck.language.numbers.elsewhere import elsewhere
-from encheck.language.numbers.mention import Form, Mention, Value
+from encheck.language.numbers.mention import Form, Mention, Spot, Value, Write
 from encheck.language.numbers.mentions import mentions
-from encheck.language.numbers.values import NEAR, SIZES
+from encheck.language.numbers.numerals import NEAR, SIZES
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 from encheck.surface import tokens
-from encheck.types import Edit
+from encheck.types import Edit, apply_edits
+
+
+class Elsewhere(NamedTuple):
+    """Characters `start` to `end` of a text, and the other word for them."""
+
+    start: int
+    end: int
+    text: str
+
+
+UNITS = dict(
+    pair.split(">")
+    for pair in """
+    seconds>minutes minutes>hours hours>days days>weeks weeks>months months>years years>months miles>yards
+    kilometers>miles kilometres>miles km>miles meters>feet metres>feet feet>meters inches>centimeters
+    yards>miles pounds>kilograms kilograms>pounds kilos>pounds kg>lbs lbs>kg grams>ounces ounces>grams
+    liters>gallons litres>gallons gigabytes>megabytes megabytes>gigabytes GB>MB MB>GB KB>MB gigs>megabytes
+    mins>hours hrs>days secs>minutes cm>inches hour>day minute>hour day>week week>month month>week year>month
+    mile>kilometer inch>centimeter pound>kilogram dollars>euros euros>dollars yen>dollars rupees>dollars
+    """.split()
+)
+OF_AGE = re.compile(r"\S+[- ]years?[- ](?:old|of age)")
+SIGNS = {"$": "€", "€": "$", "£": "€", "¥": "$", "₹": "$"}
+HALVES = {"am": "pm", "pm": "am", "a.m.": "p.m.", "p.m.": "a.m.", "AM": "PM", "PM": "AM"}
+MONTHS = dict(
+    pair.split(">")
+    for pair in """January>May February>June March>August April>September May>October June>November July>December
+    August>March September>April October>January November>June December>July Jan>Oct Feb>Jun Mar>Aug Apr>Sep Jun>Nov
+    Jul>Dec Aug>Mar Sep>Apr Oct>Jan Nov>Jun Dec>Jul""".split()
+)
+COUNTED = dict(  # what can stand in the same places: of as common words
+    pair.split(">")
+    for pair in """people>women men>women women>men children>adults adults>children boys>girls girls>boys sons>daughters
+    daughters>sons brothers>sisters sisters>brothers kids>adults students>teachers teachers>students pupils>teachers
+    workers>managers employees>customers customers>employees soldiers>civilians civilians>soldiers troops>civilians
+    patients>doctors doctors>nurses nurses>doctors players>coaches officers>civilians officials>reporters members>guests
+    guests>members passengers>drivers drivers>passengers lawyers>doctors companies>schools firms>schools banks>shops
+    countries>cities nations>cities states>cities cities>villages towns>villages villages>towns schools>hospitals
+    hospitals>schools houses>shops homes>shops shops>schools stores>offices offices>shops rooms>floors buildings>streets
+    cars>bikes bikes>cars trucks>cars buses>trains trains>buses planes>ships ships>planes books>films films>books
+    movies>books songs>poems albums>books articles>books pages>chapters chapters>pages letters>emails emails>letters
+    calls>emails messages>calls dogs>cats cats>dogs horses>cows birds>dogs fish>birds apples>oranges eggs>apples
+    deaths>injuries injuries>deaths goals>fouls games>seasons matches>games seasons>games wins>losses losses>wins
+    reasons>examples questions>answers answers>questions ways>reasons examples>reasons problems>advantages
+    photos>videos pictures>videos videos>pictures photographs>paintings songs>albums files>folders
+    buttons>lights phones>computers computers>phones cameras>phones batteries>chargers screens>keyboards lamps>chairs
+    chairs>tables tables>chairs days>weeks weeks>months nights>weekends lives>jobs jobs>homes votes>seats seats>votes
+    points>games witnesses>lawyers suspects>witnesses victims>witnesses bombs>rockets rockets>bombs
+    attacks>arrests arrests>attacks charges>warnings rivers>lakes lakes>rivers islands>lakes mountains>rivers
+    courses>exams exams>courses subjects>teachers languages>instruments brothers>cousins parties>meetings""".split()
+)
+
+
+def elsewhere(parse: Parse, one: Mention) -> Elsewhere | None:
+    """Another word for one in the phrase of a number; None if there is none, or where it stands twice."""
+    spot = Spot(parse, one.start, one.end)
+    found = _within(parse, one) or _behind(spot)
+    if found is None:
+        return None
+    own = parse.text[found.start : found.end]
+    again = re.findall(rf"(?<!\w){re.escape(own)}(?!\w)", parse.text) if own.isalpha() else [own]
+    return found if len(again) == 1 and found.text.lower() not in parse.lower_words else None
+
+
+def _within(parse: Parse, one: Mention) -> Elsewhere | None:
+    """A unit, a sign, a month or a half of the day in the number itself."""
+    text = parse.text[one.start : one.end]
+    if OF_AGE.match(parse.text[one.start :]):
+        return None
+    for table in (SIGNS,) if one.kind == "money" else ({"date": MONTHS, "time": HALVES}.get(one.kind, UNITS),):
+        for found in re.finditer(r"[^\W\d_]+(?:\.[^\W\d_]\.)?|[$€£¥₹]", text):
+            if found[0] in table and not (one.kind == "date" and _is_last_day(text)):
+                return Elsewhere(one.start + found.start(), one.start + found.end(), table[found[0]])
+    return None
+
+
+def _is_last_day(text: str) -> bool:
+    """Whether a date is of the end of a month, which not each month has."""
+    return re.search(r"\b(?:29|30|31)(?!\d)", text) is not None
+
+
+def _behind(spot: Spot) -> Elsewhere | None:
+    """The noun that is counted."""
+    noun = spot.noun
+    if noun is None or spot.parse.words[noun] not in COUNTED:
+        return None
+    return Elsewhere(spot.parse.starts[noun], spot.parse.ends[noun], COUNTED[spot.parse.words[noun]])
+
 
 OPENING = re.compile(r"(?:^|[.!?][\"'”’)]*\s)[\"'“‘(\s]*$")
 ENDED = re.compile(
@@ -164,3 +252,68 @@ NUMBER = Phenomenon(
     "number", edits, "other numbers", levels=tuple(SIZES), experimental=(), in_probes=True,
     readers={"changed": (252, 260), "control": (105, 106)},
 )  # fmt: skip
+
+
+NAME = "shared_number"
+OF_COUNTS = frozenset({"cardinal", "decimal"})  # what they count has to be the same, too
+NOTHING_SHARED = "the query and the document share no number that can be written in another notation"
+
+
+class Shared(NamedTuple):
+    """The query with either number, in its own notation, and the document with either, in another one."""
+
+    queries: tuple[str, str]
+    documents: tuple[str, str]
+
+
+def shared_number(query: Parse, document: Parse, *, seed: int) -> Shared | str:
+    """One number of both, with a near one in its place; or why there is none.
+
+    A number is of both where kind and value are the same, and of a count the word behind it.
+    """
+    asked, said = mentions(query), mentions(document)
+    if isinstance(asked, str):
+        return f"{asked} in the query"
+    if isinstance(said, str):
+        return f"{said} in the document"
+    rng = Draws(seed, NAME, f"{query.text}\n{document.text}")
+    found = list(_pairs(query, asked, document, said))
+    return rng.choice(found) if found else NOTHING_SHARED
+
+
+def _pairs(query: Parse, asked: tuple[Mention, ...], document: Parse, said: tuple[Mention, ...]) -> Iterator[Shared]:
+    for one in asked:
+        for other in said:
+            if _is_same(query, one, document, other):
+                yield from _contrasts(query.text, one, document.text, other)
+
+
+def _is_same(query: Parse, one: Mention, document: Parse, other: Mention) -> bool:
+    if (one.kind, one.value) != (other.kind, other.value):
+        return False
+    return one.kind not in OF_COUNTS or _counted(query, one) == _counted(document, other)
+
+
+def _counted(parse: Parse, one: Mention) -> str:
+    return Spot(parse, one.start, one.end).next().removesuffix("s")
+
+
+def _contrasts(query: str, one: Mention, document: str, other: Mention) -> Iterator[Shared]:
+    """Of each near value that both can say, in each notation of the document in which no word gives it away."""
+    for write in (other.own, *(form.write for form in other.forms)):
+        for value in one.beside(NEAR):
+            asked, said = ([said_as(way, v) for v in (one.value, value)] for way in (one.own, write))
+            if all(asked) and all(said) and not _telling(asked) & _telling(said):
+                yield Shared(_both(query, one, one.own, value), _both(document, other, write, value))
+
+
+def _telling(both: list[str | None]) -> set[str]:
+    """The words by which two numbers in one notation differ."""
+    first, second = (set(tokens(text or "")) for text in both)
+    return first ^ second
+
+
+def _both(text: str, one: Mention, write: Write, value: Value) -> tuple[str, str]:
+    """The text with its own value in this notation, then with the other one."""
+    first, second = (apply_edits(text, edits_for(text, one, write(v))) for v in (one.value, value))
+    return first, second

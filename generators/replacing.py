@@ -1,7 +1,7 @@
 """Replace a word of a sentence by a substitute.
 
-Shared by `synonym` and `antonym`. Which words may go stands in `encheck.language.edits.places`, what can take their
-place in `encheck.language.edits.substitutes`, what that asks of it in `encheck.language.edits.conditions`.
+Shared by `synonym` and `antonym`. Which words may go, and what can take their place, stands in
+`encheck.language.edits.substitutes`, what that asks of it in `encheck.language.edits.conditions`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
-from encheck.language.edits.places import POS_OF_TAG, places_of
 from encheck.language.edits.replace import form, put
-from encheck.language.edits.substitutes import ALL, ByKey, Option, Substitute
+from encheck.language.edits.substitutes import ALL, POS_OF_TAG, ByKey, Option, Substitute, places_of
 from encheck.language.english import English
 from encheck.language.lexicon.protocol import Pos
 from encheck.language.parse import Parse

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from encheck.generators.base import listed
+from encheck.generators.base import listed, written
 from encheck.generators.paper import paper_synonym
 from encheck.generators.replacing import Slot, find_slots, is_last, ordered, replaced
-from encheck.generators.written import written
 from encheck.language.edits.substitutes import SYNONYM
 from encheck.language.english import English
 from encheck.language.parse import Parse

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from encheck.generators.clauses import TwoClauses, arranged, two_clauses
-from encheck.generators.sides import Phenomenon, Ways, choice_of
+from encheck.generators.phenomenon import Phenomenon, Ways, choice_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws

@@ -18,8 +18,7 @@ from encheck.generators.base import NamedGenerator, Outcome, listed
 from encheck.generators.negation import NEGATION
 from encheck.generators.number import NUMBER
 from encheck.language.edits.close_words import close_words
-from encheck.language.edits.notation import NOTATIONS, OF_ENGLISH, chosen
-from encheck.language.edits.typing import SLIPS, slip, typable
+from encheck.language.edits.noise import NOTATIONS, OF_ENGLISH, SLIPS, chosen, slip, typable
 from encheck.language.english import English, Reading
 from encheck.language.parse import Parse
 from encheck.language.prose import why_left

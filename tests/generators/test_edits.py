@@ -12,17 +12,15 @@ from hypothesis import strategies as st
 from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.generators.antonym import antonym, negated_antonym, unnegated
-from encheck.generators.beside import beside
+from encheck.generators.base import beside
 from encheck.generators.control import COMMON, control, pool
 from encheck.generators.reorder import reorder
-from encheck.generators.role_reversal import role_reversal
+from encheck.generators.roles import role_reversal
 from encheck.generators.synonym import synonym, synonym_beside
 from encheck.items.builders import contrast
 from encheck.items.variants import Maker
-from encheck.language.edits.conditions import asked
-from encheck.language.edits.fit import needs
-from encheck.language.edits.substitutes import Substitutes, table
-from encheck.language.edits.table import TABLE
+from encheck.language.edits.conditions import asked, needs
+from encheck.language.edits.substitutes import TABLE, Substitutes, table
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.similarity import jaccard

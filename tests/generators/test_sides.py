@@ -3,10 +3,8 @@
 import pytest
 
 from encheck.datasets.dataset import Dataset
-from encheck.generators.base import name_of
-from encheck.generators.phenomenon import phenomena, phenomenon
-from encheck.generators.sides import NO_MIRROR, SIDES, chosen, edit_between
-from encheck.generators.written import OWN_TEXT, PROBES
+from encheck.generators.base import OWN_TEXT, PROBES, name_of
+from encheck.generators.phenomenon import NO_MIRROR, SIDES, chosen, edit_between, phenomena, phenomenon
 from encheck.items import contrast, crossed
 from encheck.items.catalogue import WORKS
 from encheck.items.variants import Maker

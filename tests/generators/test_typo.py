@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
-from encheck.generators.beside import beside
+from encheck.generators.base import beside
 from encheck.generators.typo import (
     ADDED,
     NOISE,
@@ -28,8 +28,7 @@ from encheck.generators.typo import (
 from encheck.items import contrast_of_noise
 from encheck.items.catalogue import list_all
 from encheck.items.variants import Maker
-from encheck.language.edits.notation import NOTATIONS, chosen
-from encheck.language.edits.typing import SLIPS, is_clear, is_word
+from encheck.language.edits.noise import NOTATIONS, SLIPS, chosen, is_clear, is_word
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant, apply_edits, keeps_meaning

@@ -13,12 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.errors import DataError, UsageError
-from encheck.language.lexicon.embedded import EmbeddedLexicon
-from encheck.language.lexicon.frequencies import zipf
-from encheck.language.lexicon.load import lexicon
-from encheck.language.lexicon.packed import Packed, planes, whole
+from encheck.language.lexicon.embedded import EmbeddedLexicon, Packed, planes, whole, zipf
+from encheck.language.lexicon.load import NltkLexicon, corpus, lexicon
 from encheck.language.lexicon.protocol import PARTS, Antonym
-from encheck.language.lexicon.wordnet import NltkLexicon, corpus
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGE = ROOT / "src" / "encheck" / "language" / "lexicon"

@@ -5,12 +5,10 @@ from fractions import Fraction
 import pytest
 
 from encheck.language.english import English
-from encheck.language.identify import is_english
 from encheck.language.numbers import values
-from encheck.language.numbers.company import PARALLEL, PRESUPPOSED
-from encheck.language.numbers.digits import read_digits
-from encheck.language.numbers.mentions import mentions
-from encheck.language.numbers.words import ORDINALS, read, spelled, spelled_ordinal
+from encheck.language.numbers.mentions import PARALLEL, PRESUPPOSED, mentions
+from encheck.language.numbers.numerals import ORDINALS, read, read_digits, spelled, spelled_ordinal
+from encheck.language.prose import is_english
 
 
 @pytest.mark.parametrize("number", [*range(130), 999, 1_000, 1_066, 12_300, 100_001, 2_300_000, 10**9 + 7])

@@ -26,7 +26,7 @@ from encheck.gating.decision import assess, bounds, measure
 from encheck.gating.declared import GRADED
 from encheck.gating.pairs_endpoint import PairsEndpoint
 from encheck.gating.types import DEFAULT, Budget, Decision, GateRow, Outcome, Paired, PurposeName, Rule, UnjudgedSearch
-from encheck.language.identify import english_share, said_of_languages
+from encheck.language.prose import english_share, said_of_languages
 from encheck.statistics.sharing import sharing_of
 
 NAMES: tuple[PurposeName, ...] = ("change", "search", "pairs", "similarity")

@@ -56,7 +56,7 @@ from encheck.gating.types import (
     Rule,
     UnjudgedSearch,
 )
-from encheck.language.identify import english_share, languages_of, said_of_languages
+from encheck.language.prose import english_share, languages_of, said_of_languages
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
 from encheck.run_file import Result, RunFile
 from encheck.scoring.answers import Answers

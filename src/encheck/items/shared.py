@@ -8,7 +8,7 @@ from encheck.datasets.collection import Collection, CollectionQuery
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.searched_texts import MOST
 from encheck.datasets.splitting import split
-from encheck.generators.shared_number import NAME, NONE, Shared, shared_number
+from encheck.generators.number import NAME, NOTHING_SHARED, Shared, shared_number
 from encheck.ids import ItemId
 from encheck.items.builders import collect
 from encheck.items.variants import Maker
@@ -46,7 +46,7 @@ def _contrast(name: str, query: CollectionQuery, passages: Sequence[str], maker:
     made = list(_made(query, passages, maker))
     both = next((one for one in made if isinstance(one, Shared)), None)
     if both is None:
-        return str(made[0]) if made else NONE
+        return str(made[0]) if made else NOTHING_SHARED
     item = ItemId.of(name, content_hash(*both.queries, *both.documents), "contrast", 1, NAME)
     return Contrast(item, both.queries, both.documents, query.cluster)
 

@@ -14,8 +14,7 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import Any, TypeVar
 
-from encheck.language.edits.substitutes import Substitutes
-from encheck.language.edits.table import table_hash
+from encheck.language.edits.substitutes import Substitutes, table_hash
 from encheck.language.lexicon.load import lexicon
 from encheck.language.lexicon.protocol import Lexicon
 from encheck.language.parse import COLUMN, ITEM, Parse, pack, shared, unpack

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from encheck.language.edits.expressions import Expressions
+from encheck.language.edits.substitutes import Expressions
 from encheck.language.lexicon.protocol import Lexicon
 from encheck.language.parse import Parse
 from encheck.types import Edit

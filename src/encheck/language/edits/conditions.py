@@ -11,9 +11,8 @@ from functools import cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from encheck.language.dependencies import mask
-from encheck.language.edits.places import first_word
-from encheck.language.parse import Parse
+from encheck.language.lexicon.protocol import Pos
+from encheck.language.parse import Parse, first_word, mask
 
 DEGREE = {"very", "so", "too", "more", "most", "less", "least", "as", "quite", "rather", "fairly", "extremely", "how"}
 ARTICLES = {"a", "an", "one", "each", "every", "another"}
@@ -250,3 +249,18 @@ def _condition(flag: str) -> Condition | None:
         raise ValueError(f"{flag!r} names no place: expected one of {sorted(PLACES)} before the equals sign")
     words = frozenset(listed.replace("COMMA", ",").split("|"))
     return PLACES[place.rstrip("!")](words, not place.endswith("!"))
+
+
+@cache
+def needs(pos: Pos, flags: frozenset[str]) -> Asked:
+    """What a substitute with these flags asks of its place.
+
+    Without `inf` no infinitive may hang on a verb, without `grad` no adjective or adverb may be compared or
+    intensified; a verb with two objects always stays.
+    """
+    refused, conditions = asked(flags)
+    if pos == "v":
+        refused |= mask("iobj") if "inf" in flags else mask("iobj", "xcomp")
+    if pos in ("a", "r") and flags.isdisjoint(("grad", "sup")):
+        conditions = (*conditions, lambda parse, at: not is_graded(parse, at))
+    return Asked(refused, conditions)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from encheck.language.edits.articles import OPENING, articles
 from encheck.language.edits.inflection import BASE_OF, formed
-from encheck.language.edits.places import has_form
+from encheck.language.edits.substitutes import has_form
 from encheck.language.english import English, Replaced, Tagged
 from encheck.language.parse import Parse
 from encheck.types import Edit, apply_edits

@@ -1,27 +1,167 @@
 """The lexicon that comes with the package: arrays in an .npz file, made by lab/recipes/build_lexicon.py.
 
 A *row* is a word in a synset. Rows stand synset by synset; the arrays say for each row which word it is, which of that
-word's senses this is, and how often it was tagged so. Everything else is found from there.
+word's senses this is, and how often it was tagged so. Everything else is found from there. Whole numbers lie by their
+bytes, texts as bytes; nothing in the file is executed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, KeysView, Sequence
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
+from zlib import error as ZlibError  # noqa: N812 - a class
 
 import numpy as np
+from numpy.typing import NDArray
 
-from encheck.language.lexicon.frequencies import Frequencies, TreebankCounts
-from encheck.language.lexicon.morphy import base_forms
-from encheck.language.lexicon.packed import Packed
-from encheck.language.lexicon.protocol import MARKERS, PARTS, Antonym, Pos, Sense
+from encheck.errors import DataError
+from encheck.language.lexicon.protocol import MARKERS, PARTS, Antonym, Pos, Sense, base_forms
 from encheck.system.garbage import uncollected
+
+Ints = NDArray[np.int32]
+Bytes = NDArray[np.uint8]
+BROKEN = (OSError, ValueError, LookupError, EOFError, NotImplementedError, BadZipFile, ZlibError)
+
+
+def planes(values: Sequence[int] | Ints) -> Bytes:
+    """Whole numbers as an array (bytes, n), lowest byte first: compresses far better than the bytes side by side.
+
+    >>> planes([3, 70000]).shape
+    (3, 2)
+    >>> whole(planes([3, 70000])).tolist()
+    [3, 70000]
+    """
+    numbers = np.ascontiguousarray(values, "<u4")
+    used = max(1, (int(numbers.max(initial=0)).bit_length() + 7) // 8)
+    return np.ascontiguousarray(numbers.view(np.uint8).reshape(-1, 4).T[:used])
+
+
+def whole(array: Bytes) -> Ints:
+    """The numbers that `planes` laid out."""
+    numbers = np.zeros(array.shape[1], np.int32)
+    for i, plane in enumerate(array):
+        numbers |= plane.astype(np.int32) << (8 * i)
+    return numbers
+
+
+def packed_text(text: str) -> Bytes:
+    """A text as an array of its UTF-8 bytes."""
+    return np.frombuffer(text.encode("utf-8"), np.uint8)
+
+
+class Packed:
+    """The arrays of one file, each read when it is asked for. DataError if the file is missing or something else."""
+
+    def __init__(self, file: Path) -> None:
+        self._path = file
+        try:
+            self._file = np.load(file, allow_pickle=False)
+        except BROKEN as error:
+            raise self._broken(error) from error
+
+    def _broken(self, error: Exception) -> DataError:
+        return DataError(f"{self._path} is not a lexicon file ({error}); lab/recipes/build_lexicon.py makes one")
+
+    def _array(self, name: str) -> Bytes:
+        try:
+            array: Bytes = self._file[name]
+        except BROKEN as error:
+            raise self._broken(error) from error
+        return array
+
+    def bytes(self, name: str) -> Bytes:
+        """An array of small numbers."""
+        return self._array(name)
+
+    def whole(self, name: str) -> Ints:
+        """An array of whole numbers."""
+        return whole(self._array(name))
+
+    def text(self, name: str) -> str:
+        """A text."""
+        return self.bytes(name).tobytes().decode("utf-8")
+
+
+OPEN_CLASSES = frozenset({"NOUN", "VERB", "ADJ", "ADV"})
+
+
+def zipf(count: int, words: float) -> float:
+    """The logarithm (base 10) of how often a word is met in 1e9 words; half an occurrence is added.
+
+    So a word that was never met stands at the floor that the size of the corpus sets. Scale: van Heuven et al. 2014,
+    https://doi.org/10.1080/17470218.2013.850521.
+
+    >>> round(zipf(99, 1_000_000), 2), round(zipf(0, 1_000_000), 2)
+    (5.0, 2.7)
+    """
+    return math.log10((count + 0.5) / words) + 9
+
+
+class TreebankCounts:
+    """How often a treebank of `words` words has a form with a tag, and a lemma of WordNet's with a part of speech.
+
+    The texts have a line a word: `light ADJ 12 NOUN 20`.
+
+    >>> counts = TreebankCounts("light ADJ 12 NOUN 20\\nlights NOUN 3", "light a 12 n 23", words=1000)
+    >>> counts.form("Light"), counts.form("light", "ADJ"), counts.lemma("light", "n")
+    (32, 12, 23)
+    """
+
+    def __init__(self, forms: str, lemmas: str, *, words: int) -> None:
+        self.words = words
+        self._forms, self._lemmas = _counts(forms), _counts(lemmas)
+
+    @cached_property
+    def open_share(self) -> float:
+        """The share of nouns, verbs, adjectives and adverbs among the words."""
+        return sum(n for of in self._forms.values() for tag, n in of.items() if tag in OPEN_CLASSES) / self.words
+
+    @property
+    def forms(self) -> KeysView[str]:
+        """The forms that occur, in lower case."""
+        return self._forms.keys()
+
+    def lemma(self, lemma: str, pos: str) -> int:
+        """How often the lemma occurs."""
+        return self._lemmas.get(lemma.lower(), {}).get(pos, 0)
+
+    def form(self, word: str, upos: str | None = None) -> int:
+        """How often the form occurs, with this universal tag or with any."""
+        found = self._forms.get(word.lower(), {})
+        return sum(found.values()) if upos is None else found.get(upos, 0)
+
+
+def _counts(text: str) -> dict[str, dict[str, int]]:
+    rows = (line.split(" ") for line in text.split("\n"))
+    return {row[0]: dict(zip(row[1::2], map(int, row[2::2]), strict=True)) for row in rows}
+
+
+class Frequencies:
+    """Zipf frequencies from the treebank's counts and WordNet's `tagged` words together.
+
+    WordNet tagged open classes only: it stands for as much running text as holds so many of them in the treebank.
+    """
+
+    def __init__(self, treebank: TreebankCounts, *, tagged: int) -> None:
+        self.treebank = treebank
+        self.words = treebank.words + tagged / treebank.open_share
+
+    def lemma(self, count: int) -> float:
+        """Of a lemma with this count in both together."""
+        return zipf(count, self.words)
+
+    def word(self, word: str) -> float:
+        """Of a form, in the treebank alone."""
+        return zipf(self.treebank.form(word), self.treebank.words)
+
 
 KINDS = (*PARTS, "s")
 

@@ -8,21 +8,40 @@ from fractions import Fraction
 from functools import partial
 
 from encheck.language.edits.inflection import inflected
-from encheck.language.numbers.company import is_hour
-from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, halves, read_digits, said, whole, words_value
-from encheck.language.numbers.mention import Form, Mention, Spot, Write
-from encheck.language.numbers.titles import IN_NAME, heads_title, is_address, is_capital
-from encheck.language.numbers.values import FAR, MIDDLE, NEAR, others
-from encheck.language.numbers.words import (
+from encheck.language.numbers.mention import (
+    IN_NAME,
+    Form,
+    Mention,
+    Spot,
+    Write,
+    heads_title,
+    is_address,
+    is_capital,
+    is_hour,
+)
+from encheck.language.numbers.numerals import (
+    FAR,
+    MIDDLE,
+    NEAR,
     ONES,
     ORDINAL_WORDS,
     ORDINALS,
+    PLAIN,
+    SCALE,
     SCALES,
     SMALL,
     WORDS,
+    Style,
+    forms,
+    halves,
     ordinal,
+    others,
+    read_digits,
+    said,
     spelled,
     spelled_ordinal,
+    whole,
+    words_value,
 )
 
 Made = Mention | str | None

@@ -8,10 +8,20 @@ from fractions import Fraction
 from functools import cache, partial
 
 from encheck.language.numbers.amounts import ABOUT, NO_OTHER, Made, Maker
-from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, read_digits, said, whole, words_value
 from encheck.language.numbers.mention import Form, Mention, Spot, Write
-from encheck.language.numbers.values import others
-from encheck.language.numbers.words import SCALES, WORDS
+from encheck.language.numbers.numerals import (
+    PLAIN,
+    SCALE,
+    SCALES,
+    WORDS,
+    Style,
+    forms,
+    others,
+    read_digits,
+    said,
+    whole,
+    words_value,
+)
 
 LOCALE = "en_US"
 CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs": "INR", "Rs.": "INR", "rs": "INR"}

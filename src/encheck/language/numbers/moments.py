@@ -7,13 +7,15 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from encheck.language.numbers.amounts import NO_OTHER, Made, Maker
-from encheck.language.numbers.mention import Form, Mention, Spot
-from encheck.language.numbers.titles import (
+from encheck.language.numbers.mention import (
     IN_NAME,
     OF_NAME,
     RECENT,
     ROUND,
     YEAR_OR_COUNT,
+    Form,
+    Mention,
+    Spot,
     cycle,
     describes,
     follows_title,
@@ -22,8 +24,7 @@ from encheck.language.numbers.titles import (
     is_once,
     is_titled,
 )
-from encheck.language.numbers.values import FAR, MIDDLE, around
-from encheck.language.numbers.words import ordinal, spelled, spelled_ordinal
+from encheck.language.numbers.numerals import FAR, MIDDLE, around, ordinal, spelled, spelled_ordinal
 
 LOCALE = "en_US"
 LAST_DAY, MONTHS, LAST_YEAR = 28, 12, 2049
