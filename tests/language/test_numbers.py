@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from encheck.language.english import English
-from encheck.language.numbers import values
+from encheck.language.numbers import numerals
 from encheck.language.numbers.mentions import PARALLEL, PRESUPPOSED, mentions
 from encheck.language.numbers.numerals import ORDINALS, read, read_digits, spelled, spelled_ordinal
 from encheck.language.prose import is_english
@@ -33,17 +33,17 @@ def test_a_style_refuses_what_it_has_no_place_for():
 
 
 @pytest.mark.parametrize("value", [Fraction(2), Fraction(12), Fraction(2500), Fraction("1.5"), Fraction(10**6)])
-@pytest.mark.parametrize("size", values.SIZES)
+@pytest.mark.parametrize("size", numerals.SIZES)
 def test_other_values_are_others_and_each_size_has_some(value, size):
     decimals = 1 if value % 1 else 0
-    found = values.others(value, decimals=decimals, size=size, least=0 if decimals else 2)
+    found = numerals.others(value, decimals=decimals, size=size, least=0 if decimals else 2)
     assert found
     assert value not in found
     assert min(found) >= (0 if decimals else 2)
 
 
 def test_near_is_nearer_than_middle_and_middle_than_far():
-    reach = [max(abs(v - 40) for v in values.others(Fraction(40), size=size)) for size in values.SIZES]
+    reach = [max(abs(v - 40) for v in numerals.others(Fraction(40), size=size)) for size in numerals.SIZES]
     assert reach == sorted(reach)
 
 
@@ -201,7 +201,7 @@ EVENTS = {  # text -> other years
 def test_the_year_of_an_event_becomes_another_year_that_has_one(found, text):
     (one,) = found(text)
     assert one.kind == "year"
-    assert set(map(str, one.beside(values.NEAR))) == EVENTS[text]
+    assert set(map(str, one.beside(numerals.NEAR))) == EVENTS[text]
 
 
 COUNTS = {
