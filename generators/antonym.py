@@ -53,7 +53,10 @@ def turning_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
 
 def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
     """Why an opposite in this place would not turn the sentence, in a few words."""
-    if _is_coordinated(parse, slot.at):
+    # An adjective beside another, a verb right beside another: "plain and simple", "rose and fell".
+    pairs = [(slot.at, i) for i in parse.children[slot.at] if parse.bases[i] == "conj"]
+    pairs += [(parse.heads[slot.at], slot.at)] if parse.bases[slot.at] == "conj" else []
+    if any(_is_pair(parse, first, second) for first, second in pairs):
         return "the word is coordinated with another"
     if _holds_opposite(english, parse, slot):
         return "the sentence already has the opposite, or has the word twice"
@@ -62,13 +65,6 @@ def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
     if _is_argued(parse, slot.at) or _has_end(parse, slot.at):
         return "another clause depends on what the word says"
     return "a negative or quantified phrase has scope over the word" if _is_scoped(parse, slot.at) else None
-
-
-def _is_coordinated(parse: Parse, at: int) -> bool:
-    """An adjective beside another, a verb right beside another: "plain and simple", "rose and fell"."""
-    pairs = [(at, i) for i in parse.children[at] if parse.bases[i] == "conj"]
-    pairs += [(parse.heads[at], at)] if parse.bases[at] == "conj" else []
-    return any(_is_pair(parse, first, second) for first, second in pairs)
 
 
 def _is_pair(parse: Parse, first: int, second: int) -> bool:

@@ -76,7 +76,8 @@ def _pair(parse: Parse, at: int) -> _Pair | None:
     spans = _spans(parse, at, joined[0])
     if spans is None or not all(_is_plain(parse, span) for span in spans):
         return None
-    own, others = (_attributes(parse, span) for span in spans)
+    # The adjectives of a sort, and the numbers, of a phrase; whatever names something counts too.
+    own, others = ([i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in SORT] for span in spans)
     if len(own) != 1 or len(others) != 1 or not _are_of_a_sort(parse, spans, own[0], others[0]):
         return None
     return _Pair(*spans, (own[0], others[0]))
@@ -98,11 +99,6 @@ def _is_plain(parse: Parse, span: Span) -> bool:
     """Whether a phrase is articles, adjectives, numbers and nouns, with at most one preposition."""
     tags = [parse.tags[i] for i in range(*span)]
     return WORDS.issuperset(tags) and tags.count("IN") <= 1 and tags[-1] in ("NN", "NNS", "NNP")
-
-
-def _attributes(parse: Parse, span: Span) -> list[int]:
-    """The adjectives of a sort, and the numbers, of a phrase; whatever names something counts too."""
-    return [i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in SORT]
 
 
 def _are_of_a_sort(parse: Parse, spans: tuple[Span, Span], first: int, second: int) -> bool:
@@ -144,7 +140,12 @@ def _told(parse: Parse, pair: _Pair, first: str, second: str) -> list[str]:
     """The two phrases in both orders, plainly and with "both"."""
     span = (pair.first[0], pair.second[1])
     said = (f"{first} and {second}", _turned(parse, pair, first, second))
-    both = [f"both {one}" for one in said] if _takes_both(parse, pair) else []
+    # "both" can stand before: each phrase begins with an article.
+    both = (
+        [f"both {one}" for one in said]
+        if all(parse.tags[span[0]] == "DT" for span in (pair.first, pair.second))
+        else []
+    )
     return [rewritten(parse, (*span, one)) for one in (*said, *both)]
 
 
@@ -156,11 +157,6 @@ def _turned(parse: Parse, pair: _Pair, first: str, second: str) -> str:
     if not shared or (said in INDEFINITE and plural):
         return f"{second} and {first}"
     return f"{said if said == 'the' else article(second)} {second} and {behind}"
-
-
-def _takes_both(parse: Parse, pair: _Pair) -> bool:
-    """Whether "both" can stand before: each phrase begins with an article."""
-    return all(parse.tags[span[0]] == "DT" for span in (pair.first, pair.second))
 
 
 def _control(parse: Parse, pair: _Pair, rng: Draws) -> str:

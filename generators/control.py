@@ -108,7 +108,29 @@ def allowed(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
     """The lemmas that can stand in this place; none where that is in doubt."""
     part = POS_OF_TAG[parse.tags[at]]
     if part == "v":
-        return _verbs(lexicon, parse, at)
+        # Verbs that take what this verb takes, where somebody does it.
+        below = {parse.bases[i] for i in parse.children[at]}
+        if "nsubj" not in below or not _acts(lexicon, parse, at) or not below.isdisjoint(("compound", "iobj", "expl")):
+            return NONE
+        if not below.isdisjoint(("ccomp", "parataxis", "xcomp", "advcl")) or parse.bases[at] == "parataxis":
+            if "obj" in below or "advcl" in below:
+                return NONE
+            clause = parse.child(at, "ccomp")
+            if "parataxis" in below or parse.bases[at] == "parataxis" or (clause is not None and clause < at):
+                return QUOTING_VERBS if parse.lower_lemmas[at] in SAYING else NONE
+            if clause is not None and "xcomp" not in below:
+                finite = any(parse.tags[i] in FINITE for i in (clause, *parse.children[clause]))
+                plain = finite and parse.words[at + 1 : at + 2] not in ((",",), (":",), ('"',), ("``",))
+                return NONE if not plain else CLAUSE_VERBS if parse.tags[at] == "VBD" else STATES
+            infinitive = parse.child(at, "xcomp")
+            to = infinitive is not None and parse.tags[infinitive] == "VB" and parse.lowers[at + 1 : at + 2] == ("to",)
+            return NONE if not to else INTENDING if parse.tags[at] == "VBG" else INFINITIVE_VERBS
+        thing = parse.child(at, "obj")
+        if thing is None or parse.child(thing, "conj") is not None or not _takes_no_more(parse, at):
+            return NONE
+        if parse.lower_lemmas[at] in STATIVE:
+            return NONE
+        return VERBS.get(_sort(lexicon, parse, thing), NONE)
     if part == "a":
         return _adjectives(lexicon, parse, at)
     is_person = part == "n" and parse.bases[at] in ARGUMENTS and _sort(lexicon, parse, at) == "person"
@@ -135,36 +157,6 @@ def _sort(lexicon: Lexicon, parse: Parse, at: int) -> str:
     if kind in IDEAS:
         return "idea"
     return {PERSON: "person", ARTIFACT: "artifact"}.get(-1 if kind is None else kind, "")
-
-
-def _verbs(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
-    """Verbs that take what this verb takes, where somebody does it."""
-    below = {parse.bases[i] for i in parse.children[at]}
-    if "nsubj" not in below or not _acts(lexicon, parse, at) or not below.isdisjoint(("compound", "iobj", "expl")):
-        return NONE
-    if not below.isdisjoint(("ccomp", "parataxis", "xcomp", "advcl")) or parse.bases[at] == "parataxis":
-        return _verbs_with_clause(parse, at, below)
-    thing = parse.child(at, "obj")
-    if thing is None or parse.child(thing, "conj") is not None or not _takes_no_more(parse, at):
-        return NONE
-    if parse.lower_lemmas[at] in STATIVE:
-        return NONE
-    return VERBS.get(_sort(lexicon, parse, thing), NONE)
-
-
-def _verbs_with_clause(parse: Parse, at: int, below: set[str]) -> frozenset[str]:
-    if "obj" in below or "advcl" in below:
-        return NONE
-    clause = parse.child(at, "ccomp")
-    if "parataxis" in below or parse.bases[at] == "parataxis" or (clause is not None and clause < at):
-        return QUOTING_VERBS if parse.lower_lemmas[at] in SAYING else NONE
-    if clause is not None and "xcomp" not in below:
-        finite = any(parse.tags[i] in FINITE for i in (clause, *parse.children[clause]))
-        plain = finite and parse.words[at + 1 : at + 2] not in ((",",), (":",), ('"',), ("``",))
-        return NONE if not plain else CLAUSE_VERBS if parse.tags[at] == "VBD" else STATES
-    infinitive = parse.child(at, "xcomp")
-    to = infinitive is not None and parse.tags[infinitive] == "VB" and parse.lowers[at + 1 : at + 2] == ("to",)
-    return NONE if not to else INTENDING if parse.tags[at] == "VBG" else INFINITIVE_VERBS
 
 
 def _acts(lexicon: Lexicon, parse: Parse, verb: int) -> bool:

@@ -114,18 +114,25 @@ def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> Plan | None
         return None
     favoured = rng.choice(COIN)
     ranked = sorted(others, key=lambda one: content_hash(str(rng.run_seed), parse.text, *one.forms))[:TRIED]
-    ranked += [_namesake(name.thing, one) for one in ranked if name.thing.kind == "person"]
+    # A person with the given name of the one and the surname of the other, whom the surface favours more.
+    ranked += [
+        Thing(
+            "person",
+            (
+                f"{name.thing.forms[0].removesuffix(name.thing.last)}{one.last}",
+                f"{name.thing.forms[1].removesuffix(name.thing.last)}{one.last}",
+            ),
+            name.thing.gender,
+            name.thing.given,
+            one.last,
+        )
+        for one in ranked
+        if name.thing.kind == "person"
+    ]
     plans = [Plan(name, one, notation) for one in ranked for notation in (0, 1)]
     by = {plan: _favour(plan, len(parse.text)) for plan in plans}
     wanted = [plan for plan in plans if by[plan] * favoured > 0]
     return wanted[0] if wanted else min(plans, key=lambda plan: abs(by[plan]))
-
-
-def _namesake(thing: Thing, other: Thing) -> Thing:
-    """A person with the given name of the one and the surname of the other, whom the surface favours more."""
-    initials = thing.forms[1].removesuffix(thing.last)
-    whole = thing.forms[0].removesuffix(thing.last)
-    return Thing("person", (f"{whole}{other.last}", f"{initials}{other.last}"), thing.gender, thing.given, other.last)
 
 
 def _fits(text: str, name: Name, *forms: str) -> bool:

@@ -73,17 +73,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
         return "a modal verb of a clause that depends on another"
     if not _suits(parse, english, modal, verb, at, subject):
         return NONE
-    return _ways(parse, modal, at, _agreement(parse, verb, at, subject))
-
-
-def _agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
-    """How the subject agrees: a key of `FORMS`, or nothing."""
-    if parse.lower_lemmas[subject] in AMOUNTS:
-        return ""
-    return OWN.get(parse.lowers[subject]) or number_of(Predicate(parse, verb, at, subject, None, "", MAIN))
-
-
-def _ways(parse: Parse, modal: Modal, at: int, agreement: str) -> Ways | str:
+    agreement = _agreement(parse, verb, at, subject)
     if agreement not in FORMS:
         return "an uncertain plural"
     forms = dict(zip(("be", "have", "do"), FORMS[agreement], strict=True))
@@ -92,6 +82,13 @@ def _ways(parse: Parse, modal: Modal, at: int, agreement: str) -> Ways | str:
         return rewritten(parse, (at, at + 1, words.format_map(forms)))
 
     return Ways([put(one) for one in modal.kept], [put(one) for one in modal.changed], modal.why, put(modal.control))
+
+
+def _agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
+    """How the subject agrees: a key of `FORMS`, or nothing."""
+    if parse.lower_lemmas[subject] in AMOUNTS:
+        return ""
+    return OWN.get(parse.lowers[subject]) or number_of(Predicate(parse, verb, at, subject, None, "", MAIN))
 
 
 def _suits(parse: Parse, english: English, modal: Modal, verb: int, at: int, subject: int) -> bool:

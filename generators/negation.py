@@ -29,7 +29,7 @@ from encheck.language.predicates import (
     SAYING,
     SENTENCES,
     Predicate,
-    clash,
+    discourse_clash,
     has_more_sentences,
     number_of,
     predicates,
@@ -105,7 +105,7 @@ def _free(parse: Parse) -> tuple[Predicate, ...] | str:
     found = predicates(parse)
     if isinstance(found, str):
         return SENTENCES if has_more_sentences(parse) and found not in STATELESS else found
-    reasons = [clash(one) for one in found]
+    reasons = [discourse_clash(one) for one in found]
     free = tuple(one for one, reason in zip(found, reasons, strict=True) if not reason)
     return free or reasons[0]
 
@@ -167,7 +167,19 @@ def _plan(one: Predicate, rng: Draws) -> Plan | str:
     if not kept or not changed:
         return NO_MIRROR
     around = len(tokens(parse.text)) - len(tokens(own))
-    texts = dict(zip(MIRRORED, _chosen(own, kept, changed, mirrors, around, rng), strict=False))
+    # (kept, changed, mirror), so that the edit distance favours the side that a coin names, and the mirror the other.
+    favoured = rng.choice(COIN)
+    found = _favours(own, tuple(kept), tuple(changed), tuple(mirrors), around)
+    best = min(abs(first - favoured) + abs(first + second) for first, second, _ in found)
+    texts = dict(
+        zip(
+            MIRRORED,
+            rng.choice(
+                [texts for first, second, texts in found if abs(first - favoured) + abs(first + second) == best]
+            ),
+            strict=False,
+        )
+    )
     if control := _control(one, rng):
         texts["control"] = control
     kind = "denied" if one.negation is None else "a denial taken back"
@@ -232,7 +244,12 @@ def _ways(one: Predicate) -> tuple[list[str], list[str]]:
         operator = word if word in CLITICS else one.operator
         short = [SHORT[operator]] if operator in SHORT else []
         clitic = [f"{_short(one)} not"] if _short(one) and one.operator in BE else []
-        return [operator, *_in_full(one)], [f"{operator} not", *short, *clitic, *_denied_in_full(one)]
+        return [operator, *_in_full(one)], [
+            f"{operator} not",
+            *short,
+            *clitic,
+            *[way for full in _in_full(one) for way in (f"{full} not", SHORT.get(full, "")) if way],
+        ]
     verb, do = _verb_and_do(one)
     said = [verb, f"{do} {one.base}"] if verb else [f"{do} {one.base}"]
     return said, [f"{do} not {one.base}", f"{SHORT[do]} {one.base}"]
@@ -253,10 +270,6 @@ def _in_full(one: Predicate) -> list[str]:
     return [one.operator] if word in CLITICS else []
 
 
-def _denied_in_full(one: Predicate) -> list[str]:
-    return [way for full in _in_full(one) for way in (f"{full} not", SHORT.get(full, "")) if way]
-
-
 def _stressed(one: Predicate) -> list[str]:
     """How a predicate is said with a word of emphasis."""
     if one.base:
@@ -273,19 +286,6 @@ def _conjugated(one: Predicate) -> str:
     if one.base in ("have", "do"):
         return {"have": ("has", "have", "had"), "do": ("does", "do", "did")}[one.base][("VBZ", "VBP", "VBD").index(tag)]
     return inflected(one.base, tag) or ""
-
-
-def _chosen(
-    own: str, kept: Sequence[str], changed: Sequence[str], mirrors: Sequence[str], around: int, rng: Draws
-) -> tuple[str, ...]:
-    """(kept, changed, mirror), so that the edit distance favours the side that a coin names, and the mirror the other.
-
-    Where no choice does so, one in which neither of the two sources is favoured more.
-    """
-    favoured = rng.choice(COIN)
-    found = _favours(own, tuple(kept), tuple(changed), tuple(mirrors), around)
-    best = min(abs(first - favoured) + abs(first + second) for first, second, _ in found)
-    return rng.choice([texts for first, second, texts in found if abs(first - favoured) + abs(first + second) == best])
 
 
 @lru_cache(maxsize=20_000)

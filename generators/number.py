@@ -93,14 +93,10 @@ def _within(parse: Parse, one: Mention) -> Elsewhere | None:
         return None
     for table in (SIGNS,) if one.kind == "money" else ({"date": MONTHS, "time": HALVES}.get(one.kind, UNITS),):
         for found in re.finditer(r"[^\W\d_]+(?:\.[^\W\d_]\.)?|[$€£¥₹]", text):
-            if found[0] in table and not (one.kind == "date" and _is_last_day(text)):
+            # A date is of the end of a month, which not each month has.
+            if found[0] in table and not (one.kind == "date" and re.search(r"\b(?:29|30|31)(?!\d)", text) is not None):
                 return Elsewhere(one.start + found.start(), one.start + found.end(), table[found[0]])
     return None
-
-
-def _is_last_day(text: str) -> bool:
-    """Whether a date is of the end of a month, which not each month has."""
-    return re.search(r"\b(?:29|30|31)(?!\d)", text) is not None
 
 
 def _behind(spot: Spot) -> Elsewhere | None:

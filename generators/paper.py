@@ -9,7 +9,7 @@ on Python's hash seed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 from random import Random
@@ -31,14 +31,10 @@ def synonyms_of(lexicon: Lexicon) -> Related:
     def related(word: str) -> list[str]:
         found = (lemma for pos in PARTS for base in lexicon.base_forms(word.lower(), pos)
                  for sense in lexicon.senses(base, pos) for lemma in sense.lemmas)  # fmt: skip
-        return _cleaned(word, found)
+        clean = (re.sub("[^a-z ]", "", re.sub("[_-]", " ", lemma.lower())) for lemma in found)
+        return sorted({lemma for lemma in clean if lemma and lemma != word})
 
     return related
-
-
-def _cleaned(word: str, found: Iterable[str]) -> list[str]:
-    clean = (re.sub("[^a-z ]", "", re.sub("[_-]", " ", lemma.lower())) for lemma in found)
-    return sorted({lemma for lemma in clean if lemma and lemma != word})
 
 
 def antonyms_of(lexicon: Lexicon) -> Related:

@@ -5,7 +5,6 @@ Refused is whatever could be read otherwise in the passive, or hardly be said.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from encheck.generators.phrases import (
@@ -100,64 +99,116 @@ def clause_of(parse: Parse, english: English) -> Clause | None:
     return Clause(parse, english, root, subject, thing, parse.child(root, "aux"), doer, done)
 
 
-def refusal(clause: Clause) -> str | None:
-    """Why this clause gets no passive, in a few words; None if nothing speaks against one."""
-    return next((reason for reason, holds in REFUSALS if holds(clause)), None)
+def _why_no_passive(clause: Clause) -> str:
+    """What speaks against a passive of this clause, in a few words; empty where nothing does."""
+    parse, verb, aux = clause.parse, clause.verb, clause.aux
+    text, lemma = parse.text, parse.lemmas[verb].lower()
+    is_inserted = any(mark in f" {text}" for mark in (" '", " -", "- ", "--"))
+    if is_inserted or not text[:1].isalnum() or text.isupper() or not MARKS.isdisjoint(text):
+        return "no plain statement"
+    if not NEGATIVE.isdisjoint(parse.lowers):
+        return "negated"
+    if not FOCUS.isdisjoint(parse.lowers):
+        return "a word that stresses another"
+    if lemma in NO_PASSIVE:
+        return "a verb that has no passive"
+    if _has_no_form(clause):
+        return "an uncertain verb form"
+
+    rest = ((0, clause.doer[0]), (clause.done[1], len(parse)))
+    if (
+        any(word.endswith(("self", "selves")) for word in parse.lowers)
+        or points_back(parse, clause.doer, clause.thing)
+        or any(points_back(parse, span, clause.subject) for span in (clause.done, *rest))
+    ):
+        return "one side refers to the other"
+    if not RECIPROCAL.isdisjoint(parse.lowers):
+        return "each side refers to the other"
+
+    # Beside its arguments the verb may have what says when, a connective at the front, and a clause of its own.
+    said_with = [i for i in clause.others if parse.bases[i] in ("obl", "advmod")]
+    if not all(i in said_with or _is_mark(clause, i) or _is_own_clause(clause, i) for i in clause.others):
+        return "a clause or another complement of the verb"
+    if not all(_is_placed(clause, i) for i in said_with):
+        return "a phrase that could attach to the agent"
+
+    between = [i for i in range(clause.doer[1], verb) if i != aux]
+    is_parted = aux is not None and (aux < clause.doer[0] or any(i < aux for i in between))
+    if is_parted or len(between) > 1 or any(parse.heads[i] != verb for i in between) or clause.done[0] != verb + 1:
+        return "words between verb and object"
+    if reason := _why_no_plain_sides(clause):
+        return reason
+    if changes_scope(parse, clause.doer, clause.done):
+        return "quantifiers whose order matters"
+
+    # What always holds is said of a kind: "Beavers build dams" is not "Dams are built by beavers".
+    is_noun = parse.pos[clause.thing] == "NOUN"
+    if parse.tags[verb] not in ("VBD", "VBN", "VBG") and is_noun and is_bare(parse, clause.done):
+        return "a statement about a kind"
+    # What is known goes first: "I wrote a letter" is hardly "A letter was written by me".
+    articles = {parse.lowers[i] for i in parse.children[clause.thing] if parse.bases[i] == "det"}
+    is_new = is_noun and articles <= {"a", "an", "some"} and parse.child(clause.thing, "nmod:poss", "nmod") is None
+    if parse.pos[clause.subject] == "PRON" and is_new:
+        return "a pronoun that does something to what is new"
+
+    has_more = any(i > clause.thing for i in clause.others if parse.bases[i] != "punct")
+    longest = LONGEST_BEFORE_MORE if has_more else LONGEST_SUBJECT
+    is_long = clause.doer[1] - clause.doer[0] > longest or clause.done[1] - clause.done[0] > LONGEST_OBJECT
+    return "too long" if is_long else ""
 
 
-def _is_no_statement(clause: Clause) -> bool:
-    """Quotations, insertions, headings, questions, exclamations."""
-    text = clause.parse.text
-    inserted = any(mark in f" {text}" for mark in (" '", " -", "- ", "--"))
-    return inserted or not text[:1].isalnum() or text.isupper() or not MARKS.isdisjoint(text)
+def _why_no_plain_sides(clause: Clause) -> str:
+    """Why subject and object cannot change places as they stand; empty where they can."""
+    parse, subject, thing, lemma = clause.parse, clause.subject, clause.thing, clause.parse.lemmas[clause.verb].lower()
+    if parse.tags[subject] == "PRP":
+        is_plain = parse.lowers[subject] in OBJECT_FORMS and clause.doer == (subject, subject + 1)
+    else:
+        is_phrase = is_noun_phrase(parse, subject, clause.doer, of=frozenset("of in at from for".split()))
+        is_plain = is_phrase and not parse.entities[subject].endswith(("DATE", "TIME"))
+    if not is_plain:
+        return "a subject that is not a plain noun phrase"
+
+    if parse.pos[thing] in ("NUM", "SYM") or parse.entities[thing].partition("-")[2] in MEASURES:
+        return "an object that is an amount"
+    if parse.tags[thing] == "PRP":
+        is_plain = parse.lowers[thing] in SUBJECT_FORMS and clause.done == (thing, thing + 1)
+    else:
+        tags = [parse.tags[i] for i in range(*clause.done) if parse.heads[i] == thing]
+        misplaced = tags[:1] == ["JJ"] and not {"DT", "CD", "PRP$"}.isdisjoint(tags)  # "shot dead three men"
+        links = {"about", "against"} | (set() if lemma in OF else {"of"})
+        is_plain = not misplaced and is_noun_phrase(parse, thing, clause.done, of=frozenset(links))
+    if not is_plain:
+        return "an object that is not a plain noun phrase"
+
+    # "Take place" is one expression; in "make sense" the noun says what is done.
+    lexicon = clause.english.lexicon
+    is_known = any(lexicon.senses(f"{lemma}_{noun}", "v") for noun in (parse.lowers[thing], parse.lemmas[thing]))
+    if is_known or (lemma in LIGHT and is_bare(parse, clause.done)):
+        return "verb and object are one expression"
+    # Without article, a singular noun that is no food, plant or substance makes a headline, or names a deed.
+    for head in (subject, thing):
+        is_owned = any(parse.deps[i] == "nmod:poss" for i in parse.children[head])
+        bare = parse.tags[head] == "NN" and parse.child(head, "det", "nummod", "conj") is None and not is_owned
+        if bare and first_file(lexicon, parse, head) not in MASSES:
+            return "a noun without its article"
+    return ""
 
 
 def _has_no_form(clause: Clause) -> bool:
     """The verb is in no finite form that can be told, its lemma is in doubt, or it has no participle."""
-    parse, verb, aux = clause.parse, clause.verb, clause.aux
+    parse, verb, aux, subject = clause.parse, clause.verb, clause.aux, clause.subject
     word, tag, lemma = parse.lowers[verb], parse.tags[verb], parse.lemmas[verb].lower()
     if not parse.words[verb].islower() or inflected(lemma, tag) != word or inflected(lemma, "VBN") is None:
         return True
     if aux is None:
-        same = tag in ("VBD", "VBP") and inflected(lemma, "VBD") == lemma and not _is_third_singular(clause)
+        is_noun = parse.tags[subject] in ("NN", "NNP") and parse.child(subject, "conj") is None
+        is_past = tag == "VBD" and (parse.lowers[subject] in ("he", "she") or is_noun)  # "she put"
+        same = tag in ("VBD", "VBP") and inflected(lemma, "VBD") == lemma and not is_past
         return tag not in ("VBD", "VBZ", "VBP") or same
     modal = parse.lowers[aux] in MODALS and tag == "VB"
     perfect = parse.lowers[aux] in ("has", "have", "had") and tag == "VBN"
     ongoing = parse.lowers[aux] in ("is", "are", "was", "were") and tag == "VBG"
     return not (modal or perfect or ongoing)
-
-
-def _is_third_singular(clause: Clause) -> bool:
-    """Whether a present tense would have its -s: "she put" is past."""
-    parse, at = clause.parse, clause.subject
-    one = parse.lowers[at] in ("he", "she") or (parse.tags[at] in ("NN", "NNP") and parse.child(at, "conj") is None)
-    return one and parse.tags[clause.verb] == "VBD"
-
-
-def _is_expression(clause: Clause) -> bool:
-    """Verb and object are one expression, as in "take place", or say by the noun what is done, as in "make sense"."""
-    parse = clause.parse
-    lemma, noun = parse.lemmas[clause.verb].lower(), clause.thing
-    known = any(clause.english.lexicon.senses(f"{lemma}_{n}", "v") for n in (parse.lowers[noun], parse.lemmas[noun]))
-    return known or (lemma in LIGHT and is_bare(parse, clause.done))
-
-
-def _lacks_article(clause: Clause) -> bool:
-    """A singular noun without article that is no food, plant or substance: a headline, or no thing but a deed."""
-    parse = clause.parse
-    for head in (clause.subject, clause.thing):
-        owned = any(parse.deps[i] == "nmod:poss" for i in parse.children[head])
-        bare = parse.tags[head] == "NN" and parse.child(head, "det", "nummod", "conj") is None and not owned
-        if bare and first_file(clause.english.lexicon, parse, head) not in MASSES:
-            return True
-    return False
-
-
-def _has_complements(clause: Clause) -> bool:
-    """More hangs on the verb than its arguments, what says when, and a connective at the front."""
-    bases = clause.parse.bases
-    plain = (bases[i] in ("obl", "advmod") or _is_mark(clause, i) or _is_own_clause(clause, i) for i in clause.others)
-    return not all(plain)
 
 
 def _is_mark(clause: Clause, at: int) -> bool:
@@ -181,129 +232,27 @@ def _is_own_clause(clause: Clause, at: int) -> bool:
     return finite and not pronouns and parse.lowers[mark] in CLAUSES and mark in (span[0], span[0] + 1)
 
 
-def _has_other_circumstance(clause: Clause) -> bool:
-    """An adverb or phrase that could be said of the doer, or would be read with him behind "by"."""
-    return any(not _is_placed(clause, i) for i in clause.others if clause.parse.bases[i] in ("obl", "advmod"))
-
-
 def _is_placed(clause: Clause, at: int) -> bool:
+    """Whether an adverb or phrase can neither be said of the doer nor be read with him behind "by"."""
     parse, span = clause.parse, span_of(clause.parse, at)
     if span is None or parse.lowers[at] == "tomorrow":  # said of the future, after a past: "set a hearing tomorrow"
         return False
     if clause.doer[1] <= at < clause.verb or span == (at, at + 1):
         return parse.lowers[at] in (OPENERS if at < clause.doer[0] else PLACED) or parse.entities[at].endswith("DATE")
-    opens = parse.lowers[span[0]] in (TEMPORAL | WHERE if _takes_no_phrase(clause) else TEMPORAL)
-    short = opens and parse.bases[at] == "obl" and span[1] - span[0] <= LONGEST_PHRASE
-    plain = short and is_noun_phrase(parse, at, span, of=frozenset(["of"]))
-    return is_circumstance(parse, at, span) or (plain and (parse.lowers[span[0]] in TEMPORAL or _is_place(clause, at)))
+    if is_circumstance(parse, at, span):
+        return True
 
-
-def _is_place(clause: Clause, at: int) -> bool:
-    parse = clause.parse
+    opening = parse.lowers[span[0]]
+    takes_no_phrase = {parse.tags[i] for i in range(*clause.doer)} in ({"PRP"}, {"NNP"})  # a pronoun or bare name
+    opens = opening in TEMPORAL or (takes_no_phrase and opening in WHERE)
+    is_short = opens and parse.bases[at] == "obl" and span[1] - span[0] <= LONGEST_PHRASE
+    if not is_short or not is_noun_phrase(parse, at, span, of=frozenset(["of"])):
+        return False
+    if opening in TEMPORAL:
+        return True
     if parse.entities[at]:
         return parse.entities[at].partition("-")[2] in ("LOC", "GPE", "FAC")
     return first_file(clause.english.lexicon, parse, at) in PLACES
-
-
-def _takes_no_phrase(clause: Clause) -> bool:
-    """A pronoun or bare name: what follows it is not read with it."""
-    parse = clause.parse
-    tags = {parse.tags[i] for i in range(*clause.doer)}
-    return tags in ({"PRP"}, {"NNP"})
-
-
-def _is_scattered(clause: Clause) -> bool:
-    """Something stands between auxiliary, verb and object that cannot stay there."""
-    parse = clause.parse
-    between = [i for i in range(clause.doer[1], clause.verb) if i != clause.aux]
-    if clause.aux is not None and (clause.aux < clause.doer[0] or any(i < clause.aux for i in between)):
-        return True
-    return len(between) > 1 or any(parse.heads[i] != clause.verb for i in between) or clause.done[0] != clause.verb + 1
-
-
-def _has_no_plain_subject(clause: Clause) -> bool:
-    parse, at = clause.parse, clause.subject
-    if parse.tags[at] == "PRP":
-        return parse.lowers[at] not in OBJECT_FORMS or clause.doer != (at, at + 1)
-    of = frozenset("of in at from for".split())
-    return not is_noun_phrase(parse, at, clause.doer, of=of) or parse.entities[at].endswith(("DATE", "TIME"))
-
-
-def _has_no_plain_object(clause: Clause) -> bool:
-    parse, at = clause.parse, clause.thing
-    if parse.tags[at] == "PRP":
-        return parse.lowers[at] not in SUBJECT_FORMS or clause.done != (at, at + 1)
-    of = {"about", "against"} | (set() if parse.lemmas[clause.verb].lower() in OF else {"of"})
-    tags = [parse.tags[i] for i in range(*clause.done) if parse.heads[i] == at]
-    misplaced = tags[:1] == ["JJ"] and not {"DT", "CD", "PRP$"}.isdisjoint(tags)  # "shot dead three men"
-    return misplaced or not is_noun_phrase(parse, at, clause.done, of=frozenset(of))
-
-
-def _is_long(clause: Clause) -> bool:
-    size = clause.doer[1] - clause.doer[0]
-    more = any(i > clause.thing for i in clause.others if clause.parse.bases[i] != "punct")
-    long = size > (LONGEST_BEFORE_MORE if more else LONGEST_SUBJECT)
-    return long or clause.done[1] - clause.done[0] > LONGEST_OBJECT
-
-
-def _is_amount(clause: Clause) -> bool:
-    """The object measures: a date, a sum, a share."""
-    parse = clause.parse
-    kind = parse.entities[clause.thing].partition("-")[2]
-    return parse.pos[clause.thing] in ("NUM", "SYM") or kind in MEASURES
-
-
-def _has_words(words: frozenset[str]) -> Callable[[Clause], bool]:
-    return lambda clause: not words.isdisjoint(clause.parse.lowers)
-
-
-def _points_back(clause: Clause) -> bool:
-    """A reflexive, or a possessive on one side that may mean the other."""
-    parse = clause.parse
-    if any(word.endswith(("self", "selves")) for word in parse.lowers):
-        return True
-    back = points_back(parse, clause.done, clause.subject)
-    forth = points_back(parse, clause.doer, clause.thing)
-    rest = ((0, clause.doer[0]), (clause.done[1], len(parse)))
-    return back or forth or any(points_back(parse, span, clause.subject) for span in rest)
-
-
-def _is_general(clause: Clause) -> bool:
-    """What always holds, of a kind and not of one: "Beavers build dams" is not "Dams are built by beavers"."""
-    parse = clause.parse
-    told = parse.tags[clause.verb] in ("VBD", "VBN", "VBG")
-    return not told and parse.pos[clause.thing] == "NOUN" and is_bare(parse, clause.done)
-
-
-def _is_new_to_a_pronoun(clause: Clause) -> bool:
-    """What is known goes first: "I wrote a letter" is hardly "A letter was written by me"."""
-    parse = clause.parse
-    articles = {parse.lowers[i] for i in parse.children[clause.thing] if parse.bases[i] == "det"}
-    new = parse.pos[clause.thing] == "NOUN" and articles <= {"a", "an", "some"}
-    return parse.pos[clause.subject] == "PRON" and new and parse.child(clause.thing, "nmod:poss", "nmod") is None
-
-
-REFUSALS: tuple[tuple[str, Callable[[Clause], bool]], ...] = (
-    ("no plain statement", _is_no_statement),
-    ("negated", _has_words(NEGATIVE)),
-    ("a word that stresses another", _has_words(FOCUS)),
-    ("a verb that has no passive", lambda clause: clause.parse.lemmas[clause.verb].lower() in NO_PASSIVE),
-    ("an uncertain verb form", _has_no_form),
-    ("one side refers to the other", _points_back),
-    ("each side refers to the other", _has_words(RECIPROCAL)),
-    ("a clause or another complement of the verb", _has_complements),
-    ("a phrase that could attach to the agent", _has_other_circumstance),
-    ("words between verb and object", _is_scattered),
-    ("a subject that is not a plain noun phrase", _has_no_plain_subject),
-    ("an object that is an amount", _is_amount),
-    ("an object that is not a plain noun phrase", _has_no_plain_object),
-    ("verb and object are one expression", _is_expression),
-    ("a noun without its article", _lacks_article),
-    ("quantifiers whose order matters", lambda c: changes_scope(c.parse, c.doer, c.done)),
-    ("a statement about a kind", _is_general),
-    ("a pronoun that does something to what is new", _is_new_to_a_pronoun),
-    ("too long", _is_long),
-)
 
 
 # Singular nouns whose "of" may bring a plural verb.
@@ -328,7 +277,7 @@ def passive(parse: Parse, english: English) -> Move | str | None:
     clause = clause_of(parse, english)
     if clause is None:
         return None
-    if reason := refusal(clause):
+    if reason := _why_no_passive(clause):
         return reason
     made = _passive_edits(clause)
     return DOUBTFUL if made is None else (f"passive of {parse.words[clause.verb]}", made)
@@ -340,7 +289,7 @@ def _passive_edits(clause: Clause) -> tuple[Edit, ...] | None:
     number, front, back = _number(parse, clause.thing), _front(clause), _back(clause)
     if number is None or front is None or back is None:
         return None
-    group, made = _participle(clause), []
+    group, made = inflected(clause.parse.lemmas[clause.verb].lower(), "VBN") or "", []
     if aux is not None:
         form = AGREEING[number].get(parse.lowers[aux], parse.words[aux])
         group = f"{BEFORE_PARTICIPLE[parse.tags[verb]]} {group}"
@@ -355,10 +304,6 @@ def _passive_edits(clause: Clause) -> tuple[Edit, ...] | None:
         Edit(parse.starts[verb], parse.ends[verb], group),
         Edit(parse.starts[clause.done[0]], parse.ends[clause.done[1] - 1], f"by {back}"),
     )
-
-
-def _participle(clause: Clause) -> str:
-    return inflected(clause.parse.lemmas[clause.verb].lower(), "VBN") or ""
 
 
 def _be(tag: str, number: str) -> str:

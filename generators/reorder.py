@@ -257,7 +257,14 @@ def _divides_code(source: str, edits: tuple[Edit, ...]) -> bool:
 def fronted(parse: Parse, english: English) -> Iterator[Move]:
     """A time or circumstance at the end of the one main clause goes to the front, before a comma."""
     root, end = root_of(parse), last_word(parse)
-    if root is None or parse.pos[root] not in ("VERB", "AUX") or _opens_oddly(parse) or not _is_statement(parse, root):
+    # A quote, a conjunction or an adverbial at the front: a second one would not stand well before it.
+    if (
+        root is None
+        or parse.pos[root] not in ("VERB", "AUX")
+        or not parse.words[0][:1].isalpha()
+        or parse.pos[0] in ("CCONJ", "SCONJ", "ADP", "ADV", "AUX", "VERB", "INTJ")
+        or not _is_statement(parse, root)
+    ):
         return
     opening = inside_sentence(parse, (0, end), english.lexicon)
     if opening is None:
@@ -329,7 +336,11 @@ def exchanged(parse: Parse, english: English) -> Iterator[Move]:
         if parse.deps[second] != "conj" or parse.pos[first] not in SIDES or parse.pos[second] != parse.pos[first]:
             continue
         link = parse.child(second, "cc")
-        if link is None or parse.words[link].lower() not in ("and", "or") or _conjuncts(parse, first) != 1:
+        if (
+            link is None
+            or parse.words[link].lower() not in ("and", "or")
+            or sum(parse.deps[i] == "conj" for i in parse.children[first]) != 1
+        ):
             continue
         halves = _halves(parse, first, second, link)
         if halves and not _is_one(parse, *halves) and not _shares(parse, *halves):
@@ -422,12 +433,3 @@ def _is_singular(parse: Parse, half: Span) -> bool:
 def _bare(parse: Parse, head: int, half: list[int]) -> bool:
     """Only names and compounds: an article or adjective before the first half may be meant for both."""
     return all(i == head or base_of(parse.deps[i]) in ("compound", "flat") for i in half)
-
-
-def _conjuncts(parse: Parse, first: int) -> int:
-    return sum(parse.deps[i] == "conj" for i in parse.children[first])
-
-
-def _opens_oddly(parse: Parse) -> bool:
-    """A quote, a conjunction or an adverbial at the front: a second one would not stand well before it."""
-    return not parse.words[0][:1].isalpha() or parse.pos[0] in ("CCONJ", "SCONJ", "ADP", "ADV", "AUX", "VERB", "INTJ")

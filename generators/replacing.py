@@ -11,7 +11,7 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 from encheck.language.edits.replace import form, put
-from encheck.language.edits.substitutes import ALL, POS_OF_TAG, ByKey, Option, Substitute, places_of
+from encheck.language.edits.substitutes import ALL, POS_OF_TAG, Option, Substitute, places_of
 from encheck.language.english import English
 from encheck.language.lexicon.protocol import Pos
 from encheck.language.parse import Parse
@@ -58,13 +58,15 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
             reason = outcome
         else:
             found.append(outcome)
-    return tuple(found) or (reason or _why_none(known, parse)).format(NAMES[relation])
-
-
-def _why_none(known: ByKey, parse: Parse) -> str:
-    """Why no word that may be replaced has a substitute."""
-    stays = any(map(known.__getitem__, places_of(parse).staying))
-    return "only words that must stay" if stays else "no {} that holds in nearly every sentence"
+    # Why no word that may be replaced has a substitute.
+    return tuple(found) or (
+        reason
+        or (
+            "only words that must stay"
+            if any(map(known.__getitem__, places_of(parse).staying))
+            else "no {} that holds in nearly every sentence"
+        )
+    ).format(NAMES[relation])
 
 
 def _slot(english: English, parse: Parse, at: int, fitting: list[Option]) -> Slot | str:

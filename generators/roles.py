@@ -7,11 +7,10 @@ surgeon", and changed by the same three constructions with the two exchanged.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from encheck.generators.base import listed, written
+from encheck.generators.base import listed
 from encheck.generators.passive import passive
 from encheck.generators.phenomenon import Phenomenon, Ways, choice_of
 from encheck.generators.phrases import (
@@ -21,11 +20,9 @@ from encheck.generators.phrases import (
     OBJECT_FORMS,
     SUBJECT_FORMS,
     UNIVERSAL,
-    Span,
     can_act,
     capital,
     case_of,
-    first_file,
     inside_sentence,
     root_of,
     span_of,
@@ -92,11 +89,12 @@ PARTS = frozenset(["det", "amod", "compound", "flat", "nummod", "case", "punct",
 COLLECTIVE = frozenset("police congress parliament nasa mankind".split())
 ARTICLES = frozenset("a an the my your his her its our their this that".split())
 DO = frozenset(["do", "does", "did"])
+NONE = "no verb with subject and object"
 QUOTES = frozenset('" “ ” '.split())
 LONGEST = 7  # tokens of either side
 
 
-class Roles(NamedTuple):
+class TransitiveVerb(NamedTuple):
     """A verb with subject and object in a parse."""
 
     parse: Parse
@@ -105,109 +103,80 @@ class Roles(NamedTuple):
     verb: int
 
     @property
-    def ends(self) -> tuple[int, int]:
-        """Subject and object."""
-        return self.subject, self.thing
-
-    @property
     def others(self) -> tuple[int, ...]:
         """What else hangs on the verb."""
-        return tuple(i for i in self.parse.children[self.verb] if i not in self.ends)
+        return tuple(i for i in self.parse.children[self.verb] if i not in (self.subject, self.thing))
 
 
-def why_not_reversed(parse: Parse, subject: int, thing: int, verb: int) -> str:
-    """Why the two are not exchanged, in a few words; empty if nothing speaks against it."""
-    roles = Roles(parse, subject, thing, verb)
-    return next((reason for reason, holds in REFUSALS if holds(roles)), "")
-
-
-def _is_no_verb_between_actors(roles: Roles) -> bool:
-    parse = roles.parse
-    names = all(parse.pos[i] == "PRON" or parse.entities[i].endswith("PER") for i in roles.ends)
-    return parse.lower_lemmas[roles.verb] not in (BETWEEN_NAMES if names else BETWEEN_ACTORS)
-
-
-def _is_no_clause_of_its_own(roles: Roles) -> bool:
-    """Neither the main clause nor what somebody is said to say."""
-    parse, verb = roles.parse, roles.verb
+def _why_not_exchanged(clause: TransitiveVerb) -> str:
+    """Why subject and object are not exchanged, in a few words; empty where nothing speaks against it."""
+    parse, verb, ends = clause.parse, clause.verb, (clause.subject, clause.thing)
+    are_names = all(parse.pos[i] == "PRON" or parse.entities[i].endswith("PER") for i in ends)
+    if parse.lower_lemmas[verb] not in (BETWEEN_NAMES if are_names else BETWEEN_ACTORS):
+        return "a verb that may not relate two actors"
     head = parse.heads[verb]
-    said = parse.bases[verb] in ("ccomp", "parataxis") and parse.lower_lemmas[head] in SAYING
-    quoted = parse.bases[verb] == "ccomp" and parse.starts[head] > parse.starts[verb]
-    return not (head == verb or said or quoted)
+    is_reported = parse.bases[verb] in ("ccomp", "parataxis") and parse.lower_lemmas[head] in SAYING
+    is_quoted = parse.bases[verb] == "ccomp" and parse.starts[head] > parse.starts[verb]
+    if not (head == verb or is_reported or is_quoted):
+        return "neither the main clause nor what somebody says"
+    if not _has_finite_form(clause):
+        return "no finite form of the verb"
+    # Who does not do it need not be who has it done to him.
+    below = {parse.lowers[j] for i in clause.others for j in (i, *parse.children[i])}
+    if not below.isdisjoint(NEGATIVE | FOCUS):
+        return "negated"
+    if not all(_is_said_of_both(clause, i) for i in clause.others):
+        return "more is said about one of the two"
+
+    # Who is meant by a possessive, a reflexive, another pronoun or a name that stands twice would change.
+    has_pronoun = any(parse.pos[i] == "PRON" for i in ends)
+    for i, tag in enumerate(parse.tags):
+        is_speaker = parse.lower_lemmas[parse.heads[i]] in SAYING and parse.bases[i] == "nsubj" and not has_pronoun
+        is_another = tag == "PRP" and i not in ends and not is_speaker
+        if is_another or tag in ("PRP$", "WP$", "WP", "WDT") or parse.lowers[i].endswith(("self", "selves")):
+            return "one side refers to the other"
+    nouns = [parse.lowers[i] for end in ends for i in parse.subtree(end) if parse.pos[i] in ("NOUN", "PROPN")]
+    if any(parse.lowers.count(word) > 1 for word in nouns):
+        return "one side refers to the other"
+    if "POS" in parse.tags:
+        return "somebody's somebody"
+    return "" if all(_is_plain(parse, end) for end in ends) else "a side that is not a plain phrase"
 
 
-def _has_no_finite_form(roles: Roles) -> bool:
-    """A headline, an infinitive, a bare participle, a form that may be one."""
-    parse, verb = roles.parse, roles.verb
-    below = [i for i in roles.others if parse.bases[i] == "aux"]
-    if parse.tags[verb] == "VBG" and not below and parse.heads[verb] == verb:
-        return False  # a caption: "A dog chasing a cat."
+def _has_finite_form(clause: TransitiveVerb) -> bool:
+    """Whether the verb is no headline, infinitive, bare participle, or a form that may be one."""
+    parse, verb = clause.parse, clause.verb
+    auxiliaries = [i for i in clause.others if parse.bases[i] == "aux"]
+    if parse.tags[verb] == "VBG" and not auxiliaries and parse.heads[verb] == verb:
+        return True  # a caption: "A dog chasing a cat."
     if parse.tags[verb] in ("VBD", "VBZ", "VBP"):
-        return any(parse.tags[i] not in ("VBD", "VBZ", "VBP", "MD") for i in below)
-    finite = any(parse.tags[i] in ("VBZ", "VBP", "VBD", "MD") for i in below)
-    return not finite or any(i < roles.subject and parse.lowers[i] not in DO for i in below)
+        return all(parse.tags[i] in ("VBD", "VBZ", "VBP", "MD") for i in auxiliaries)
+    finite = any(parse.tags[i] in ("VBZ", "VBP", "VBD", "MD") for i in auxiliaries)
+    return finite and all(i >= clause.subject or parse.lowers[i] in DO for i in auxiliaries)
 
 
-def _says_more(roles: Roles) -> bool:
-    """A second predicate, a complement, or a circumstance that may be said of one of the two."""
-    return not all(_is_said_of_both(roles, i) for i in roles.others)
-
-
-def _is_said_of_both(roles: Roles, at: int) -> bool:
-    parse, base, word = roles.parse, roles.parse.bases[at], roles.parse.lowers[at]
-    if base in ("cc", "conj") and _is_behind_quotation(roles, at):
+def _is_said_of_both(clause: TransitiveVerb, at: int) -> bool:
+    """Whether what hangs on the verb is no second predicate, complement or circumstance of one of the two."""
+    parse, base, word = clause.parse, clause.parse.bases[at], clause.parse.lowers[at]
+    # What follows the end of a quotation is said of who quotes.
+    if base in ("cc", "conj") and sum(word in QUOTES for word in parse.words[clause.thing + 1 : at]) % 2 == 1:
         return True
-    if base in ("aux", "punct", "discourse") or (base in ("mark", "cc") and at < roles.subject):
+    if base in ("aux", "punct", "discourse") or (base in ("mark", "cc") and at < clause.subject):
         return base != "mark" or word == "that"
     if base == "advmod":
         return word in SURE_ADVERBS and not parse.children[at]
-    if base != "obl":
-        return False
     span = span_of(parse, at)
-    return span is not None and _is_circumstance(roles, at, span)
+    if base != "obl" or span is None:
+        return False
 
-
-def _is_behind_quotation(roles: Roles, at: int) -> bool:
-    """Whether a quotation ends between the verb and this token: what follows is said of who quotes."""
-    between = roles.parse.words[roles.thing + 1 : at]
-    return sum(word in QUOTES for word in between) % 2 == 1
-
-
-def _is_circumstance(roles: Roles, at: int, span: Span) -> bool:
-    """A time or place, or what somebody is praised or blamed for, without a person in it."""
-    parse, case = roles.parse, case_of(roles.parse, at)
+    # A time or place, or what somebody is praised or blamed for, without a person in it.
+    case = case_of(parse, at)
     if parse.entities[at].endswith(("DATE", "TIME")) and case in ("", *CIRCUMSTANCE):
         return True
-    wanted = CIRCUMSTANCE | (REASON if parse.lower_lemmas[roles.verb] in BLAMING else frozenset())
+    cases = CIRCUMSTANCE | (REASON if parse.lower_lemmas[clause.verb] in BLAMING else frozenset())
     people = any(parse.tags[i] in ("PRP", "PRP$", "WP") or parse.entities[i].endswith("PER") for i in range(*span))
     verbs = any(parse.pos[i] == "VERB" for i in range(*span))
-    return case in wanted and not people and not verbs
-
-
-def _points_back(roles: Roles) -> bool:
-    """A possessive or reflexive anywhere, another pronoun, or a name that stands twice: who is meant would change."""
-    parse = roles.parse
-    for i, tag in enumerate(parse.tags):
-        if tag in ("PRP$", "WP$", "WP", "WDT") or parse.lowers[i].endswith(("self", "selves")):
-            return True
-        if tag == "PRP" and i not in roles.ends and not _is_speaker(parse, i, roles):
-            return True
-    said = [parse.lowers[i] for end in roles.ends for i in parse.subtree(end) if parse.pos[i] in ("NOUN", "PROPN")]
-    return any(parse.lowers.count(word) > 1 for word in said)
-
-
-def _is_speaker(parse: Parse, at: int, roles: Roles) -> bool:
-    """Who says it: "she said" beside two that are no "she"."""
-    people = [i for i in roles.ends if parse.pos[i] == "PRON"]
-    return parse.lower_lemmas[parse.heads[at]] in SAYING and parse.bases[at] == "nsubj" and not people
-
-
-def _is_owned(roles: Roles) -> bool:
-    return any(roles.parse.tags[i] == "POS" for i in range(len(roles.parse)))
-
-
-def _is_no_plain_phrase(roles: Roles) -> bool:
-    return not all(_is_plain(roles.parse, end) for end in roles.ends)
+    return case in cases and not people and not verbs
 
 
 def _is_plain(parse: Parse, end: int) -> bool:
@@ -223,37 +192,12 @@ def _is_plain(parse: Parse, end: int) -> bool:
     if any(parse.bases[i] == "nmod" and case_of(parse, i) not in ("of", "from", "in") for i in inside):
         return False
     numbered = any(parse.pos[i] in ("NUM", "SYM") or parse.entities[i].endswith(("DATE", "TIME")) for i in tokens)
-    bare = parse.tags[end] == "NN" and not parse.entities[end] and not _has_article(parse, end)
-    bare = bare and not _is_headline(parse)
-    return not bare and not (numbered and parse.pos[end] != "NOUN")
-
-
-def _is_headline(parse: Parse) -> bool:
-    """No article anywhere and no full stop."""
-    return ARTICLES.isdisjoint(parse.lowers) and parse.words[-1] not in (".", "!", "?") and parse.words[0].istitle()
-
-
-def _has_article(parse: Parse, end: int) -> bool:
-    return parse.child(end, "det") is not None or parse.lowers[end] in COLLECTIVE
-
-
-def _is_denied(roles: Roles) -> bool:
-    """A negative word or "only" beside the verb: who does not do it need not be who has it done to him."""
-    parse = roles.parse
-    below = {parse.lowers[j] for i in roles.others for j in (i, *parse.children[i])}
-    return not below.isdisjoint(NEGATIVE | FOCUS)
-
-
-REFUSALS: tuple[tuple[str, Callable[[Roles], bool]], ...] = (
-    ("a verb that may not relate two actors", _is_no_verb_between_actors),
-    ("neither the main clause nor what somebody says", _is_no_clause_of_its_own),
-    ("no finite form of the verb", _has_no_finite_form),
-    ("negated", _is_denied),
-    ("more is said about one of the two", _says_more),
-    ("one side refers to the other", _points_back),
-    ("somebody's somebody", _is_owned),
-    ("a side that is not a plain phrase", _is_no_plain_phrase),
-)
+    has_article = parse.child(end, "det") is not None or parse.lowers[end] in COLLECTIVE
+    # A headline has no article anywhere and no full stop.
+    has_no_articles = ARTICLES.isdisjoint(parse.lowers)
+    is_headline = has_no_articles and parse.words[-1] not in (".", "!", "?") and parse.words[0].istitle()
+    is_bare = parse.tags[end] == "NN" and not parse.entities[end] and not has_article and not is_headline
+    return not is_bare and not (numbered and parse.pos[end] != "NOUN")
 
 
 # Verbs that say the same both ways round: "A met B".
@@ -285,40 +229,37 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
     Both must be able to act: persons, groups, animals or names of such. Pronouns and the verb follow.
     """
     if group.variants:
-        return written(group, "role_reversal", level=level)
+        return group.variant("role_reversal", level)
     if left := why_left(group.source):
         return left
-    parse = english.parse(group.source)
-    reason: str = "no verb with subject and object"
+    parse, lexicon = english.parse(group.source), english.lexicon
+    reason = NONE
     for verb in range(len(parse)):
         ends = _arguments(parse, verb)
         if ends is None:
             continue
-        made = _reversed(english.lexicon, parse, *ends, verb)
-        if not isinstance(made, str):
-            text = apply_edits(group.source, made)
-            said = f"{parse.words[ends[0]]} <-> {parse.words[ends[1]]} of {parse.words[verb]}"
-            return Variant(text, "role_reversal", level, made, "role_reversal", said)
-        reason = made
+        subject, thing = ends
+        if parse.lower_lemmas[verb] in SYMMETRIC:
+            reason = "the verb means the same in both directions"
+        elif not (_acts(lexicon, parse, subject) and _acts(lexicon, parse, thing)):
+            reason = "subject and object cannot both act"
+        elif parse.lower_lemmas[subject] == parse.lower_lemmas[thing]:
+            reason = "subject and object are the same word"
+        elif not (reason := _why_not_exchanged(TransitiveVerb(parse, subject, thing, verb))):
+            edits = _exchange(lexicon, parse, subject, thing, verb)
+            if not isinstance(edits, str):
+                text = apply_edits(group.source, edits)
+                said = f"{parse.words[subject]} <-> {parse.words[thing]} of {parse.words[verb]}"
+                return Variant(text, "role_reversal", level, edits, "role_reversal", said)
+            reason = edits
     return reason
-
-
-def _reversed(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: int) -> tuple[Edit, ...] | str:
-    """The edits that exchange subject and object of a verb, or why they are not exchanged."""
-    if parse.lower_lemmas[verb] in SYMMETRIC:
-        return "the verb means the same in both directions"
-    if not (_acts(lexicon, parse, subject) and _acts(lexicon, parse, thing)):
-        return "subject and object cannot both act"
-    if parse.lower_lemmas[subject] == parse.lower_lemmas[thing]:
-        return "subject and object are the same word"
-    return why_not_reversed(parse, subject, thing, verb) or _exchange(lexicon, parse, subject, thing, verb)
 
 
 @listed(1)
 def roles_kept(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
     """What a role reversal stands against: the written edit of the same words, else a reorder of the sentence."""
     if group.variants:
-        return written(group, "role_reversal_kept", level=level)
+        return group.variant("role_reversal_kept", level)
     return reorder(group, level=level, rng=rng, english=english)
 
 
@@ -370,7 +311,7 @@ def _is_a(lexicon: Lexicon, sense: str, wanted: str) -> bool:
 
 def _exchange(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: int) -> tuple[Edit, ...] | str:
     """The edits that exchange the two, or why that is not safe."""
-    spans = [_limits(parse, head) for head in (subject, thing)]
+    spans = [(tokens[0], tokens[-1] + 1) for tokens in (parse.subtree(subject), parse.subtree(thing))]
     first, second = (text_of(parse, span) for span in spans)
     to_front = SUBJECT.get(second.lower(), second)
     to_back: str | None = OBJECT_FORMS.get(first.lower(), first)
@@ -392,11 +333,6 @@ def _exchange(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: in
         *agreement,
     ]
     return tuple(sorted(made, key=lambda edit: edit.start))
-
-
-def _limits(parse: Parse, head: int) -> Span:
-    tokens = parse.subtree(head)
-    return tokens[0], tokens[-1] + 1
 
 
 def _person(parse: Parse, head: int) -> str | None:
@@ -424,46 +360,44 @@ def _agreement(parse: Parse, subject: int, thing: int, verb: int) -> list[Edit] 
 
 
 TRIGGER = re.compile(r"\w")
-NONE = "no verb with subject and object"
 NO_PASSIVE = "no passive of the sentence, or of its swapped form"
 OTHER = frozenset({4, 5, 13})  # lexicographer's files: noun.act, animal and food
 MOST = 4  # senses
+NO_PERSONS = "subject and object cannot both act as people do"
 
 
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
     """The main clause in the active, in the passive and as a cleft, as it is and with the two exchanged."""
-    told = passive(parse, english)
-    if not isinstance(told, tuple):
-        return NO_PASSIVE if told else NONE
+    own_passive = passive(parse, english)
+    if not isinstance(own_passive, tuple):
+        return NO_PASSIVE if own_passive else NONE
     exchanged = role_reversal(Group("", parse.text, parse.text, ""), level=1, rng=rng, english=english)
     if not isinstance(exchanged, Variant):
         return str(exchanged or NONE)
-    if not _are_persons(parse, english):
-        return "subject and object cannot both act as people do"
+
+    # Both are persons, groups of them or organisations; an animal acts in another way.
+    root = root_of(parse)
+    for dep in ("nsubj", "obj"):
+        at = None if root is None else parse.child(root, dep)
+        if root is not None and (at is None or not can_act(english, parse, at)):
+            return NO_PERSONS
+        senses = (
+            english.lexicon.senses(parse.lower_lemmas[at], "n") if at is not None and parse.pos[at] == "NOUN" else ()
+        )
+        if not OTHER.isdisjoint(sense.lexfile for sense in senses[:MOST]):  # "shrimp", "tackle"
+            return NO_PERSONS
+
     other = english.parse(exchanged.text)
-    turned = passive(other, english)
+    other_passive, other_root = passive(other, english), root_of(other)
     if (
-        not isinstance(turned, tuple)
-        or root_of(other) is None
-        or other.lower_lemmas[root_of(other) or 0] not in told[0]
+        not isinstance(other_passive, tuple)
+        or other_root is None
+        or other.lower_lemmas[other_root] not in own_passive[0]
     ):
         return NO_PASSIVE
-    kept = [apply_edits(parse.text, told[1]), *_cleft(parse, english)]
-    changed = [exchanged.text, apply_edits(other.text, turned[1]), *_cleft(other, english)]
+    kept = [apply_edits(parse.text, own_passive[1]), *_cleft(parse, english)]
+    changed = [exchanged.text, apply_edits(other.text, other_passive[1]), *_cleft(other, english)]
     return Ways(kept, changed, exchanged.certificate)
-
-
-def _are_persons(parse: Parse, english: English) -> bool:
-    """Whether subject and object are persons, groups of them or organisations; an animal acts in another way."""
-    root = root_of(parse)
-    ends = [] if root is None else [parse.child(root, one) for one in ("nsubj", "obj")]
-    return all(i is not None and can_act(english, parse, i) and not _is_other(parse, english, i) for i in ends)
-
-
-def _is_other(parse: Parse, english: English, at: int) -> bool:
-    """Whether a noun is an animal, a dish or a deed as well: "shrimp", "tackle"."""
-    senses = english.lexicon.senses(parse.lower_lemmas[at], "n") if parse.pos[at] == "NOUN" else ()
-    return not OTHER.isdisjoint(sense.lexfile for sense in senses[:MOST])
 
 
 def _cleft(parse: Parse, english: English) -> list[str]:
@@ -473,24 +407,15 @@ def _cleft(parse: Parse, english: English) -> list[str]:
     span = None if subject is None else span_of(parse, subject)
     if root is None or subject is None or span is None or span[0] != 0 or parse.pos[subject] == "PRON":
         return []
-    front, finite = inside_sentence(parse, span, english.lexicon), _finite(parse, root)
-    if front is None or not finite or span[1] != finite[0]:
+    front = inside_sentence(parse, span, english.lexicon)
+    verbs = (*(i for i in parse.children[root] if parse.bases[i] == "aux"), root)
+    finite = next((i for i in verbs if parse.tags[i] in ("VBD", "VBZ", "VBP")), None)
+    if front is None or finite is None or span[1] != finite:
         return []
-    be = "was" if finite[1] == "VBD" else "is"
-    return [f"It {be} {front} {_pronoun(parse, english, subject)} {parse.text[parse.starts[span[1]] :]}"]
-
-
-def _finite(parse: Parse, root: int) -> tuple[int, str] | None:
-    """Where the finite verb stands, and its tag."""
-    parts = (*(i for i in parse.children[root] if parse.bases[i] == "aux"), root)
-    return next(((i, parse.tags[i]) for i in parts if parse.tags[i] in ("VBD", "VBZ", "VBP")), None)
-
-
-def _pronoun(parse: Parse, english: English, subject: int) -> str:
-    is_person = parse.entities[subject].endswith(("PER", "PERSON")) or (
-        not parse.entities[subject] and first_file(english.lexicon, parse, subject) == PERSON
-    )
-    return "who" if is_person else "that"
+    kind = parse.entities[subject]
+    is_person = kind.endswith(("PER", "PERSON")) if kind else first_file(english.lexicon, parse, subject) == PERSON
+    be, who = "was" if parse.tags[finite] == "VBD" else "is", "who" if is_person else "that"
+    return [f"It {be} {front} {who} {parse.text[parse.starts[span[1]] :]}"]
 
 
 ROLE_REVERSAL = Phenomenon(

@@ -10,7 +10,7 @@ neighbour, and rejects an exchange after which the same words stand in the same 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
@@ -88,16 +88,13 @@ def material(english: English, parse: Parse) -> Material | str:
     keep = _movable(parse) if careful else _any
     groups = groups_of(units, parse.words, keep=keep)
     if len(groups) < SWAPS:
-        return _too_few(parse, Counter(unit.tag for unit in units if _open(unit) and keep(unit)))
+        # Why there are too few groups; `tags` counts the words that could be moved, equal ones too.
+        tags = Counter(unit.tag for unit in units if _open(unit) and keep(unit))
+        if not len(parse) and parse.text.strip():
+            return "longer than the parser's limit"
+        different = "different " if sum(count > 1 for count in tags.values()) >= SWAPS else ""
+        return f"fewer than {SWAPS} groups of {different}words with the same tag"
     return Material(groups, Relations.of(parse, units) if careful else None)
-
-
-def _too_few(parse: Parse, tags: Counter[str]) -> str:
-    """Why there are too few groups; `tags` counts the words that could be moved, equal ones too."""
-    if not len(parse) and parse.text.strip():
-        return "longer than the parser's limit"
-    different = "different " if sum(count > 1 for count in tags.values()) >= SWAPS else ""
-    return f"fewer than {SWAPS} groups of {different}words with the same tag"
 
 
 def units_of(
@@ -176,7 +173,9 @@ def _careful(
     swaps: list[tuple[str, Swap]] = []
     said = [relations.after(())]
     for tag in rng.sample(sorted(groups), len(groups)):
-        for pair in _pairs(groups[tag], rng):
+        units = groups[tag]
+        pairs = list(combinations(units, 2))
+        for pair in iter(rng.sample(pairs, min(len(pairs), PAIRS_TRIED))):
             now = relations.after([swap for _, swap in swaps] + [pair])
             if now in said:
                 rejected.append(why_kept(parse, *pair) if not swaps or now == said[-1] else "undoes earlier exchanges")
@@ -187,11 +186,6 @@ def _careful(
         if len(swaps) == SWAPS:
             break
     return swaps
-
-
-def _pairs(units: Sequence[Unit], rng: Random) -> Iterator[Swap]:
-    pairs = list(combinations(units, 2))
-    return iter(rng.sample(pairs, min(len(pairs), PAIRS_TRIED)))
 
 
 def _step(parse: Parse, swaps: Sequence[tuple[str, Swap]], *, careful: bool) -> Step:
@@ -211,17 +205,17 @@ def _edit(parse: Parse, unit: Unit, put: Unit, *, careful: bool) -> Edit:
     text = _text(parse, put)
     if careful and _opens(parse, unit):
         text = text[:1].upper() + text[1:]
-    elif careful and _opens(parse, put) and not _keeps_capital(parse, put):
+    elif (
+        careful
+        and _opens(parse, put)
+        and not (put.tag.startswith("ENT:") or parse.pos[put.start] == "PROPN" or not parse.words[put.start].istitle())
+    ):
         text = text[:1].lower() + text[1:]
     return Edit(parse.starts[unit.start], parse.ends[unit.end - 1], text)
 
 
 def _opens(parse: Parse, unit: Unit) -> bool:
     return unit.start == 0 and parse.words[0][:1].isupper()
-
-
-def _keeps_capital(parse: Parse, unit: Unit) -> bool:
-    return unit.tag.startswith("ENT:") or parse.pos[unit.start] == "PROPN" or not parse.words[unit.start].istitle()
 
 
 def _text(parse: Parse, unit: Unit) -> str:

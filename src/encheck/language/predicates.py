@@ -4,21 +4,22 @@ Relations are those of Universal Dependencies. Refused, with a reason, is what a
 ambiguous or true ("Some are late" and "Some are not late").
 
 A denial is read with all that is said beside it: "We did not have our dinner here. The food was faultless" is
-grammatical, and nobody would write it. A parser sees no discourse, so `clash` refuses a predicate wherever another
+grammatical, and nobody would write it. A parser sees no discourse, so `discourse_clash` refuses a predicate wherever another
 clause goes on from it, gives its reason, or takes it for granted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from encheck.language.edits.inflection import inflected
 from encheck.language.parse import Parse
 
 NOT_FINITE, NO_SUBJECT, QUESTION = "no finite predicate", "no subject before the predicate", "a question"
+NO_IDIOM = "an expression that is not usually negated"
 FINITE = frozenset(["VBZ", "VBP", "VBD"])
 SUBJECTS = ("nsubj", "csubj", "expl")
 CLAUSES = {
@@ -47,6 +48,7 @@ OPEN = frozenset(  # what is true of some can be untrue of others
     anything enough another one both each""".split()
 )
 UNIVERSAL = frozenset("all every everyone everybody everything".split())
+OPEN_SUBJECT = OPEN | NEGATIVE | UNIVERSAL | {"only", "even", "just", "or", "not", "what", "such"}
 OUTSIDE = frozenset(  # what stays outside of a negation
     """some someone something somebody somewhere sometimes already also still just only even almost nearly rather
     pretty quite fairly both perhaps maybe probably possibly presumably apparently reportedly allegedly supposedly
@@ -105,20 +107,18 @@ class Predicate:
 def predicates(parse: Parse) -> tuple[Predicate, ...] | str:
     """The predicates that can be denied, or whose negation can be removed, in order; or why there are none."""
     reasons: list[str] = []
-    found = []
+    deniable = []
     for at in range(len(parse)):
         clause = MAIN if parse.heads[at] == at else CLAUSES.get(parse.bases[at])
         if clause is None or parse.pos[at] in ("PUNCT", "SPACE"):
             continue
-        one = _predicate(parse, at, clause)
-        if isinstance(one, Predicate):
-            reason = next((why for why, holds in REFUSALS if holds(one)), None)
-            if reason is None:
-                found.append(one)
-                continue
-            one = reason
-        reasons.append(one)
-    return tuple(found) or next((r for r in reasons if r != NOT_FINITE), NOT_FINITE)
+        predicate = _predicate(parse, at, clause)
+        reason = predicate if isinstance(predicate, str) else _why_not_denied(predicate)
+        if reason:
+            reasons.append(reason)
+        elif isinstance(predicate, Predicate):
+            deniable.append(predicate)
+    return tuple(deniable) or next((r for r in reasons if r != NOT_FINITE), NOT_FINITE)
 
 
 def _predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
@@ -127,39 +127,33 @@ def _predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
     finite = operators[0] if operators else at
     if parse.tags[finite] not in FINITE and (not operators or parse.tags[finite] != "MD"):
         return NOT_FINITE
-    subject = _subject(parse, at)
+
+    owner, subject = at, parse.child(at, *SUBJECTS)
+    while subject is None and parse.bases[owner] == "conj" and parse.heads[owner] != owner:
+        owner = parse.heads[owner]  # a coordinated clause may share its subject
+        subject = parse.child(owner, *SUBJECTS)
     if subject is None or subject > finite:
         return NO_SUBJECT
     if clause == RELATIVE and parse.lowers[subject] not in PRONOUNS:
         return "a relative clause without a pronoun"
+
     negations = [i for i in parse.children[at] if parse.lowers[i] in NOT]
     if negations and negations != [finite + 1]:
         return "a 'not' that negates something else"
-    one = Predicate(parse, at, finite, subject, negations[0] if negations else None, "", clause)
-    return _with_verb(one)
+    negation = negations[0] if negations else None
 
-
-def _subject(parse: Parse, at: int) -> int | None:
-    """The subject of a clause, its own or that of the clause it is coordinated with."""
-    subject = parse.child(at, *SUBJECTS)
-    while subject is None and parse.bases[at] == "conj" and parse.heads[at] != at:
-        at = parse.heads[at]
-        subject = parse.child(at, *SUBJECTS)
-    return subject
-
-
-def _with_verb(one: Predicate) -> Predicate | str:
-    """The predicate with the plain form of its verb, where a denial takes *do*; or why it is left alone."""
-    parse, at = one.parse, one.head
-    if one.finite == at and parse.lower_lemmas[at] != "be":
-        return "a full verb with 'not'" if one.negation is not None else replace(one, base=parse.lower_lemmas[at])
-    if one.finite == at or parse.lowers[one.finite] not in ("do", "does", "did"):
-        return one
-    if one.negation is None:
-        return "an emphatic 'do'"
-    if at != one.negation + 1 or parse.tags[at] != "VB":
-        return "words between auxiliary and verb"
-    return replace(one, base=parse.lowers[at])
+    base = ""
+    if finite == at and parse.lower_lemmas[at] != "be":
+        if negation is not None:
+            return "a full verb with 'not'"
+        base = parse.lower_lemmas[at]
+    elif finite != at and parse.lowers[finite] in ("do", "does", "did"):
+        if negation is None:
+            return "an emphatic 'do'"
+        if at != negation + 1 or parse.tags[at] != "VB":
+            return "words between auxiliary and verb"
+        base = parse.lowers[at]
+    return Predicate(parse, at, finite, subject, negation, base, clause)
 
 
 def number_of(one: Predicate) -> str:
@@ -177,15 +171,83 @@ def number_of(one: Predicate) -> str:
     return "singular" if tag in ("NN", "NNP") or word in ("he", "she", "it", "this") else ""
 
 
-def _is_question(one: Predicate) -> bool:
-    root = one.head
-    while one.parse.heads[root] != root:
-        root = one.parse.heads[root]
-    return any(one.parse.words[i] == "?" for i in one.parse.subtree(root))
+def _why_not_denied(one: Predicate) -> str:
+    """What speaks against a denial of the predicate, or against its negation removed; "" where nothing does."""
+    parse, at, finite, negation, subject = one.parse, one.head, one.finite, one.negation, one.subject
+    assert subject is not None
+    root = at
+    while parse.heads[root] != root:
+        root = parse.heads[root]
+    if any(parse.words[i] == "?" for i in parse.subtree(root)):
+        return QUESTION
+    if not parse.words[finite].islower() or not parse.words[at][:1].isalnum():
+        return "a predicate in capital letters"
+    if _has_doubtful_form(one):
+        return "an uncertain verb form"
+    if _shares(one):
+        return "two predicates share a subject or an auxiliary"
 
+    # Of some subjects, a statement and its denial are both true.
+    inside = (
+        subject,
+        *(i for i in parse.children[subject] if i < subject or parse.bases[i] in ("det", "advmod", "cc")),
+    )
+    is_time = parse.entities[subject].endswith(("DATE", "TIME"))
+    if is_time or parse.pos[subject] == "ADJ" or not OPEN_SUBJECT.isdisjoint(parse.lowers[i] for i in inside):
+        return "a subject for which both can be true"
 
-def _is_written_large(one: Predicate) -> bool:
-    return not one.parse.words[one.finite].islower() or not one.parse.words[one.head][:1].isalnum()
+    clause = list(_below(one))
+    said = {parse.lowers[i] for i in clause if i not in (at, negation)}
+    if not NEGATIVE.isdisjoint(said) or any(parse.lowers[i] in NOT and i != negation for i in clause):
+        return "a negative word in the clause"
+    if negation is not None:
+        has_scope = not INSIDE.isdisjoint(said)
+    else:  # what stands before the subject is outside of a negation anyhow; "too" before an adjective is no "also"
+        first = parse.subtree(subject)[0]
+        behind = {
+            parse.lowers[i]
+            for i in clause
+            if i > first
+            and i != at
+            and not (parse.lowers[i] == "too" and parse.pos[i + 1 : i + 2] in (("ADJ",), ("ADV",)))
+        }
+        is_linked = ("as", "well") in pairwise(parse.lowers)
+        has_scope = is_linked or not OUTSIDE.isdisjoint(behind) or not UNSURE.isdisjoint(said)
+    if has_scope:
+        return "a word that only fits outside or only inside a negation"
+
+    below = parse.children[at]
+    more = (i for i in below if parse.bases[i] in ("advcl", "obl", "conj", "advmod"))
+    links = (j for i in more for j in parse.children[i] if parse.bases[j] in ("mark", "case", "cc"))
+    has_choice = any(parse.lowers[i] in CHOICE and parse.bases[i] == "cc" for i in below)
+    if has_choice or any(parse.lowers[j] in CAUSES | CHOICE for j in links):
+        return "a cause or limit belongs to the predicate"
+    if _is_fronted(one):
+        return "a question word or adverb before the predicate"
+
+    # A change would part a word from the operator, the not or the verb that it belongs to.
+    after = (finite if negation is None else negation) + 1
+    if negation is None and parse.text[parse.ends[finite] :].lstrip()[:1] in ("'", "’"):  # "can 't"
+        is_modified = True
+    elif finite == at and one.base:
+        is_modified = at > 0 and parse.tags[at - 1] in ("RB", "RBR")
+    else:
+        is_modified = after < len(parse) and parse.lowers[after] in TIED
+    if is_modified:
+        return "a word modifies the auxiliary or the verb"
+
+    lemma = parse.lower_lemmas[at]
+    if negation is not None:
+        is_idiom = lemma in POLAR or parse.lowers[finite] in ("ai", "need", "dare", "may", "might", "must")
+    else:
+        is_quoting = lemma in SAYING and parse.lowers[at + 1 :][:1] in ((",",), (":",))
+        is_idiom = (
+            is_quoting
+            or lemma in NO_DENIAL
+            or (parse.bases[at] == "parataxis" and lemma in SAYING)
+            or (one.base == "do" and parse.child(at, "obj") is None)
+        )
+    return NO_IDIOM if is_idiom else ""
 
 
 def _has_doubtful_form(one: Predicate) -> bool:
@@ -202,18 +264,16 @@ def _has_doubtful_form(one: Predicate) -> bool:
         return parse.child(at, "obj", "xcomp") is None or parse.lowers[at] not in OPERATORS
     if inflected(one.base, tag) != parse.lowers[at] or inflected(one.base, "VB") != one.base:
         return True
-    if tag == "VBD" and inflected(one.base, "VBN") == parse.lowers[at] and _may_be_participle(one):
-        return True
+    if tag == "VBD" and inflected(one.base, "VBN") == parse.lowers[at]:
+        # A past form can be a participle behind "was sold and", or in a headline without an object.
+        if one.clause == CLAUSES["conj"] and parse.child(at, *SUBJECTS) is None:
+            may_be_participle = parse.child(parse.heads[at], "aux", "cop") is not None
+        else:
+            may_be_participle = parse.words[-1] not in ENDS and parse.child(at, "obj", "ccomp", "xcomp") is None
+        if may_be_participle:
+            return True
     who = number_of(one)
     return (tag == "VBP" and who not in ("first", "plural")) or (tag == "VBZ" and who in ("first", "plural"))
-
-
-def _may_be_participle(one: Predicate) -> bool:
-    """Where a past form could be a participle: behind "was sold and", or in a headline without an object."""
-    parse, at = one.parse, one.head
-    if one.clause == CLAUSES["conj"] and parse.child(at, *SUBJECTS) is None:
-        return parse.child(parse.heads[at], "aux", "cop") is not None
-    return parse.words[-1] not in ENDS and parse.child(at, "obj", "ccomp", "xcomp") is None
 
 
 def _shares(one: Predicate) -> bool:
@@ -244,48 +304,6 @@ def _below(one: Predicate) -> Iterator[int]:
             left.append(i)
 
 
-def _says(one: Predicate) -> set[str]:
-    return {one.parse.lowers[i] for i in _below(one) if i not in (one.head, one.negation)}
-
-
-def _is_scoped(one: Predicate) -> bool:
-    """A word that a not would put elsewhere; what stands before the subject is outside of it anyhow."""
-    parse, subject = one.parse, one.subject
-    assert subject is not None
-    if one.negation is not None:
-        return not INSIDE.isdisjoint(_says(one))
-    if ("as", "well") in pairwise(parse.lowers):
-        return True
-    first = parse.subtree(subject)[0]
-    behind = {parse.lowers[i] for i in _below(one) if i > first and i != one.head and not _is_degree(parse, i)}
-    return not OUTSIDE.isdisjoint(behind) or not UNSURE.isdisjoint(_says(one))
-
-
-def _is_degree(parse: Parse, at: int) -> bool:
-    """ "Too" before an adjective, not "too" for "also"."""
-    return parse.lowers[at] == "too" and parse.pos[at + 1 : at + 2] in (("ADJ",), ("ADV",))
-
-
-def _has_open_subject(one: Predicate) -> bool:
-    """A subject of which the statement and its denial can both be true, or that is negative itself."""
-    parse, at = one.parse, one.subject
-    if at is None or parse.entities[at].endswith(("DATE", "TIME")) or parse.pos[at] == "ADJ":
-        return True
-    inside = (at, *(i for i in parse.children[at] if i < at or parse.bases[i] in ("det", "advmod", "cc")))
-    words = {parse.lowers[i] for i in inside}
-    return not words.isdisjoint(OPEN | NEGATIVE | UNIVERSAL | {"only", "even", "just", "or", "not", "what", "such"})
-
-
-def _is_argued(one: Predicate) -> bool:
-    """A cause, a limit, a contrast or another choice that is said with the predicate."""
-    parse, below = one.parse, one.parse.children[one.head]
-    if any(parse.lowers[i] in CHOICE and parse.bases[i] == "cc" for i in below):
-        return True
-    more = (i for i in below if parse.bases[i] in ("advcl", "obl", "conj", "advmod"))
-    links = (j for i in more for j in parse.children[i] if parse.bases[j] in ("mark", "case", "cc"))
-    return any(parse.lowers[j] in CAUSES | CHOICE for j in links)
-
-
 def _is_fronted(one: Predicate) -> bool:
     """A question word or an adverb between subject and predicate, or what is said before who says it."""
     parse, subject = one.parse, one.subject
@@ -304,48 +322,6 @@ def _is_fronted(one: Predicate) -> bool:
         if subject < i < one.finite and parse.bases[i] in ("advmod", "aux", "discourse"):
             return True
     return parse.bases[one.head] == "acl" and parse.deps[one.head] != "acl:relcl"
-
-
-def _has_adverb(one: Predicate) -> bool:
-    """A word right behind the operator or the not, or before the verb, that a change would part from it."""
-    parse, after = one.parse, (one.finite if one.negation is None else one.negation) + 1
-    if one.negation is None and parse.text[parse.ends[one.finite] :].lstrip()[:1] in ("'", "’"):  # "can 't"
-        return True
-    if one.finite == one.head and one.base:
-        return one.head > 0 and parse.tags[one.head - 1] in ("RB", "RBR")
-    return after < len(parse) and parse.lowers[after] in TIED
-
-
-def _is_idiom(one: Predicate) -> bool:
-    parse, lemma = one.parse, one.parse.lower_lemmas[one.head]
-    if one.negation is not None:
-        return lemma in POLAR or parse.lowers[one.finite] in ("ai", "need", "dare", "may", "might", "must")
-    quoted = lemma in SAYING and parse.lowers[one.head + 1 :][:1] in ((",",), (":",))
-    if quoted or lemma in NO_DENIAL or (parse.bases[one.head] == "parataxis" and lemma in SAYING):
-        return True
-    return one.base == "do" and parse.child(one.head, "obj") is None
-
-
-def _has_more_operators(one: Predicate) -> bool:
-    """A negative word elsewhere in the clause, or a question behind it ("isn't it")."""
-    return not NEGATIVE.isdisjoint(_says(one)) or any(
-        one.parse.lowers[i] in NOT and i != one.negation for i in _below(one)
-    )
-
-
-REFUSALS: tuple[tuple[str, Callable[[Predicate], bool]], ...] = (
-    (QUESTION, _is_question),
-    ("a predicate in capital letters", _is_written_large),
-    ("an uncertain verb form", _has_doubtful_form),
-    ("two predicates share a subject or an auxiliary", _shares),
-    ("a subject for which both can be true", _has_open_subject),
-    ("a negative word in the clause", _has_more_operators),
-    ("a word that only fits outside or only inside a negation", _is_scoped),
-    ("a cause or limit belongs to the predicate", _is_argued),
-    ("a question word or adverb before the predicate", _is_fronted),
-    ("a word modifies the auxiliary or the verb", _has_adverb),
-    ("an expression that is not usually negated", _is_idiom),
-)
 
 
 ENDING = frozenset([".", "!", "?", "..", "...", "…", ";"])
@@ -380,9 +356,45 @@ CLAUSE = "another clause belongs with the statement"
 LINK = "a word ties the statement to another one"
 
 
-def clash(one: Predicate) -> str:
+def discourse_clash(one: Predicate) -> str:
     """Why the text would not go with the denial of a predicate, or without it; "" where nothing speaks against it."""
-    return next((reason for reason, holds in CLASHES if holds(one)), "")
+    parse, at, subject = one.parse, one.head, one.subject
+    if has_more_sentences(parse):
+        return SENTENCES
+    if _goes_on(one):
+        return CLAUSE
+    # What is said behind a comma of what happens or is so: ", killing four", ", concerned that", ", up 16 cents".
+    behind = (i for i in range(at + 1, len(parse)) if parse.words[i - 1] == ",")
+    has_result = any(parse.tags[i] == "VBG" for i in behind) or FIGURES.search(parse.text)
+    if has_result or any(
+        i > at and _is_added(parse, i) and (parse.bases[i] == "advcl" or parse.tags[i] in ("VBG", "VBN", "JJ"))
+        for i in parse.children[at]
+    ):
+        return CLAUSE
+    # Behind a question word before the subject, or a clause for one, the parser may be mistaken.
+    before = range(subject if subject is not None else at)
+    is_clausal = subject is not None and parse.bases[subject] == "csubj"
+    if is_clausal or any(parse.tags[i] in ("WRB", "WP", "WDT") for i in before):
+        return CLAUSE
+
+    for i, word in enumerate(parse.lowers):
+        is_preposition = word in ("as", "such", "like", "due", "since") and parse.bases[i] == "case"
+        if word in LINKS and parse.pos[i] not in ("VERB", "NOUN", "PROPN", "ADJ") and not is_preposition:
+            return LINK
+    if any(word in DENYING for i, word in enumerate(parse.lowers) if i != one.negation) or TURNS.search(parse.text):
+        return LINK
+
+    if _is_lasting(one):
+        return NO_IDIOM
+    if "UH" in parse.tags or STRETCHED.search(parse.text):  # "soooo", ":)", "oh"
+        return "feelings that are not usually negated"
+    # That writers did not do what they say they did is another story.
+    is_own = subject is not None and parse.lowers[subject] in FIRST_PERSON and one.negation is None
+    if is_own and (parse.tags[one.finite] == "VBD" or one.operator in ("have", "had")):
+        return "what a writer says about themselves"
+    if one.negation is not None and (one.operator in DUTIES or not INSIDE.isdisjoint(parse.lowers)):
+        return "a word that only fits a negation"
+    return ""
 
 
 def has_more_sentences(parse: Parse) -> bool:
@@ -390,67 +402,41 @@ def has_more_sentences(parse: Parse) -> bool:
     roots = sum(head == i and parse.pos[i] not in ("PUNCT", "SPACE", "SYM") for i, head in enumerate(parse.heads))
     last = max((i for i, word in enumerate(parse.words) if word[0].isalnum()), default=-1)
     ended = any(parse.words[i] in ENDING for i in range(last))
-    return roots > 1 or ended or any(_is_dash(parse, i) for i in range(1, last - 1))
-
-
-def _is_dash(parse: Parse, at: int) -> bool:
-    """A colon or a dash, with a blank behind it."""
-    return parse.words[at] in DASHES and parse.starts[at + 1] > parse.ends[at]
-
-
-def _ties(one: Predicate) -> bool:
-    """A word or a phrase that links, anywhere, or another denial."""
-    parse = one.parse
-    for i, word in enumerate(parse.lowers):
-        if word in LINKS and parse.pos[i] not in ("VERB", "NOUN", "PROPN", "ADJ") and not _is_plain_as(parse, i):
-            return True
-    denied = any(word in DENYING for i, word in enumerate(parse.lowers) if i != one.negation)
-    return denied or TURNS.search(parse.text) is not None
-
-
-def _is_plain_as(parse: Parse, at: int) -> bool:
-    return parse.lowers[at] in ("as", "such", "like", "due", "since") and parse.bases[at] == "case"
-
-
-def _hangs_elsewhere(one: Predicate) -> bool:
-    """A clause of which more is said than that somebody says it, or that goes on from another one."""
-    parse, at = one.parse, one.head
-    above = parse.heads[at]
-    if one.clause == MAIN:
-        return 0 < _link(parse, at) < at
-    if parse.heads[above] != above or any(parse.lowers[i] in NOT for i in parse.children[above]):
-        return True
-    if one.clause == CLAUSES["ccomp"]:
-        return parse.lower_lemmas[above] not in HOLDING or parse.child(above, *SUBJECTS) is None
-    return True
-
-
-def _link(parse: Parse, at: int) -> int:
-    """The conjunction before a clause; -1 where there is none."""
-    found = parse.child(at, "cc")
-    return -1 if found is None else found
-
-
-def _has_clause_beside(one: Predicate) -> bool:
-    parse = one.parse
-    around = {one.head, *_above(parse, one.head)}
-    subject = set(parse.subtree(one.subject)) if one.subject is not None else set()
-    return any(
-        not _goes_with(one, head) for head in _finite_clauses(parse) if head not in around and head not in subject
+    # A colon or a dash, with a blank behind it.
+    return (
+        roots > 1
+        or ended
+        or any(parse.words[i] in DASHES and parse.starts[i + 1] > parse.ends[i] for i in range(1, last - 1))
     )
+
+
+def _goes_on(one: Predicate) -> bool:
+    """Whether more is said of the clause than that somebody says it, it goes on from another one, or one beside it."""
+    parse, at = one.parse, one.head
+    if one.clause == MAIN:
+        link = parse.child(at, "cc")
+        is_tied = link is not None and 0 < link < at
+    else:
+        above = parse.heads[at]
+        is_tied = (
+            parse.heads[above] != above
+            or any(parse.lowers[i] in NOT for i in parse.children[above])
+            or one.clause != CLAUSES["ccomp"]
+            or parse.lower_lemmas[above] not in HOLDING
+            or parse.child(above, *SUBJECTS) is None
+        )
+    if is_tied:
+        return True
+    own = {at, *_above(parse, at), *(parse.subtree(one.subject) if one.subject is not None else ())}
+    finite = (i for i, tag in enumerate(parse.tags) if tag in FINITE or tag == "MD")
+    heads = (parse.heads[i] if parse.bases[i] in ("aux", "cop") else i for i in finite)
+    return any(not _goes_with(one, head) for head in heads if head not in own)
 
 
 def _above(parse: Parse, at: int) -> Iterator[int]:
     while parse.heads[at] != at:
         at = parse.heads[at]
         yield at
-
-
-def _finite_clauses(parse: Parse) -> Iterator[int]:
-    """The heads of the finite clauses of a text."""
-    for i, tag in enumerate(parse.tags):
-        if tag in FINITE or tag == "MD":
-            yield parse.heads[i] if parse.bases[i] in ("aux", "cop") else i
 
 
 def _goes_with(one: Predicate, head: int) -> bool:
@@ -472,26 +458,6 @@ def _is_added(parse: Parse, head: int) -> bool:
     return any(parse.pos[i] == "PUNCT" for i in (first, first - 1) if i >= 0)
 
 
-def _has_result(one: Predicate) -> bool:
-    """What is said behind a comma of what happens or is so: ", killing four", ", concerned that", ", up 16 cents"."""
-    parse, at = one.parse, one.head
-    behind = (i for i in range(at + 1, len(parse)) if parse.words[i - 1] == ",")
-    if any(parse.tags[i] == "VBG" for i in behind) or FIGURES.search(parse.text):
-        return True
-    return any(
-        i > at and _is_added(parse, i) and (parse.bases[i] == "advcl" or parse.tags[i] in ("VBG", "VBN", "JJ"))
-        for i in parse.children[at]
-    )
-
-
-def _is_condition_of_itself(one: Predicate) -> bool:
-    """A main clause with a question word before its subject, or a clause for one: the parser may be mistaken."""
-    before = range(one.subject if one.subject is not None else one.head)
-    if one.subject is not None and one.parse.bases[one.subject] == "csubj":
-        return True
-    return any(one.parse.tags[i] in ("WRB", "WP", "WDT") for i in before)
-
-
 def _is_lasting(one: Predicate) -> bool:
     parse, at = one.parse, one.head
     if parse.lower_lemmas[at] in LASTING or parse.pos[at] in ("NUM", "AUX") or one.operator in RULES:
@@ -501,38 +467,3 @@ def _is_lasting(one: Predicate) -> bool:
     if parse.lower_lemmas[at] in HOLDING and one.finite == at:  # "study finds"
         return parse.child(at, "obj", "ccomp", "xcomp") is None
     return one.finite != at and any(parse.bases[i] == "nummod" for i in parse.children[at])
-
-
-def _is_felt(one: Predicate) -> bool:
-    """What is shouted or smiled: "soooo", ":)", "oh"."""
-    return "UH" in one.parse.tags or STRETCHED.search(one.parse.text) is not None
-
-
-def _is_told(one: Predicate) -> bool:
-    """What writers say that they did: that they did not is another story."""
-    parse = one.parse
-    if one.subject is None or parse.lowers[one.subject] not in FIRST_PERSON or one.negation is not None:
-        return False
-    return parse.tags[one.finite] == "VBD" or one.operator in ("have", "had")
-
-
-def _holds_inside(one: Predicate) -> bool:
-    """Of a denial taken back: a duty, and words that stand in denials alone."""
-    if one.negation is None:
-        return False
-    words = set(one.parse.lowers)
-    return one.operator in DUTIES or not INSIDE.isdisjoint(words)
-
-
-CLASHES: tuple[tuple[str, Callable[[Predicate], bool]], ...] = (
-    (SENTENCES, lambda one: has_more_sentences(one.parse)),
-    (CLAUSE, _hangs_elsewhere),
-    (CLAUSE, _has_clause_beside),
-    (CLAUSE, _has_result),
-    (CLAUSE, _is_condition_of_itself),
-    (LINK, _ties),
-    ("an expression that is not usually negated", _is_lasting),
-    ("feelings that are not usually negated", _is_felt),
-    ("what a writer says about themselves", _is_told),
-    ("a word that only fits a negation", _holds_inside),
-)

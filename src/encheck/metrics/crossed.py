@@ -25,14 +25,10 @@ from encheck.types import Estimate
 Floats = NDArray[np.float64]
 
 
-def _sides(table: Table, scale: Scale, epsilon: float) -> Floats:
-    """What each side is worth, shape [groups, 2]."""
-    worths = won(table, scale, epsilon=epsilon)
-    return np.array([worths[rows] for rows in table.chains]).reshape(len(table.chains), -1)
-
-
 def _both(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
-    found: Floats = _sides(table, scale, epsilon).prod(axis=1)
+    # What each side is worth, shape [groups, 2].
+    worths = won(table, scale, epsilon=epsilon)
+    found: Floats = np.array([worths[rows] for rows in table.chains]).reshape(len(table.chains), -1).prod(axis=1)
     return found
 
 
@@ -66,7 +62,8 @@ def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     totals = scores.resampler.totals(np.column_stack([worths, np.ones(len(worths))]))
     replicates = ratio(totals[:, :-1], totals[:, -1:]).min(axis=1)
     found = estimated("worse_direction", scores, rates.min(), replicates)
-    return replace(_widened(found), params={"epsilon": epsilon, "side": int(rates.argmin()) + 1})
+    low, high = widened(found.value, found.low, found.high, n=found.n, clusters=found.clusters)
+    return replace(replace(found, low=low, high=high), params={"epsilon": epsilon, "side": int(rates.argmin()) + 1})
 
 
 @metric(
@@ -97,8 +94,3 @@ def figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate
 
 def _share(name: str, scores: CrossedScores, values: Floats, epsilon: float) -> Estimate:
     return share_of(name, scores.resampler, values, params={"epsilon": epsilon})
-
-
-def _widened(found: Estimate) -> Estimate:
-    low, high = widened(found.value, found.low, found.high, n=found.n, clusters=found.clusters)
-    return replace(found, low=low, high=high)

@@ -70,20 +70,35 @@ def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
     """
     found, measured = scores.difficulty(scope), measured_part(scores.splits)
     part = found.of(measured)
-    _refuse_empty(part, scores)
-    surface = {name: _cases(beside, part, measured) for name, beside in scores.surface.items()}
-    cases = replace(_cases(scores, part, measured), surface=surface)
-    _warn(cases)
-    return cases
-
-
-def _refuse_empty(part: Difficulty, scores: PairScores) -> None:
     empty = [name for name in ("Pn", "Nn") if not part.counts[name]]
     if empty:
         raise NothingToMeasure(
             f"{scores.data} has no pair that is {' or '.join(empty)} (non-obvious) by the median scope "
             f"{part.scope!r}: {part.counts}; more pairs, or --median-scope, may give some"
         )
+    surface = {name: _cases(beside, part, measured) for name, beside in scores.surface.items()}
+    cases = replace(_cases(scores, part, measured), surface=surface)
+    # Say where the figures say little: the split is empty of meaning, or the predictions are nearly constant.
+    data, auc = cases.scores.data, auc_divergence(replace(cases, surface={})).value
+    if abs(auc - 0.5) < SAYS_NOTHING:
+        log.warning(
+            "%s: word divergence does not predict the label (AUC %.2f), so "
+            "'obvious' and 'non-obvious' mean little here",
+            data,
+            auc,
+        )
+    share = float(cases.predicted.mean())
+    if np.isnan(share):
+        log.warning(
+            "%s: no threshold can be chosen, since the pairs outside a fold do not have both labels: F1 has no figure. "
+            "Remedy: pairs of more clusters, or a validation part",
+            data,
+        )
+    elif not 1 - DEGENERATE <= share <= DEGENERATE:
+        log.warning(
+            "%s: a model predicts %.0f%% of the pairs positive: compare F1_n with always-positive's", data, 100 * share
+        )
+    return cases
 
 
 def _cases(scores: PairScores, part: Difficulty, measured: NDArray[np.intp]) -> Cases:
@@ -104,7 +119,15 @@ def auc_n(cases: Cases) -> Estimate:
     found, sides = _pooled(wins, pairs), [cases.among(cell) for cell in (PN, NN)]
     clusters = min(cases.resampler.clusters_among(side) for side in sides)  # the rarer label's, as in of_two_labels
     estimate = estimated("auc_n", cases.scores, *found, among=sides[0] | sides[1])
-    return replace(estimate, clusters=clusters, params=_recorded(cases))
+    return replace(
+        estimate,
+        clusters=clusters,
+        params={
+            "median_scope": str(cases.difficulty.scope),
+            **cases.difficulty.counts,
+            **{f"median[{split or 'all'}]": cut for split, cut in cases.difficulty.medians.items()},
+        },
+    )
 
 
 def _wins(cases: Cases, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
@@ -127,11 +150,6 @@ def _pooled(wins: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[float, Flo
     shortest = min(len(w) for w in wins if len(w) > 1)
     found = ratio(*(np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs)))
     return float(found[0]), found[1:]
-
-
-def _recorded(cases: Cases) -> dict[str, float | str]:
-    medians = {f"median[{split or 'all'}]": cut for split, cut in cases.difficulty.medians.items()}
-    return {"median_scope": str(cases.difficulty.scope), **cases.difficulty.counts, **medians}
 
 
 @figure
@@ -194,7 +212,8 @@ def at_threshold(cases: Cases, *, name: str) -> Estimate:
     value, replicates = _once_and_resampled(cases, lambda table: rule(_confusion(table, cells)))
     estimate = estimated(name, cases.scores, value, replicates, among=cases.among(*cells))
     if len(cells) == 1:
-        estimate = _widened(estimate)
+        low, high = widened(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
+        estimate = replace(estimate, low=low, high=high)
     return replace(estimate, params=cases.params)
 
 
@@ -226,11 +245,6 @@ def _confusion(table: Floats, cells: Sequence[int]) -> Confusion:
     columns = (positive, [c + 4 for c in positive], negative, [c + 4 for c in negative])
     tp, fn, fp, tn = (table[:, chosen].sum(axis=1) for chosen in columns)
     return tp, fn, fp, tn
-
-
-def _widened(estimate: Estimate) -> Estimate:
-    low, high = widened(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
-    return replace(estimate, low=low, high=high)
 
 
 def figures(cases: Cases) -> Iterator[Estimate]:
@@ -290,26 +304,3 @@ def queries(scores: PairScores) -> list[NDArray[np.intp]]:
         if (question := question_of(key)) is not None:
             found.setdefault(question, []).append(i)
     return [np.array(at, np.intp) for at in found.values()] if len(found) < sum(map(len, found.values())) else []
-
-
-def _warn(cases: Cases) -> None:
-    """Say where the figures say little: the split is empty of meaning, or the predictions are nearly constant."""
-    data, auc = cases.scores.data, auc_divergence(replace(cases, surface={})).value
-    if abs(auc - 0.5) < SAYS_NOTHING:
-        log.warning(
-            "%s: word divergence does not predict the label (AUC %.2f), so "
-            "'obvious' and 'non-obvious' mean little here",
-            data,
-            auc,
-        )
-    share = float(cases.predicted.mean())
-    if np.isnan(share):
-        log.warning(
-            "%s: no threshold can be chosen, since the pairs outside a fold do not have both labels: F1 has no figure. "
-            "Remedy: pairs of more clusters, or a validation part",
-            data,
-        )
-    elif not 1 - DEGENERATE <= share <= DEGENERATE:
-        log.warning(
-            "%s: a model predicts %.0f%% of the pairs positive: compare F1_n with always-positive's", data, 100 * share
-        )

@@ -196,7 +196,11 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """
     margins, grid = scores.margins, np.append(GRID if scores.has_curve else (), epsilon)
     worths = worth(margins[:, None], grid)
-    ends = _ends_of(scores, worths)
+    # The interval's ends by the sum of what items are worth: points of one curve with the same sum are the same.
+    distinct, first = np.unique(worths.sum(axis=0), return_index=True)
+    halves = (2 * worths[:, first]).astype(np.int8)
+    low, high = _ends_of_shares(scores.resampler, halves.tobytes(), len(first))
+    ends = {float(n): (float(a), float(b)) for n, a, b in zip(distinct, low, high, strict=True)}
     above = (worths == 1).sum(axis=0)
     points = [
         CurvePoint(float(e), float(w.mean()), *ends[w.sum()], int(n))
@@ -204,14 +208,6 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     ]
     found = share_of("margin_rate", scores.resampler, worths[:, -1], params={"epsilon": epsilon})
     return replace(found, curve=tuple(points))
-
-
-def _ends_of(scores: MarginScores, worths: Floats) -> dict[float, tuple[float, float]]:
-    """The interval's ends by the sum of what items are worth: points of one curve with the same sum are the same."""
-    distinct, first = np.unique(worths.sum(axis=0), return_index=True)
-    halves = (2 * worths[:, first]).astype(np.int8)
-    low, high = _ends_of_shares(scores.resampler, halves.tobytes(), len(first))
-    return {float(n): (float(a), float(b)) for n, a, b in zip(distinct, low, high, strict=True)}
 
 
 @lru_cache(maxsize=64)

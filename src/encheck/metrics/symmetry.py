@@ -11,7 +11,7 @@ from encheck.metrics.metric import estimated, figure, metric, no_references, rat
 from encheck.metrics.thresholds import accuracy, best_threshold, has_both
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import Resampler, interval, widened
+from encheck.statistics.bootstrap import interval, widened
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -94,7 +94,16 @@ def consistency(scores: BothOrdersScores, *, threshold: float | None = None) -> 
 @figure
 def largest_asymmetry(scores: BothOrdersScores) -> Estimate:
     """The largest |s(a, b) - s(b, a)| of any pair; no replicate can exceed it, so its interval ends there."""
-    replicates = _maxima(scores.asymmetry, scores.resampler)
+    # The largest value among the drawn clusters, in each replicate; NaN if none of theirs was drawn.
+    top = np.full(scores.resampler.weights.shape[1], -np.inf)
+    np.maximum.at(top, scores.resampler.columns, scores.asymmetry)
+    order = scores.resampler.present[np.argsort(-top[scores.resampler.present], kind="stable")]
+    step = max(1, _CHUNK // len(order))
+    found = []
+    for start in range(0, len(scores.resampler.weights), step):
+        drawn = scores.resampler.weights[start : start + step, order] > 0
+        found.append(np.where(drawn.any(axis=1), top[order][drawn.argmax(axis=1)], np.nan))
+    replicates = np.concatenate(found)
     return estimated("largest_asymmetry", scores, float(scores.asymmetry.max()), replicates)
 
 
@@ -111,19 +120,6 @@ def symmetry(scores: BothOrdersScores) -> Estimate:
     values = -scores.asymmetry
     totals = scores.resampler.totals_of([values, np.broadcast_to(1.0, len(values))])
     return estimated("symmetry", scores, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))
-
-
-def _maxima(values: Floats, resampler: Resampler) -> Floats:
-    """The largest value among the drawn clusters, in each replicate; NaN if none of theirs was drawn."""
-    top = np.full(resampler.weights.shape[1], -np.inf)
-    np.maximum.at(top, resampler.columns, values)
-    order = resampler.present[np.argsort(-top[resampler.present], kind="stable")]
-    step = max(1, _CHUNK // len(order))
-    found = []
-    for start in range(0, len(resampler.weights), step):
-        drawn = resampler.weights[start : start + step, order] > 0
-        found.append(np.where(drawn.any(axis=1), top[order][drawn.argmax(axis=1)], np.nan))
-    return np.concatenate(found)
 
 
 def decision_threshold(values: Floats, labels: NDArray[np.int8]) -> float | None:

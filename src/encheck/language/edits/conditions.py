@@ -38,7 +38,17 @@ def _object(parse: Parse, at: int) -> bool:
     below = parse.below[at]
     if below & PASSIVE or not below & OBJECT:
         return below & PASSIVE != 0
-    return not any(i > at and _measures(parse, i) and parse.child(i, "case") is None for i in parse.children[at])
+    # An amount by which something changes: "rose 48 percent", "gained $2.57".
+    return not any(
+        i > at
+        and (
+            parse.pos[i] in ("NUM", "SYM")
+            or parse.entities[i].partition("-")[2] in ("PERCENT", "MONEY", "QUANTITY")
+            or parse.lemmas[i] in MEASURES
+        )
+        and parse.child(i, "case") is None
+        for i in parse.children[at]
+    )
 
 
 def _object_gap(parse: Parse, at: int) -> bool:
@@ -52,12 +62,6 @@ def _object_gap(parse: Parse, at: int) -> bool:
     subject = parse.child(at, "nsubj", "csubj")
     adverb = any(parse.tags[i] == "WRB" for i in parse.children[at])
     return subject is not None and parse.tags[subject] not in ("WP", "WDT") and not adverb
-
-
-def _measures(parse: Parse, at: int) -> bool:
-    """An amount by which something changes: "rose 48 percent", "gained $2.57"."""
-    kind = parse.entities[at].partition("-")[2]
-    return parse.pos[at] in ("NUM", "SYM") or kind in ("PERCENT", "MONEY", "QUANTITY") or parse.lemmas[at] in MEASURES
 
 
 def _clause(parse: Parse, at: int) -> bool:
@@ -79,11 +83,6 @@ def _prepositional(parse: Parse, at: int) -> bool:
         and any(parse.bases[j] in ("case", "mark") and (verb or j == at + 1) for j in parse.children[i])
         for i in parse.children[at]
     )
-
-
-def is_graded(parse: Parse, at: int) -> bool:
-    """Whether an adjective or adverb is compared or intensified."""
-    return parse.tags[at] in COMPARED or any(parse.lowers[i] in DEGREE for i in parse.children[at])
 
 
 def _predicative(parse: Parse, at: int) -> bool:
@@ -262,5 +261,11 @@ def needs(pos: Pos, flags: frozenset[str]) -> Asked:
     if pos == "v":
         refused |= mask("iobj") if "inf" in flags else mask("iobj", "xcomp")
     if pos in ("a", "r") and flags.isdisjoint(("grad", "sup")):
-        conditions = (*conditions, lambda parse, at: not is_graded(parse, at))
+        # An adjective or adverb is compared or intensified.
+        conditions = (
+            *conditions,
+            lambda parse, at: (
+                not (parse.tags[at] in COMPARED or any(parse.lowers[i] in DEGREE for i in parse.children[at]))
+            ),
+        )
     return Asked(refused, conditions)

@@ -161,7 +161,13 @@ def inflect(lemma: str, tag: str, *, like: str, periphrasis: bool = False) -> st
     if form is None:
         return None
     written = in_case_of(form, host)
-    return None if written is None else written + _clitic_after(written, clitic)
+    # A bare apostrophe follows a plural in -s only: the dogs' bowl, the men's bowl.
+    return (
+        None
+        if written is None
+        else written
+        + (clitic + ("S" if written.isupper() else "s") if clitic in ("'", "’") and written[-1] not in "sS" else clitic)
+    )
 
 
 def formed(lemma: str, tag: str, *, like: str) -> str | None:
@@ -215,11 +221,6 @@ def split_clitic(word: str) -> tuple[str, str]:
     """
     found = CLITIC.search(word)
     return (word[: found.start()], found.group()) if found else (word, "")
-
-
-def _clitic_after(word: str, clitic: str) -> str:
-    """A bare apostrophe follows a plural in -s only: the dogs' bowl, the men's bowl."""
-    return clitic + ("S" if word.isupper() else "s") if clitic in ("'", "’") and word[-1] not in "sS" else clitic
 
 
 def in_case_of(form: str, like: str) -> str | None:

@@ -302,11 +302,13 @@ def chosen(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | N
 def _units(text: str, kind: str) -> tuple[Unit, ...]:
     """The edits of this kind that a text can have, outside addresses and code."""
     found, taken = NOTATIONS[kind](text), left_spans(text)
-    return tuple(unit for unit in found if not _touches(unit, taken)) if taken else tuple(found)
-
-
-def _touches(unit: Unit, taken: Sequence[tuple[int, int]]) -> bool:
-    return any(start < b and a < end for a, b, _ in unit.edits for start, end in taken)
+    return (
+        tuple(
+            unit for unit in found if not any(start < b and a < end for a, b, _ in unit.edits for start, end in taken)
+        )
+        if taken
+        else tuple(found)
+    )
 
 
 def _filled(units: Sequence[Unit], size: int) -> list[Piece] | None:

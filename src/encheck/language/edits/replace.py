@@ -35,7 +35,14 @@ def put(english: English, parse: Parse, words: Words) -> Replaced | None:
     if key not in english.decided:
         change = edits(parse, words)
         text = apply_edits(parse.text, change)
-        english.decided[key] = (change, text) if _keeps_tags(english, parse, words, change) else None
+        # The tagger gives the new words, in the text that the edits make, the tags of the old ones.
+        windows = _windows(parse, words, english.pipeline.reach)
+        tagged = english.tags_of([_text(parse, window, change) for window in windows])
+        english.decided[key] = (
+            (change, text)
+            if all(_keeps(parse, words, window, found) for window, found in zip(windows, tagged, strict=True))
+            else None
+        )
     return english.decided[key]
 
 
@@ -48,13 +55,6 @@ def edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
             placed = articles(tokens, changed=words.keys()) | dict(words)
             break
     return tuple([Edit(parse.starts[i], parse.ends[i], placed[i]) for i in sorted(placed)])
-
-
-def _keeps_tags(english: English, parse: Parse, words: Words, change: Sequence[Edit]) -> bool:
-    """Whether the tagger gives the new words, in the text that the edits make, the tags of the old ones."""
-    windows = _windows(parse, words, english.pipeline.reach)
-    tagged = english.tags_of([_text(parse, window, change) for window in windows])
-    return all(_keeps(parse, words, window, found) for window, found in zip(windows, tagged, strict=True))
 
 
 def _windows(parse: Parse, words: Words, reach: int | None) -> list[Window]:

@@ -140,7 +140,11 @@ def places(parse: Parse) -> Places:
     for i, (tag, lemma) in enumerate(zip(parse.tags, parse.lower_lemmas, strict=True)):
         if tag in known and lemma in known[tag]:
             key = intern(f"{tag} {lemma}")
-            if _is_plain(parse, i) and not (quotes and lemma in TERMS) and not _is_within(parse, i, left):
+            if (
+                _is_plain(parse, i)
+                and not (quotes and lemma in TERMS)
+                and not any(parse.starts[i] < end and start < parse.ends[i] for start, end in left)
+            ):
                 at.append(i)
                 keys.append(key)
             else:
@@ -197,10 +201,6 @@ def _may_be_name(parse: Parse, at: int) -> bool:
     capital = parse.words[after][:1].isupper() and parse.words[after] != "I"
     verb = parse.tags[after] in FINITE and parse.tags[at] in ("JJ", "NN")
     return capital or (verb and parse.bases[at] != "root")
-
-
-def _is_within(parse: Parse, at: int, spans: tuple[tuple[int, int], ...]) -> bool:
-    return any(parse.starts[at] < end and start < parse.ends[at] for start, end in spans)
 
 
 def has_form(word: str, lemma: str, tag: str) -> bool:

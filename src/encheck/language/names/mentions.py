@@ -147,7 +147,8 @@ def names(parse: Parse) -> tuple[Name, ...] | str:
         return NONE
     if why := why_left(parse.text):
         return why
-    if _is_heading(parse):
+    words = [word for word in parse.words[1:] if word[0].isalpha() and len(word) > 3]
+    if len(words) > 3 and sum(word[0].isupper() for word in words) >= HEADING * len(words):
         return CAPITALS
     reasons: list[str] = []
     found = list(_together(parse, [*_of_tables(parse, reasons), *_persons(parse, reasons)], reasons))
@@ -157,11 +158,6 @@ def names(parse: Parse) -> tuple[Name, ...] | str:
         if found
         else (reasons or [NO_OTHER if some else NONE])[0]
     )
-
-
-def _is_heading(parse: Parse) -> bool:
-    words = [word for word in parse.words[1:] if word[0].isalpha() and len(word) > 3]
-    return len(words) > 3 and sum(word[0].isupper() for word in words) >= HEADING * len(words)
 
 
 Found = tuple[Thing, int, str, int, int, int]  # thing, notation, other; first token, last token, first of the control
@@ -222,24 +218,16 @@ def _why_no_place(parse: Parse, thing: Thing, first: int, core: int, last: int) 
         return NO_PLACE
     if first > 0 and parse.tags[first - 1] == "PRP$":
         return MODIFIES
-    if _is_apposed(parse, first, last):
-        return TIED
-    if _is_possessive(parse, last) and any(" of " in form for form in thing.forms):
-        return POSSESSIVE
-    return _why_not(parse, first, last)
-
-
-def _is_apposed(parse: Parse, first: int, last: int) -> bool:
-    """Whether a comma joins it to another name: "Paris, Texas"."""
+    # A comma joins it to another name: "Paris, Texas".
     behind = parse.words[last + 1 : last + 3]
     before = parse.words[max(0, first - 2) : first]
-    return any(
+    if any(
         len(pair) == 2 and pair[i] in (",", "(") and pair[1 - i][0].isupper() for i, pair in ((0, behind), (1, before))
-    )
-
-
-def _is_possessive(parse: Parse, last: int) -> bool:
-    return parse.tags[last + 1 : last + 2] == ("POS",)
+    ):
+        return TIED
+    if parse.tags[last + 1 : last + 2] == ("POS",) and any(" of " in form for form in thing.forms):
+        return POSSESSIVE
+    return _why_not(parse, first, last)
 
 
 def _why_not(parse: Parse, first: int, last: int) -> str:

@@ -149,14 +149,21 @@ def _no_count(style: Style, spot: Spot) -> str:
     is_rupees = spot.before() in (".", ":") and spot.before(2) == "rs"
     if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER or is_rupees:
         return NO_OTHER
-    if _is_age(spot):
+    # It is one of a headline: "Man, 20, kills", "Singer dead at 87".
+    if (spot.before() == "," or (spot.before() == "at" and spot.before(2) in DEAD)) and spot.next() in (
+        ",",
+        ".",
+        ")",
+        "",
+    ):
         return "an age in figures"
     if spot.before() in SIGNS or spot.next() in SIGNS:
         return "a formula"
     if spot.next_tag() == "CD" or spot.next() in SCALES:
         return "numbers that depend on each other"
     if not (style.commas or style.scale or style.decimals):
-        if _is_year(spot) and not spot.counts_many:
+        text = spot.parse.text[spot.start : spot.end]
+        if len(text) == 4 and 1100 <= int(text) < 2100 and not spot.counts_many:
             return "a year by itself"
         if spot.end - spot.start > len("999") and not spot.counts_many:
             return IN_NAME
@@ -169,17 +176,6 @@ def _no_count(style: Style, spot: Spot) -> str:
         return IN_NAME
     is_title = spot.next_tag() == "NNP" and not spot.next_tag(2).startswith("NN") and spot.next() not in UNIT_SIGNS
     return IN_NAME if is_title else ""
-
-
-def _is_age(spot: Spot) -> bool:
-    """Whether it is one of a headline: "Man, 20, kills", "Singer dead at 87"."""
-    is_at_death = spot.before() == "at" and spot.before(2) in DEAD
-    return (spot.before() == "," or is_at_death) and spot.next() in (",", ".", ")", "")
-
-
-def _is_year(spot: Spot) -> bool:
-    text = spot.parse.text[spot.start : spot.end]
-    return len(text) == 4 and 1100 <= int(text) < 2100
 
 
 def _in_name(spot: Spot) -> bool:
@@ -419,17 +415,15 @@ def ordinals(found: re.Match[str], spot: Spot) -> Made:
     own, form = (spoken, Form("digits", ordinal)) if words else (ordinal, Form("words", spelled_ordinal))
     if own(value) != text:
         return NO_OTHER
-    most = {"century": 21, "centuries": 21, "quarter": 4, "half": 2, "grade": 12}.get(_head(spot), 99)
+    # The noun behind it, past one word: "third calendar quarter".
+    most = {"century": 21, "centuries": 21, "quarter": 4, "half": 2, "grade": 12}.get(
+        spot.next(2) if spot.next(2) in ("quarter", "century", "half") else spot.next(), 99
+    )
 
     def beside(size: int) -> list[int]:
         return [int(v) for v in others(Fraction(value), size=size, least=2, most=most)]
 
     return Mention(spot.start, spot.end, "ordinal", value, own, (form,), beside)
-
-
-def _head(spot: Spot) -> str:
-    """The noun behind it, past one word: "third calendar quarter"."""
-    return spot.next(2) if spot.next(2) in ("quarter", "century", "half") else spot.next()
 
 
 def compound(found: re.Match[str], spot: Spot) -> Made:

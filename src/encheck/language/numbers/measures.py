@@ -130,7 +130,8 @@ def measure(found: re.Match[str], spot: Spot) -> Made:
     def own(v: Fraction) -> str:
         return (_spelled(v, capital=capital) if is_wordy else style.write(v)) + gap + word
 
-    made = _beside_noun(style, word, name) if _is_short_before_noun(spot, word) else []
+    # An abbreviated unit stands before the noun that it describes: "a 2 mm nodule".
+    made = _beside_noun(style, word, name) if spot.is_modifier and word not in WORDY and not word.endswith("s") else []
     made = made or list(_forms(value, style, word, name, is_wordy=is_wordy))
     if (smaller := UNITS[name].smaller) and _converts(value, name, spot, is_wordy=is_wordy):
         made.append(Form(f"in {unit(smaller, 'long')}", _converted(name, word)))
@@ -141,11 +142,6 @@ def measure(found: re.Match[str], spot: Spot) -> Made:
         return [v * style.size for v in found if v > 0 and v != 1]
 
     return Mention(spot.start, spot.end, "measure", value, own, tuple(made), beside)
-
-
-def _is_short_before_noun(spot: Spot, word: str) -> bool:
-    """Whether an abbreviated unit stands before the noun that it describes: "a 2 mm nodule"."""
-    return spot.is_modifier and word not in WORDY and not word.endswith("s")
 
 
 def _beside_noun(style: Style, word: str, name: str) -> list[Form]:

@@ -226,20 +226,20 @@ def _why_not(parse: Parse, one: Mention) -> str:
     said = parse.text[one.start : one.end]
     if len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", parse.text)) > 1:
         return "a number that appears twice"
-    if _stands_in_other_figures(parse.text, said):
+    # The same digits stand elsewhere with other signs: "$12.50" and "1250".
+    digits = re.sub(r"\D", "", said)
+    every = [re.sub(r"\D", "", found) for found in re.findall(r"\d[\d.,]*", parse.text)]
+    if len(digits) >= FIGURES and every.count(digits) > 1:
         return "a number that appears twice"
     if one.kind not in ("range", "score", "code", "version") and _is_tied(spot):
         return "numbers that depend on each other"
-    if one.kind in ("cardinal", "decimal") and _is_listed(spot):
+    # A comma divides it from another number in digits: "1.1, 1.5 and 2.0".
+    if one.kind in ("cardinal", "decimal") and (
+        (spot.next() == "," and spot.next_tag(2) == "CD")
+        or (spot.before() == "," and spot.first >= 2 and spot.parse.tags[spot.first - 2] == "CD")
+    ):
         return "numbers that depend on each other"
     return "a number that the text goes on to count" if _is_counted(one, parse.text) else ""
-
-
-def _stands_in_other_figures(text: str, said: str) -> bool:
-    """Whether the same digits stand elsewhere with other signs: "$12.50" and "1250"."""
-    digits = re.sub(r"\D", "", said)
-    every = [re.sub(r"\D", "", found) for found in re.findall(r"\d[\d.,]*", text)]
-    return len(digits) >= FIGURES and every.count(digits) > 1
 
 
 def _is_counted(one: Mention, text: str) -> bool:
@@ -248,12 +248,6 @@ def _is_counted(one: Mention, text: str) -> bool:
     if one.kind == "cardinal":
         return COUNTS.search(behind) is not None
     return one.kind == "percentage" and FROM_TO.search(behind) is not None
-
-
-def _is_listed(spot: Spot) -> bool:
-    """Whether a comma divides it from another number in digits: "1.1, 1.5 and 2.0"."""
-    behind = spot.next() == "," and spot.next_tag(2) == "CD"
-    return behind or (spot.before() == "," and spot.first >= 2 and spot.parse.tags[spot.first - 2] == "CD")
 
 
 def _ends_a_range(spot: Spot) -> bool:

@@ -36,7 +36,12 @@ def reach_of(folder: Path) -> int | None:
     look at the word alone. Any other network, or another tokenizer, may look at the whole text.
     """
     config = _config(folder / "config.cfg")
-    name = "tagger.model.tok2vec" if _is_own(config) else "tok2vec.model"
+    # The tagger has an encoder of its own, and does not listen to the pipeline's.
+    name = (
+        "tagger.model.tok2vec"
+        if not _is(config.get("components.tagger.model.tok2vec", {}), "@architectures", ("spacy.Tok2VecListener.",))
+        else "tok2vec.model"
+    )
     embed, encode = (config.get(f"components.{name}.{part}", {}) for part in ("embed", "encode"))
     known = (
         _is(config.get("nlp.tokenizer", {}), "@tokenizers", ("spacy.Tokenizer.",))
@@ -47,11 +52,6 @@ def reach_of(folder: Path) -> int | None:
     )
     size, depth = encode.get("window_size"), encode.get("depth")
     return size * depth if known and isinstance(size, int) and isinstance(depth, int) else None
-
-
-def _is_own(config: Mapping[str, Section]) -> bool:
-    """Whether the tagger has an encoder of its own, and does not listen to the pipeline's."""
-    return not _is(config.get("components.tagger.model.tok2vec", {}), "@architectures", ("spacy.Tok2VecListener.",))
 
 
 def _is(section: Section, kind: str, names: tuple[str, ...]) -> bool:
@@ -166,13 +166,9 @@ class Pipeline:
             yield shared([text[at : at + length] for at, length, _ in rows]), shared([names[tag] for _, _, tag in rows])
 
     def _run(self, texts: Iterable[str], *, disable: Iterable[str]) -> Iterator[tuple[Doc, str]]:
-        given = [(_readable(text), text) for text in texts]
+        # The text with what UTF-8 has no code for exchanged one for one, and nothing of it where it is too long.
+        given = [(SURROGATE.sub("\ufffd", text) if len(text) <= MAX_CHARACTERS else "", text) for text in texts]
         yield from self._nlp.pipe(given, as_tuples=True, disable=list(disable), batch_size=256)
-
-
-def _readable(text: str) -> str:
-    """The text with what UTF-8 has no code for exchanged one for one, and nothing of it where it is too long."""
-    return SURROGATE.sub("\ufffd", text) if len(text) <= MAX_CHARACTERS else ""
 
 
 def _folder(name: str) -> Path:
