@@ -23,6 +23,7 @@ from encheck.generators.phrases import (
     can_act,
     capital,
     case_of,
+    first_file,
     inside_sentence,
     root_of,
     span_of,
