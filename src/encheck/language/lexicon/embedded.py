@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections import defaultdict
-from collections.abc import Iterator, KeysView, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
@@ -23,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import DataError
-from encheck.language.lexicon.protocol import MARKERS, PARTS, Antonym, Pos, Sense, base_forms
+from encheck.language.lexicon.protocol import MARKERS, PARTS, Antonym, Lexicon, Pos, Sense, TreebankCounts, part_of
 from encheck.system.garbage import uncollected
 
 Ints = NDArray[np.int32]
@@ -70,106 +69,31 @@ class Packed:
     def _broken(self, error: Exception) -> DataError:
         return DataError(f"{self._path} is not a lexicon file ({error}); lab/recipes/build_lexicon.py makes one")
 
-    def _array(self, name: str) -> Bytes:
+    def bytes(self, name: str) -> Bytes:
+        """An array of small numbers."""
         try:
             array: Bytes = self._file[name]
         except BROKEN as error:
             raise self._broken(error) from error
         return array
 
-    def bytes(self, name: str) -> Bytes:
-        """An array of small numbers."""
-        return self._array(name)
-
     def whole(self, name: str) -> Ints:
         """An array of whole numbers."""
-        return whole(self._array(name))
+        return whole(self.bytes(name))
 
     def text(self, name: str) -> str:
         """A text."""
         return self.bytes(name).tobytes().decode("utf-8")
 
 
-OPEN_CLASSES = frozenset({"NOUN", "VERB", "ADJ", "ADV"})
-
-
-def zipf(count: int, words: float) -> float:
-    """The logarithm (base 10) of how often a word is met in 1e9 words; half an occurrence is added.
-
-    So a word that was never met stands at the floor that the size of the corpus sets. Scale: van Heuven et al. 2014,
-    https://doi.org/10.1080/17470218.2013.850521.
-
-    >>> round(zipf(99, 1_000_000), 2), round(zipf(0, 1_000_000), 2)
-    (5.0, 2.7)
-    """
-    return math.log10((count + 0.5) / words) + 9
-
-
-class TreebankCounts:
-    """How often a treebank of `words` words has a form with a tag, and a lemma of WordNet's with a part of speech.
-
-    The texts have a line a word: `light ADJ 12 NOUN 20`.
-
-    >>> counts = TreebankCounts("light ADJ 12 NOUN 20\\nlights NOUN 3", "light a 12 n 23", words=1000)
-    >>> counts.form("Light"), counts.form("light", "ADJ"), counts.lemma("light", "n")
-    (32, 12, 23)
-    """
-
-    def __init__(self, forms: str, lemmas: str, *, words: int) -> None:
-        self.words = words
-        self._forms, self._lemmas = _counts(forms), _counts(lemmas)
-
-    @cached_property
-    def open_share(self) -> float:
-        """The share of nouns, verbs, adjectives and adverbs among the words."""
-        return sum(n for of in self._forms.values() for tag, n in of.items() if tag in OPEN_CLASSES) / self.words
-
-    @property
-    def forms(self) -> KeysView[str]:
-        """The forms that occur, in lower case."""
-        return self._forms.keys()
-
-    def lemma(self, lemma: str, pos: str) -> int:
-        """How often the lemma occurs."""
-        return self._lemmas.get(lemma.lower(), {}).get(pos, 0)
-
-    def form(self, word: str, upos: str | None = None) -> int:
-        """How often the form occurs, with this universal tag or with any."""
-        found = self._forms.get(word.lower(), {})
-        return sum(found.values()) if upos is None else found.get(upos, 0)
-
-
-def _counts(text: str) -> dict[str, dict[str, int]]:
-    rows = (line.split(" ") for line in text.split("\n"))
-    return {row[0]: dict(zip(row[1::2], map(int, row[2::2]), strict=True)) for row in rows}
-
-
-class Frequencies:
-    """Zipf frequencies from the treebank's counts and WordNet's `tagged` words together.
-
-    WordNet tagged open classes only: it stands for as much running text as holds so many of them in the treebank.
-    """
-
-    def __init__(self, treebank: TreebankCounts, *, tagged: int) -> None:
-        self.treebank = treebank
-        self.words = treebank.words + tagged / treebank.open_share
-
-    def lemma(self, count: int) -> float:
-        """Of a lemma with this count in both together."""
-        return zipf(count, self.words)
-
-    def word(self, word: str) -> float:
-        """Of a form, in the treebank alone."""
-        return zipf(self.treebank.form(word), self.treebank.words)
-
-
 KINDS = (*PARTS, "s")
 
 
-class EmbeddedLexicon:
+class EmbeddedLexicon(Lexicon):
     """`Lexicon` over the packaged file, or over another that the recipe made; words are indexed when it is opened."""
 
     def __init__(self, file: Path) -> None:
+        super().__init__()
         self._file, self._packed = file, Packed(file)
         self._meta: dict[str, Any] = json.loads(self._packed.text("meta"))
         self.release: str = self._meta["release"]
@@ -180,10 +104,17 @@ class EmbeddedLexicon:
         self._synset_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
         self._members, self._ranks = self._packed.whole("members"), self._packed.bytes("ranks")
         self._counts = self._packed.whole("counts")
-        self._index()
+        # Sort the rows by part of speech, word (whatever its case) and sense; a word's rows then lie together.
+        lowered = self._packed.text("names").lower().split("\n")
+        group = np.cumsum(self._packed.bytes("lowered_anew"), dtype=np.int32) - 1
+        self._groups = dict(zip(lowered, group.tolist(), strict=True))
+        parts = np.array([PARTS.index(part_of(chr(c))) if chr(c) in KINDS else 0 for c in range(128)], np.int32)
+        part = parts[self._packed.bytes("kinds")][self._synset_of]
+        keys = part * len(self._groups) + group[self._members]
+        self._order = np.lexsort((self._ranks, keys)).astype(np.int32)
+        self._keys = keys[self._order]
         self._senses: dict[tuple[str, Pos], tuple[Sense, ...]] = {}
         self._antonyms: dict[tuple[str, Pos, str, bool], tuple[Antonym, ...]] = {}
-        self._frequency: dict[tuple[str, Pos], float] = {}
 
     @staticmethod
     @cache
@@ -192,26 +123,14 @@ class EmbeddedLexicon:
         """The packaged one, opened once a process."""
         return EmbeddedLexicon(Path(str(resources.files("encheck.language.lexicon") / "lexicon.npz")))
 
-    def _index(self) -> None:
-        """Sort the rows by part of speech, word (whatever its case) and sense; a word's rows then lie together."""
-        lowered = self._packed.text("names").lower().split("\n")
-        group = np.cumsum(self._packed.bytes("lowered_anew"), dtype=np.int32) - 1
-        self._groups = dict(zip(lowered, group.tolist(), strict=True))
-        parts = np.array([PARTS.index(_pos(chr(c))) if chr(c) in KINDS else 0 for c in range(128)], np.int32)
-        part = parts[self._packed.bytes("kinds")][self._synset_of]
-        keys = part * len(self._groups) + group[self._members]
-        self._order = np.lexsort((self._ranks, keys)).astype(np.int32)
-        self._keys = keys[self._order]
-
-    def _rows(self, lemma: str, pos: Pos) -> list[int]:
+    def _entries(self, lemma: str, pos: Pos) -> list[int]:
         """The rows of a lemma in sense order, both of a synset that has it in two cases."""
         group = self._groups.get(lemma.lower())
         if group is None:
             return []
         key = PARTS.index(pos) * len(self._groups) + group
-        low, high = self._keys.searchsorted(
-            np.array((key, key + 1), np.int32)
-        )  # of the keys' own type: else they are cast
+        bounds = np.array((key, key + 1), np.int32)  # of the keys' own type: else they are cast
+        low, high = self._keys.searchsorted(bounds)
         rows: list[int] = self._order[low:high].tolist()
         return rows
 
@@ -230,7 +149,7 @@ class EmbeddedLexicon:
         found = self._senses.get((lemma, pos))
         if found is None:
             first: dict[int, int] = {}
-            for row in self._rows(lemma, pos):
+            for row in self._entries(lemma, pos):
                 first.setdefault(int(self._synset_of[row]), row)
             found = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
         return found
@@ -258,7 +177,7 @@ class EmbeddedLexicon:
     def _synset(self, sense: str) -> int:
         """The number of the synset with this id; -1 where there is none."""
         lemma, _, rest = sense.rpartition(".")[0].rpartition(".")
-        rows = self._rows(lemma, _pos(rest)) if rest in KINDS else []
+        rows = self._entries(lemma, part_of(rest)) if rest in KINDS else []
         return next((int(self._synset_of[r]) for r in rows if self._id(int(self._synset_of[r])) == sense), -1)
 
     @cached_property
@@ -281,7 +200,7 @@ class EmbeddedLexicon:
     @cached_property
     def _links(self) -> dict[str, dict[int, list[int]]]:
         """Kind of link -> synset -> synsets."""
-        halves = {name: np.split(self._packed.whole(name), 2) for name in ("similar", "hypernyms", "instances")}
+        halves = {name: np.split(self._packed.whole(name), 2) for name in ("similar", "hypernyms")}
         return {name: _grouped(np.cumsum(steps), targets) for name, (steps, targets) in halves.items()}
 
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
@@ -294,7 +213,7 @@ class EmbeddedLexicon:
 
     def _opposites(self, lemma: str, pos: Pos, sense: str, indirect: bool) -> Iterator[Antonym]:
         synset = self._synset(sense)
-        for row in self._rows(lemma, pos):
+        for row in self._entries(lemma, pos):
             if self._synset_of[row] == synset:
                 yield from self._opposing(row, direct=True)
         for head in self._links["similar"].get(synset, []) if indirect else []:
@@ -318,10 +237,6 @@ class EmbeddedLexicon:
         """The ids of the next wider senses of a noun or verb, sorted."""
         return self._linked("hypernyms", sense)
 
-    def instance_of(self, sense: str) -> tuple[str, ...]:
-        """The ids of the classes of a noun that names one thing (a river, a person), sorted."""
-        return self._linked("instances", sense)
-
     def _linked(self, name: str, sense: str) -> tuple[str, ...]:
         return tuple(sorted(map(self._id, self._links[name].get(self._synset(sense), []))))
 
@@ -334,10 +249,6 @@ class EmbeddedLexicon:
         """The base forms of a form in WordNet's list of irregular forms, whether they are lemmas or not."""
         return self._exceptions.get((pos, form.lower()), ())
 
-    def base_forms(self, form: str, pos: Pos) -> tuple[str, ...]:
-        """The lemmas that a form may belong to, by WordNet's list of irregular forms and its rules."""
-        return base_forms(form.lower(), pos, self.irregular(form, pos), lambda lemma: bool(self._rows(lemma, pos)))
-
     @cached_property
     def treebank(self) -> TreebankCounts:
         """The counts of the treebank, which other lexicons share."""
@@ -346,31 +257,9 @@ class EmbeddedLexicon:
         )
 
     @cached_property
-    def _frequencies(self) -> Frequencies:
-        return Frequencies(self.treebank, tagged=self._meta["tagged"])
-
-    def count(self, lemma: str, pos: Pos) -> int:
-        """How often the lemma was seen: WordNet's tags and the treebank's words together."""
-        return sum(s.count for s in self.senses(lemma, pos)) + self.treebank.lemma(lemma, pos)
-
-    def frequency(self, lemma: str, pos: Pos) -> float:
-        """How common the lemma is on the Zipf scale."""
-        found = self._frequency.get((lemma, pos))
-        if found is None:
-            found = self._frequency[lemma, pos] = self._frequencies.lemma(self.count(lemma, pos))
-        return found
-
-    def word_count(self, word: str, upos: str | None = None) -> int:
-        """How often the treebank has the word in this form, with this universal tag or with any."""
-        return self.treebank.form(word, upos)
-
-    def word_frequency(self, word: str) -> float:
-        """How common the word in this form is on the Zipf scale, in the treebank alone."""
-        return self._frequencies.word(word)
-
-
-def _pos(kind: str) -> Pos:
-    return "a" if kind == "s" else kind  # type: ignore[return-value]
+    def words(self) -> float:
+        """How much running text its counts stand for, the treebank's and WordNet's together."""
+        return self.treebank.words_with(self._meta["tagged"])
 
 
 def _grouped(sources: Any, targets: Any) -> dict[int, list[int]]:

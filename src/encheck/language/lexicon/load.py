@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import DataError, UsageError, unknown
-from encheck.language.lexicon.embedded import EmbeddedLexicon, Frequencies
-from encheck.language.lexicon.protocol import MARKERS, Antonym, Lexicon, Pos, Sense, base_forms
+from encheck.language.lexicon.embedded import EmbeddedLexicon
+from encheck.language.lexicon.protocol import MARKERS, Antonym, Lexicon, Pos, Sense, TreebankCounts, part_of
 from encheck.system.imports import nltk_alone
 
 HASHED = ("index.noun", "index.verb", "index.adj", "index.adv", "data.noun", "data.verb", "data.adj", "data.adv")
@@ -69,10 +69,11 @@ def folder(path: Path) -> Any:
         return Reader(str(path), None)
 
 
-class NltkLexicon:
+class NltkLexicon(Lexicon):
     """`Lexicon` over a reader of NLTK's; the treebank's counts are the packaged ones."""
 
     def __init__(self, wordnet: Any) -> None:
+        super().__init__()
         self._wordnet = wordnet
         self.release = f"WordNet {wordnet.get_version()}"
         self._senses: dict[tuple[str, Pos], tuple[Sense, ...]] = {}
@@ -91,7 +92,7 @@ class NltkLexicon:
         """All lemmas of a part of speech in lower case, sorted."""
         return tuple(sorted(set(self._wordnet.all_lemma_names(pos))))
 
-    def _of(self, lemma: str, pos: Pos) -> list[Any]:
+    def _entries(self, lemma: str, pos: Pos) -> list[Any]:
         """NLTK's lemmas in sense order; both of a synset that has it in two cases."""
         found: list[Any] = self._wordnet.lemmas(lemma, pos)
         return found
@@ -101,7 +102,7 @@ class NltkLexicon:
         found = self._senses.get((lemma, pos))
         if found is None:
             first: dict[int, Any] = {}
-            for each in self._of(lemma, pos):
+            for each in self._entries(lemma, pos):
                 first.setdefault(each.synset().offset(), each)
             found = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
         return found
@@ -125,7 +126,7 @@ class NltkLexicon:
         known = self._ids.get((kind, synset.offset()))
         if known is not None:
             return known
-        others = dict.fromkeys(each.synset().offset() for each in self._of(name, _pos(kind)))
+        others = dict.fromkeys(each.synset().offset() for each in self._entries(name, part_of(kind)))
         made = f"{name}.{kind}.{list(others).index(synset.offset()) + 1:02d}"
         self._synsets[made], self._ids[kind, synset.offset()] = synset, made
         return made
@@ -135,13 +136,13 @@ class NltkLexicon:
         if sense not in self._synsets and sense.count(".") >= 2:
             lemma, kind, _ = sense.rsplit(".", 2)
             if kind in ("n", "v", "a", "r", "s"):
-                self.senses(lemma, _pos(kind))
+                self.senses(lemma, part_of(kind))
         return self._synsets.get(sense)
 
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
         """What opposes the lemma in this sense; with `indirect`, after it what opposes the heads of a satellite."""
         synset = self._synset(sense.id)
-        own = [] if synset is None else [each for each in self._of(lemma, pos) if each.synset() == synset]
+        own = [] if synset is None else [each for each in self._entries(lemma, pos) if each.synset() == synset]
         found = [self._antonym(o, direct=True) for each in own for o in each.antonyms()]
         if indirect and synset is not None and synset.pos() == "s":
             heads = [each for head in synset.similar_tos() for each in head.lemmas()]
@@ -164,10 +165,6 @@ class NltkLexicon:
         """The ids of the next wider senses of a noun or verb, sorted."""
         return self._linked(sense, "hypernyms")
 
-    def instance_of(self, sense: str) -> tuple[str, ...]:
-        """The ids of the classes of a noun that names one thing (a river, a person), sorted."""
-        return self._linked(sense, "instance_hypernyms")
-
     def _linked(self, sense: str, relation: str) -> tuple[str, ...]:
         synset = self._synset(sense)
         return () if synset is None else tuple(sorted(self._id(other) for other in getattr(synset, relation)()))
@@ -176,35 +173,17 @@ class NltkLexicon:
         """The base forms of a form in WordNet's list of irregular forms, whether they are lemmas or not."""
         return tuple(self._wordnet._exception_map[pos].get(form.lower(), ()))
 
-    def base_forms(self, form: str, pos: Pos) -> tuple[str, ...]:
-        """The lemmas that a form may belong to, by WordNet's list of irregular forms and its rules."""
-        return base_forms(form.lower(), pos, self.irregular(form, pos), lambda lemma: bool(self._of(lemma, pos)))
+    @property
+    def treebank(self) -> TreebankCounts:
+        """The packaged counts."""
+        return EmbeddedLexicon.opened().treebank
 
     @cached_property
-    def _frequencies(self) -> Frequencies:
+    def words(self) -> float:
+        """How much running text its counts stand for, the treebank's and WordNet's together."""
         with self._wordnet.open("cntlist.rev") as file:
             tagged = sum(int(line.split()[2]) for line in file)
-        return Frequencies(EmbeddedLexicon.opened().treebank, tagged=tagged)
-
-    def count(self, lemma: str, pos: Pos) -> int:
-        """How often the lemma was seen: WordNet's tags and the treebank's words together."""
-        return sum(s.count for s in self.senses(lemma, pos)) + self._frequencies.treebank.lemma(lemma, pos)
-
-    def frequency(self, lemma: str, pos: Pos) -> float:
-        """How common the lemma is on the Zipf scale."""
-        return self._frequencies.lemma(self.count(lemma, pos))
-
-    def word_count(self, word: str, upos: str | None = None) -> int:
-        """How often the treebank has the word in this form, with this universal tag or with any."""
-        return self._frequencies.treebank.form(word, upos)
-
-    def word_frequency(self, word: str) -> float:
-        """How common the word in this form is on the Zipf scale, in the treebank alone."""
-        return self._frequencies.word(word)
-
-
-def _pos(kind: str) -> Pos:
-    return "a" if kind == "s" else kind  # type: ignore[return-value]
+        return self.treebank.words_with(tagged)
 
 
 NAMES = ("embedded", "nltk")
@@ -222,11 +201,7 @@ def lexicon(name: str = "embedded") -> Lexicon:
     ['cold']
     """
     if name == "embedded":
-        from encheck.language.lexicon.embedded import EmbeddedLexicon
-
         return EmbeddedLexicon.opened()
-    from encheck.language.lexicon.load import NltkLexicon, corpus, folder
-
     if name == "nltk":
         return NltkLexicon(corpus())
     if Path(name).is_dir():
