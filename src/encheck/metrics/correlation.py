@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, metric
-from encheck.scoring.scores import PairScores, Scale
+from encheck.metrics.metric import estimated, metric, near_of
+from encheck.scoring.scores import PairScores
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import MANY_ITEMS, Resampler
 from encheck.types import Estimate
@@ -22,10 +22,6 @@ Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]
 WHOLE = "a correlation has no value per item"
 Correlate = Callable[[Floats, Floats, Weights], Floats]
-
-
-def _similarities(table: Table, _scale: Scale) -> Floats:
-    return table.near
 
 
 def pseudo_values(table: Table, scores: Floats) -> Floats:
@@ -42,7 +38,7 @@ def pseudo_values(table: Table, scores: Floats) -> Floats:
 
 
 @metric(
-    values=_similarities, contrast=pseudo_values, chance=0.0, label="Spearman",
+    values=near_of, contrast=pseudo_values, chance=0.0, label="Spearman",
     reported="a correlation is of all pairs together: it decides with --for similarity",
 )  # fmt: skip
 def spearman(scores: PairScores) -> Estimate:

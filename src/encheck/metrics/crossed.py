@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.adjusted import adjusted_rate, meaning
-from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
+from encheck.metrics.metric import estimated, figure, metric, no_narrower, ratio, share_of
 from encheck.metrics.pairs import won, worth
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import widened
 from encheck.surface import RIVALS
 from encheck.types import Estimate
 
@@ -62,8 +61,7 @@ def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     totals = scores.resampler.totals(np.column_stack([worths, np.ones(len(worths))]))
     replicates = ratio(totals[:, :-1], totals[:, -1:]).min(axis=1)
     found = estimated("worse_direction", scores, rates.min(), replicates)
-    low, high = widened(found.value, found.low, found.high, n=found.n, clusters=found.clusters)
-    return replace(replace(found, low=low, high=high), params={"epsilon": epsilon, "side": int(rates.argmin()) + 1})
+    return replace(no_narrower(found), params={"epsilon": epsilon, "side": int(rates.argmin()) + 1})
 
 
 @metric(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import Resampler, interval
+from encheck.statistics.bootstrap import Resampler, interval, widened
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -149,6 +149,17 @@ def _withheld(found: Estimate, draws: Resampler, low: float, high: float) -> Est
     """The estimate with these ends, and why, where what its items share leaves no interval that can be trusted."""
     why = draws.sharing.withheld
     return replace(found, low=low, high=high, params={**found.params, "withheld": why}) if why else found
+
+
+def no_narrower(estimate: Estimate) -> Estimate:
+    """The estimate of a share, its interval no narrower than Clopper-Pearson's where the share is near 0 or 1."""
+    low, high = widened(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
+    return replace(estimate, low=low, high=high)
+
+
+def near_of(table: Table, _scale: Scale) -> Floats:
+    """The values as they were recorded: of a metric whose items have one value each, on the scorer's own scale."""
+    return table.near
 
 
 def no_references(_table: Table) -> float:

@@ -7,10 +7,10 @@ What decides is `auc_n`, which needs no threshold. The paper's F1_n needs one, a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,16 @@ from numpy.typing import NDArray
 from encheck.errors import NothingToMeasure
 from encheck.ids import question_of
 from encheck.metrics.classification import predictions
-from encheck.metrics.metric import estimated, figure, metric, ratio
+from encheck.metrics.metric import estimated, figure, metric, no_narrower, ratio
 from encheck.metrics.pairs import of_two_labels
 from encheck.scoring.difficulty import CELLS, Difficulty, Scope
 from encheck.scoring.scores import PairScores
 from encheck.scoring.splits import measured_part
-from encheck.statistics.bootstrap import Resampler, auc_of, widened
+from encheck.statistics.bootstrap import Resampler, auc_of
 from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
 Floats = NDArray[np.float64]
-Confusion = tuple[Floats, Floats, Floats, Floats]  # true and missed positives, false alarms, true negatives
 PO, PN, NO, NN = range(4)
 LINES = {"always_positive": 1.0, "always_negative": 0.0, "random": 0.5}
 SAYS_NOTHING = 0.05  # an AUC of the divergence this near to chance leaves the two halves without a meaning
@@ -159,47 +158,43 @@ def auc_divergence(cases: Cases) -> Estimate:
     return of_two_labels(estimated("auc_divergence", cases.scores, *found), cases.scores)
 
 
-def _tpr(c: Confusion) -> Floats:
-    return ratio(c[0], c[0] + c[1])
-
-
-def _tnr(c: Confusion) -> Floats:
-    return ratio(c[3], c[2] + c[3])
-
-
-def _f1(c: Confusion) -> Floats:
-    return np.nan_to_num(ratio(2 * c[0], 2 * c[0] + c[1] + c[2]))  # 0 where undefined, as the authors have it
-
-
-def _accuracy(c: Confusion) -> Floats:
-    return ratio(c[0] + c[3], c[0] + c[1] + c[2] + c[3])
-
-
-def _balanced_accuracy(c: Confusion) -> Floats:
-    return (_tpr(c) + _tnr(c)) / 2
-
-
-def _mcc(c: Confusion) -> Floats:
-    tp, fn, fp, tn = c
-    below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    return np.nan_to_num(ratio(tp * tn - fp * fn, below))  # 0 for a constant prediction, as scikit-learn has it
-
-
 OBVIOUS, NON_OBVIOUS, ALL = (PO, NO), (PN, NN), (PO, PN, NO, NN)
-RULES: dict[str, tuple[tuple[int, ...], Callable[[Confusion], Floats]]] = {
-    "tpr_o": ((PO,), _tpr),
-    "tpr_n": ((PN,), _tpr),
-    "tnr_o": ((NO,), _tnr),
-    "tnr_n": ((NN,), _tnr),
-    "f1_o": (OBVIOUS, _f1),
-    "f1_n": (NON_OBVIOUS, _f1),
-    "f1": (ALL, _f1),
-    "accuracy": (ALL, _accuracy),
-    "balanced_accuracy": (ALL, _balanced_accuracy),
-    "balanced_accuracy_n": (NON_OBVIOUS, _balanced_accuracy),
-    "mcc": (ALL, _mcc),
-    "mcc_n": (NON_OBVIOUS, _mcc),
+Rule = Literal["tpr", "tnr", "f1", "accuracy", "balanced accuracy", "mcc"]
+RULES: dict[str, tuple[tuple[int, ...], Rule]] = {
+    "tpr_o": ((PO,), "tpr"),
+    "tpr_n": ((PN,), "tpr"),
+    "tnr_o": ((NO,), "tnr"),
+    "tnr_n": ((NN,), "tnr"),
+    "f1_o": (OBVIOUS, "f1"),
+    "f1_n": (NON_OBVIOUS, "f1"),
+    "f1": (ALL, "f1"),
+    "accuracy": (ALL, "accuracy"),
+    "balanced_accuracy": (ALL, "balanced accuracy"),
+    "balanced_accuracy_n": (NON_OBVIOUS, "balanced accuracy"),
+    "mcc": (ALL, "mcc"),
+    "mcc_n": (NON_OBVIOUS, "mcc"),
 }
+
+
+def _by_rule(rule: Rule, table: Floats, cells: Sequence[int]) -> Floats:
+    """The figure of the predictions in these cells, for each row of `Cases.sums`."""
+    positive, negative = ([c for c in cells if c in of] for of in ((PO, PN), (NO, NN)))
+    columns = (positive, [c + 4 for c in positive], negative, [c + 4 for c in negative])
+    tp, fn, fp, tn = (table[:, chosen].sum(axis=1) for chosen in columns)
+    match rule:
+        case "tpr":
+            return ratio(tp, tp + fn)
+        case "tnr":
+            return ratio(tn, fp + tn)
+        case "f1":
+            return np.nan_to_num(ratio(2 * tp, 2 * tp + fn + fp))  # 0 where undefined, as the authors have it
+        case "accuracy":
+            return ratio(tp + tn, tp + fn + fp + tn)
+        case "balanced accuracy":
+            return (ratio(tp, tp + fn) + ratio(tn, fp + tn)) / 2
+        case "mcc":
+            below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+            return np.nan_to_num(ratio(tp * tn - fp * fn, below))  # 0 for a constant prediction, as scikit-learn has it
 
 
 @figure
@@ -209,28 +204,18 @@ def at_threshold(cases: Cases, *, name: str) -> Estimate:
     The threshold is the same in every replicate.
     """
     cells, rule = RULES[name]
-    value, replicates = _once_and_resampled(cases, lambda table: rule(_confusion(table, cells)))
-    estimate = estimated(name, cases.scores, value, replicates, among=cases.among(*cells))
+    once, replicates = (_by_rule(rule, table, cells) for table in cases.sums)
+    estimate = estimated(name, cases.scores, float(once[0]), replicates, among=cases.among(*cells))
     if len(cells) == 1:
-        low, high = widened(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
-        estimate = replace(estimate, low=low, high=high)
+        estimate = no_narrower(estimate)
     return replace(estimate, params=cases.params)
 
 
 @figure
 def f1_gap(cases: Cases) -> Estimate:
     """F1_o - F1_n: what a model loses where overlap misleads."""
-
-    def gap(table: Floats) -> Floats:
-        return _f1(_confusion(table, OBVIOUS)) - _f1(_confusion(table, NON_OBVIOUS))
-
-    value, replicates = _once_and_resampled(cases, gap)
-    return replace(estimated("f1_gap", cases.scores, value, replicates), params=cases.params)
-
-
-def _once_and_resampled(cases: Cases, rule: Callable[[Floats], Floats]) -> tuple[float, Floats]:
-    once, replicates = cases.sums
-    return float(rule(once)[0]), rule(replicates)
+    once, replicates = (_by_rule("f1", table, OBVIOUS) - _by_rule("f1", table, NON_OBVIOUS) for table in cases.sums)
+    return replace(estimated("f1_gap", cases.scores, float(once[0]), replicates), params=cases.params)
 
 
 def _columns(cases: Cases) -> Iterator[Floats]:
@@ -238,13 +223,6 @@ def _columns(cases: Cases) -> Iterator[Floats]:
     for weight in (cases.predicted, 1 - cases.predicted):
         for cell in range(len(CELLS)):
             yield np.where(cases.difficulty.cells == cell, weight, 0.0)
-
-
-def _confusion(table: Floats, cells: Sequence[int]) -> Confusion:
-    positive, negative = ([c for c in cells if c in of] for of in ((PO, PN), (NO, NN)))
-    columns = (positive, [c + 4 for c in positive], negative, [c + 4 for c in negative])
-    tp, fn, fp, tn = (table[:, chosen].sum(axis=1) for chosen in columns)
-    return tp, fn, fp, tn
 
 
 def figures(cases: Cases) -> Iterator[Estimate]:
