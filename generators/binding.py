@@ -44,7 +44,9 @@ MEASURES = frozenset("percent year month week day hour minute second mile inch f
 INDEFINITE = frozenset(["a", "an"])
 
 
-class _Pair(NamedTuple):
+class BoundPair(NamedTuple):
+    """Two noun phrases that are joined, and the token of the attribute of each."""
+
     first: Span
     second: Span
     attributes: tuple[int, int]
@@ -68,7 +70,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
     return Ways(kept, changed, "two attributes", _control(parse, pair, rng))
 
 
-def _pair(parse: Parse, at: int) -> _Pair | None:
+def _pair(parse: Parse, at: int) -> BoundPair | None:
     """The noun at this place with the one that is joined to it, where each has one attribute, of one sort."""
     joined = [i for i in parse.children[at] if parse.bases[i] == "conj"]
     if len(joined) != 1 or parse.bases[at] in ("conj", "appos"):
@@ -80,7 +82,7 @@ def _pair(parse: Parse, at: int) -> _Pair | None:
     own, others = ([i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in SORT] for span in spans)
     if len(own) != 1 or len(others) != 1 or not _are_of_a_sort(parse, spans, own[0], others[0]):
         return None
-    return _Pair(*spans, (own[0], others[0]))
+    return BoundPair(*spans, (own[0], others[0]))
 
 
 def _spans(parse: Parse, at: int, other: int) -> tuple[Span, Span] | None:
@@ -116,7 +118,7 @@ def _are_of_a_sort(parse: Parse, spans: tuple[Span, Span], first: int, second: i
     return written and plain and SORT.get(parse.lowers[first]) is SORT.get(parse.lowers[second], ())
 
 
-def _exchanged(parse: Parse, pair: _Pair, one: str) -> tuple[str, str]:
+def _exchanged(parse: Parse, pair: BoundPair, one: str) -> tuple[str, str]:
     """Both phrases with the attribute of the other."""
     first, second = pair.attributes
     own = parse.words[first] if first else parse.lowers[first]
@@ -136,7 +138,7 @@ def _with(parse: Parse, span: Span, at: int, word: str, text: str) -> str:
     return text[:begin] + article(word) + text[begin + len(parse.words[at - 1]) :]
 
 
-def _told(parse: Parse, pair: _Pair, first: str, second: str) -> list[str]:
+def _told(parse: Parse, pair: BoundPair, first: str, second: str) -> list[str]:
     """The two phrases in both orders, plainly and with "both"."""
     span = (pair.first[0], pair.second[1])
     said = (f"{first} and {second}", _turned(parse, pair, first, second))
@@ -149,7 +151,7 @@ def _told(parse: Parse, pair: _Pair, first: str, second: str) -> list[str]:
     return [rewritten(parse, (*span, one)) for one in (*said, *both)]
 
 
-def _turned(parse: Parse, pair: _Pair, first: str, second: str) -> str:
+def _turned(parse: Parse, pair: BoundPair, first: str, second: str) -> str:
     """The second phrase before the first; an article that both share stays in front."""
     said, behind = first.partition(" ")[::2]
     plural = parse.tags[pair.second[1] - 1] == "NNS"
@@ -159,7 +161,7 @@ def _turned(parse: Parse, pair: _Pair, first: str, second: str) -> str:
     return f"{said if said == 'the' else article(second)} {second} and {behind}"
 
 
-def _control(parse: Parse, pair: _Pair, rng: Draws) -> str:
+def _control(parse: Parse, pair: BoundPair, rng: Draws) -> str:
     """Another attribute of the first thing."""
     at = pair.attributes[0]
     if parse.tags[at] == "CD":

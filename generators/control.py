@@ -278,7 +278,7 @@ def _shunned(parse: Parse, at: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CommonWord:
     """A common word in one form: how frequent the lemma is, how often the form was met, where an adjective stands."""
 
     lemma: str
@@ -289,7 +289,7 @@ class Known:
 
 
 @cache
-def pool(lexicon: Lexicon, tag: str) -> tuple[Known, ...]:
+def pool(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
     """The common words that have a form for this tag, counted as that part of speech.
 
     Left out are words that are written with a capital in their first sense, and adjectives that stand for a number or
@@ -304,11 +304,11 @@ def pool(lexicon: Lexicon, tag: str) -> tuple[Known, ...]:
         first = lexicon.senses(lemma, pos)[0]
         formed = lemma if tag in UNINFLECTED else inflected(lemma, tag)
         if frequency >= COMMON and lemma in first.lemmas and formed is not None:
-            found.append(Known(lemma, formed, frequency, lexicon.word_count(formed, UPOS[pos]), first.marker))
+            found.append(CommonWord(lemma, formed, frequency, lexicon.word_count(formed, UPOS[pos]), first.marker))
     return tuple(found)
 
 
-class Columns(NamedTuple):
+class WordColumns(NamedTuple):
     """The pool of a tag in columns: how frequent lemmas and forms are (Zipf), how often met, how long (letters)."""
 
     frequency: Column
@@ -319,10 +319,10 @@ class Columns(NamedTuple):
 
 
 @cache
-def columns(lexicon: Lexicon, tag: str) -> Columns:
+def columns(lexicon: Lexicon, tag: str) -> WordColumns:
     """What the words of the pool are compared by, all at once: there are thousands of nouns."""
     words = pool(lexicon, tag)
-    return Columns(
+    return WordColumns(
         np.array([word.frequency for word in words]),
         np.array([lexicon.word_frequency(word.form) for word in words]),
         np.array([word.seen for word in words]),

@@ -69,7 +69,7 @@ COIN = (1, -1)  # which text the surface shall favour: what goes by it shall win
 ALL = frozenset("All Every Everyone Everybody Everything".split())
 
 
-class Plan(NamedTuple):
+class PredicateTexts(NamedTuple):
     """The characters that give way, and what stands there in the kept, changed and mirrored text and in the control."""
 
     start: int
@@ -86,7 +86,7 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     """
     if left := why_left(parse.text):
         return left
-    plan: Plan | str | None = None
+    plan: PredicateTexts | str | None = None
     found = _free(parse)
     if not isinstance(found, str):
         ranks = rng.ranks(len(found))
@@ -114,7 +114,7 @@ def _is_aside(one: Predicate) -> bool:
     return one.clause == RELATIVE or one.parse.lower_lemmas[one.head] in SAYING
 
 
-def _of_all(parse: Parse, rng: Draws) -> Plan | None:
+def _of_all(parse: Parse, rng: Draws) -> PredicateTexts | None:
     """ "All" denied as "not all": where all is said of, the denial of the predicate could be read in two ways."""
     at = next((i for i, word in enumerate(parse.words) if word in ALL and _is_said_of(parse, i)), None)
     if at is None:
@@ -122,7 +122,7 @@ def _of_all(parse: Parse, rng: Draws) -> Plan | None:
     said = parse.lowers[at]
     kept, control = f"Absolutely {said}", f"{rng.choice(('Nearly', 'Almost'))} {said}"
     texts: dict[Side, str] = {"kept": kept, "changed": f"Not {said}", "control": control}
-    return Plan(parse.starts[at], parse.ends[at], texts, "scope over all")
+    return PredicateTexts(parse.starts[at], parse.ends[at], texts, "scope over all")
 
 
 def _is_said_of(parse: Parse, at: int) -> bool:
@@ -136,7 +136,7 @@ def _is_said_of(parse: Parse, at: int) -> bool:
     return sentence[0] == at and words.isdisjoint(NEGATIVE | NOT | {"?", "but", "except", "else"})
 
 
-def _by_antonym(one: Predicate, rng: Draws, english: English) -> Plan | None:
+def _by_antonym(one: Predicate, rng: Draws, english: English) -> PredicateTexts | None:
     """ "Is not impossible" as what keeps "is possible", where one of the two has to hold and no more is said."""
     parse, at = one.parse, one.head
     if one.negation is not None or parse.tags[at] != "JJ" or one.finite != at - 1 or one.operator not in BE:
@@ -152,10 +152,10 @@ def _by_antonym(one: Predicate, rng: Draws, english: English) -> Plan | None:
         "mirror": f"{be} {opposite}",
         "control": f"{be} {rng.choice(EXPECTED)} to be {word}",
     }
-    return Plan(parse.starts[one.finite], parse.ends[at], texts, f"{one.clause}, {turned.certificate}")
+    return PredicateTexts(parse.starts[one.finite], parse.ends[at], texts, f"{one.clause}, {turned.certificate}")
 
 
-def _plan(one: Predicate, rng: Draws) -> Plan | str:
+def _plan(one: Predicate, rng: Draws) -> PredicateTexts | str:
     """What is made of a predicate: the ways in which it can be said and denied, and a choice of them by coin."""
     parse = one.parse
     start, end = parse.starts[one.finite], parse.ends[last_of(one)]
@@ -184,7 +184,7 @@ def _plan(one: Predicate, rng: Draws) -> Plan | str:
         texts["control"] = control
     kind = "denied" if one.negation is None else "a denial taken back"
     written_so = {side: _written(parse.text, own, text) for side, text in texts.items()}
-    return Plan(start, end, written_so, f"{one.clause}, {kind}")
+    return PredicateTexts(start, end, written_so, f"{one.clause}, {kind}")
 
 
 def _sides(one: Predicate) -> tuple[list[str], list[str], list[str]]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
 from encheck.language.edits.articles import article
 from encheck.language.english import English
-from encheck.language.numbers.mention import Form, Mention, Spot, Value, Write
+from encheck.language.numbers.mention import Mention, NumberForm, NumberPlace, Value, Write
 from encheck.language.numbers.mentions import mentions
 from encheck.language.numbers.numerals import NEAR, SIZES
 from encheck.language.parse import Parse
@@ -24,7 +24,7 @@ from encheck.surface import tokens
 from encheck.types import Edit, apply_edits
 
 
-class Elsewhere(NamedTuple):
+class PhraseWord(NamedTuple):
     """Characters `start` to `end` of a text, and the other word for them."""
 
     start: int
@@ -75,9 +75,9 @@ COUNTED = dict(  # what can stand in the same places: of as common words
 )
 
 
-def elsewhere(parse: Parse, one: Mention) -> Elsewhere | None:
+def other_word(parse: Parse, one: Mention) -> PhraseWord | None:
     """Another word for one in the phrase of a number; None if there is none, or where it stands twice."""
-    spot = Spot(parse, one.start, one.end)
+    spot = NumberPlace(parse, one.start, one.end)
     found = _within(parse, one) or _behind(spot)
     if found is None:
         return None
@@ -86,7 +86,7 @@ def elsewhere(parse: Parse, one: Mention) -> Elsewhere | None:
     return found if len(again) == 1 and found.text.lower() not in parse.lower_words else None
 
 
-def _within(parse: Parse, one: Mention) -> Elsewhere | None:
+def _within(parse: Parse, one: Mention) -> PhraseWord | None:
     """A unit, a sign, a month or a half of the day in the number itself."""
     text = parse.text[one.start : one.end]
     if OF_AGE.match(parse.text[one.start :]):
@@ -95,16 +95,16 @@ def _within(parse: Parse, one: Mention) -> Elsewhere | None:
         for found in re.finditer(r"[^\W\d_]+(?:\.[^\W\d_]\.)?|[$€£¥₹]", text):
             # A date is of the end of a month, which not each month has.
             if found[0] in table and not (one.kind == "date" and re.search(r"\b(?:29|30|31)(?!\d)", text) is not None):
-                return Elsewhere(one.start + found.start(), one.start + found.end(), table[found[0]])
+                return PhraseWord(one.start + found.start(), one.start + found.end(), table[found[0]])
     return None
 
 
-def _behind(spot: Spot) -> Elsewhere | None:
+def _behind(spot: NumberPlace) -> PhraseWord | None:
     """The noun that is counted."""
     noun = spot.noun
     if noun is None or spot.parse.words[noun] not in COUNTED:
         return None
-    return Elsewhere(spot.parse.starts[noun], spot.parse.ends[noun], COUNTED[spot.parse.words[noun]])
+    return PhraseWord(spot.parse.starts[noun], spot.parse.ends[noun], COUNTED[spot.parse.words[noun]])
 
 
 OPENING = re.compile(r"(?:^|[.!?][\"'”’)]*\s)[\"'“‘(\s]*$")
@@ -113,14 +113,14 @@ ENDED = re.compile(
 )
 LETTERS = 6  # of a word and the blank behind it
 COIN = (1, -1, -1)  # which text the surface shall favour: most notations favour the kept one by themselves
-Choice = tuple[Form, Value, float]
+Choice = tuple[NumberForm, Value, float]
 
 
-class Plan(NamedTuple):
+class NumberChange(NamedTuple):
     """The number that is edited, its other notation, and the other value of each size that has one."""
 
     mention: Mention
-    form: Form
+    form: NumberForm
     values: dict[int, Value]
 
 
@@ -148,14 +148,14 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: A
             made["mirror", level] = _side_edit(source, plan, one.own(value), f"{why}, same notation")
         else:
             made["changed", level] = made["mirror", level] = f"no other number that is {size}"
-    if other := elsewhere(parse, one):
+    if other := other_word(parse, one):
         start, end, word = other
         why = f"{one.kind}: {source[start:end]} > {word}: another statement of the same number"
         made |= dict.fromkeys((("control", level) for level in SIZES), SideEdit((Edit(start, end, word),), why))
     return made
 
 
-def _plan(one: Mention, rng: Draws, context: int) -> Plan | None:
+def _plan(one: Mention, rng: Draws, context: int) -> NumberChange | None:
     """What is made of a number; None where no near value can be written in both notations.
 
     Surfaces favour the kept text or the changed one, as a coin has it where there is a choice: what goes by the surface
@@ -170,7 +170,7 @@ def _plan(one: Mention, rng: Draws, context: int) -> Plan | None:
     for size in SIZES:
         if found := [(form, *one_found) for one_found in _values(one, form, size, context)]:
             values[size] = _chosen(found, favoured, rng)[1]
-    return Plan(one, form, values)
+    return NumberChange(one, form, values)
 
 
 def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
@@ -181,7 +181,7 @@ def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
     return rng.choice(there) if favoured > 0 else min(there, key=lambda one: one[2])
 
 
-def _values(one: Mention, form: Form, size: int, context: int) -> list[tuple[Value, float]]:
+def _values(one: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
     """(value, how much the surface favours the kept text) of those that both notations have, unlike the own ones."""
     kept, own = said_as(form.write, one.value), said_as(one.own, one.value)
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
@@ -218,7 +218,7 @@ def said_as(write: Callable[[Value], str], value: Value) -> str | None:
         return None
 
 
-def _side_edit(source: str, plan: Plan, text: str, why: str) -> SideEdit:
+def _side_edit(source: str, plan: NumberChange, text: str, why: str) -> SideEdit:
     edits = edits_for(source, plan.mention, text)
     said = source[plan.mention.start : plan.mention.end]
     return SideEdit(edits, f"{plan.mention.kind}: {said} > {edits[-1].text}: {why}; notation: {plan.form.name}")
@@ -255,14 +255,14 @@ OF_COUNTS = frozenset({"cardinal", "decimal"})  # what they count has to be the 
 NOTHING_SHARED = "the query and the document share no number that can be written in another notation"
 
 
-class Shared(NamedTuple):
+class SharedNumber(NamedTuple):
     """The query with either number, in its own notation, and the document with either, in another one."""
 
     queries: tuple[str, str]
     documents: tuple[str, str]
 
 
-def shared_number(query: Parse, document: Parse, *, seed: int) -> Shared | str:
+def shared_number(query: Parse, document: Parse, *, seed: int) -> SharedNumber | str:
     """One number of both, with a near one in its place; or why there is none.
 
     A number is of both where kind and value are the same, and of a count the word behind it.
@@ -277,7 +277,9 @@ def shared_number(query: Parse, document: Parse, *, seed: int) -> Shared | str:
     return rng.choice(found) if found else NOTHING_SHARED
 
 
-def _pairs(query: Parse, asked: tuple[Mention, ...], document: Parse, said: tuple[Mention, ...]) -> Iterator[Shared]:
+def _pairs(
+    query: Parse, asked: tuple[Mention, ...], document: Parse, said: tuple[Mention, ...]
+) -> Iterator[SharedNumber]:
     for one in asked:
         for other in said:
             if _is_same(query, one, document, other):
@@ -291,16 +293,16 @@ def _is_same(query: Parse, one: Mention, document: Parse, other: Mention) -> boo
 
 
 def _counted(parse: Parse, one: Mention) -> str:
-    return Spot(parse, one.start, one.end).next().removesuffix("s")
+    return NumberPlace(parse, one.start, one.end).next().removesuffix("s")
 
 
-def _contrasts(query: str, one: Mention, document: str, other: Mention) -> Iterator[Shared]:
+def _contrasts(query: str, one: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
     """Of each near value that both can say, in each notation of the document in which no word gives it away."""
     for write in (other.own, *(form.write for form in other.forms)):
         for value in one.beside(NEAR):
             asked, said = ([said_as(way, v) for v in (one.value, value)] for way in (one.own, write))
             if all(asked) and all(said) and not _telling(asked) & _telling(said):
-                yield Shared(_both(query, one, one.own, value), _both(document, other, write, value))
+                yield SharedNumber(_both(query, one, one.own, value), _both(document, other, write, value))
 
 
 def _telling(both: list[str | None]) -> set[str]:

@@ -55,14 +55,14 @@ def _antonyms(lexicon: Lexicon, lemma: str, pos: Pos, sense_id: str) -> Sequence
     return lexicon.antonyms(lemma, pos, own) if own else ()
 
 
-class Made(NamedTuple):
+class PaperText(NamedTuple):
     """A text, and what was done to come by it."""
 
     text: str
     said: str
 
 
-def substituted(text: str, *, words: int, rng: Random, related: Related, stop: frozenset[str]) -> Made:
+def substituted(text: str, *, words: int, rng: Random, related: Related, stop: frozenset[str]) -> PaperText:
     """The text with up to `words` distinct words replaced, each by one of its related words, wherever it occurs."""
     tokens = text.split()
     candidates = sorted({token for token in tokens if token not in stop})
@@ -75,10 +75,10 @@ def substituted(text: str, *, words: int, rng: Random, related: Related, stop: f
             done.append(f"{candidate} > {choice}")
         if len(done) == words:
             break
-    return Made(" ".join(tokens), "; ".join(done))
+    return PaperText(" ".join(tokens), "; ".join(done))
 
 
-def jumbled(text: str, *, swaps: int, rng: Random) -> Made:
+def jumbled(text: str, *, swaps: int, rng: Random) -> PaperText:
     """The text after `swaps` exchanges of two random positions; a later one may undo an earlier one."""
     tokens, done = text.split(), []
     for _ in range(swaps):
@@ -89,7 +89,7 @@ def jumbled(text: str, *, swaps: int, rng: Random) -> Made:
                 break
         done.append(f"{tokens[first]} <-> {tokens[second]}")
         tokens[first], tokens[second] = tokens[second], tokens[first]
-    return Made(" ".join(tokens), "; ".join(done))
+    return PaperText(" ".join(tokens), "; ".join(done))
 
 
 def paper_synonym(text: str, *, words: int, rng: Random, lexicon: Lexicon) -> Variant | str:
@@ -109,7 +109,7 @@ def paper_jumble(text: str, *, swaps: int, rng: Random) -> Variant | str:
     return _variant(text, jumbled(text, swaps=swaps, rng=rng), "jumble", swaps) if text.split() else "no word"
 
 
-def _variant(text: str, made: Made, relation: str, level: int) -> Variant:
+def _variant(text: str, made: PaperText, relation: str, level: int) -> Variant:
     """The variant, its edits found by comparing words; blanks between words become single ones, as in the paper."""
     said = f"paper mode: {made.said or 'nothing was replaced'}"
     return Variant(made.text, relation, level, _edits(text, made.text), f"{PREFIX}{relation}", said)

@@ -40,7 +40,7 @@ SEVERAL = "no plain statement of one sentence"
 NO_MIRROR = "no second way to say it"
 NO_CONTROL = "no other statement for this place"
 COIN = (1, -1)
-Change = tuple[int, int, str]  # first token, one past the last, and what stands there
+TokenChange = tuple[int, int, str]  # first token, one past the last, and what stands there
 
 
 class SideEdit(NamedTuple):
@@ -155,7 +155,7 @@ def choice_of(read: Callable[[Parse, English, Draws], Ways | str]) -> Callable[[
         ways = read(parse, english, rng)
         if isinstance(ways, str):
             return ways
-        texts = chosen(source, ways.kept, ways.changed, rng)
+        texts = choose_sides(source, ways.kept, ways.changed, rng)
         if isinstance(texts, str):
             return texts
         if ways.control and ways.control not in (source, *texts.values()):
@@ -173,7 +173,7 @@ def by_side(source: str, edits: Mapping[Side, Edit], why: str, *, says: Mapping[
     }
 
 
-def chosen(source: str, kept: Sequence[str], changed: Sequence[str], rng: Draws) -> dict[Side, str] | str:
+def choose_sides(source: str, kept: Sequence[str], changed: Sequence[str], rng: Draws) -> dict[Side, str] | str:
     """Kept text, changed text and, where there are two ways to say it, mirror; or the reason why there are none.
 
     Where no choice favours the sides as the coin has them, one that comes near.
@@ -218,7 +218,7 @@ def edit_between(source: str, text: str) -> Edit:
     return Edit(start, len(source) - behind, text[start : len(text) - behind])
 
 
-def rewritten(parse: Parse, *changes: Change) -> str:
+def rewritten(parse: Parse, *changes: TokenChange) -> str:
     """The text with other words in the place of some tokens; the first word keeps its capital.
 
     A change with no words takes the blank before it away.

@@ -11,7 +11,7 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 from encheck.language.edits.replace import form, put
-from encheck.language.edits.substitutes import ALL, POS_OF_TAG, Option, Substitute, places_of
+from encheck.language.edits.substitutes import ALL, POS_OF_TAG, Substitute, SubstituteOption, places_of
 from encheck.language.english import English
 from encheck.language.lexicon.protocol import Pos
 from encheck.language.parse import Parse
@@ -69,7 +69,7 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
     ).format(NAMES[relation])
 
 
-def _slot(english: English, parse: Parse, at: int, fitting: list[Option]) -> Slot | str:
+def _slot(english: English, parse: Parse, at: int, fitting: list[SubstituteOption]) -> Slot | str:
     """The slot with these substitutes; or the reason why there is none."""
     if english.substitutes.expressions.hold(parse, at):
         fitting = [option for option in fitting if option.in_expressions]

@@ -17,7 +17,7 @@ from random import Random
 from typing import NamedTuple
 
 from encheck.generators.base import listed
-from encheck.language.edits.relations import Relations, Unit, why_kept
+from encheck.language.edits.relations import MovableUnit, Relations, why_kept
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.prose import why_left
@@ -28,12 +28,12 @@ PAIRS_TRIED = 40  # of a group
 FORMS_OF_BE = frozenset("be am is are was were been being 'm 're".split())
 OPEN = ("NOUN", "VERB", "CD")
 JOINERS = "-\u2010\u2011\u2013/'’@#_"
-Groups = Mapping[str, tuple[Unit, ...]]
-Swap = tuple[Unit, Unit]
+Groups = Mapping[str, tuple[MovableUnit, ...]]
+Swap = tuple[MovableUnit, MovableUnit]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SwapStep:
     """One exchange: the tag of its units, all edits up to it and what is said of them, the tokens in new order."""
 
     tag: str
@@ -46,11 +46,11 @@ class Step:
 class Swapped(Variant):
     """A variant with the steps that lead to it; `rejected` says why other exchanges were not taken."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[SwapStep, ...] = ()
     rejected: tuple[str, ...] = ()
 
 
-class Material(NamedTuple):
+class SwapGroups(NamedTuple):
     """The groups of units that can change places, and in careful mode who stands in which relation to whom."""
 
     groups: Groups
@@ -66,13 +66,13 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
     careful = english.mode == "careful"
     if left := why_left(group.source) if careful and not group.variants else "":
         return left
-    found = english.read(material, group.source)
+    found = english.read(swap_groups, group.source)
     if isinstance(found, str):
         return found
     parse = english.parse(group.source)
     rejected: list[str] = []
     groups, relations = found
-    swaps = _drawn(groups, rng) if relations is None else _careful(parse, groups, relations, rng, rejected)
+    swaps = _sample_swaps(groups, rng) if relations is None else _careful(parse, groups, relations, rng, rejected)
     if len(swaps) < SWAPS:
         return f"too few exchanges that change the meaning ({rejected[0] if rejected else 'the units cross'})"
     steps = tuple(_step(parse, swaps[: k + 1], careful=careful) for k in range(level))
@@ -81,7 +81,7 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
     return Swapped(text, "swap", level, edits, "swap_chain", said, steps=steps, rejected=tuple(rejected))
 
 
-def material(english: English, parse: Parse) -> Material | str:
+def swap_groups(english: English, parse: Parse) -> SwapGroups | str:
     """What a sentence has to exchange, whatever is drawn of it; or why that is too little."""
     careful = english.mode == "careful"
     units = units_of(parse.words, parse.tags, parse.entities, lemmas=parse.lemmas)
@@ -94,12 +94,12 @@ def material(english: English, parse: Parse) -> Material | str:
             return "longer than the parser's limit"
         different = "different " if sum(count > 1 for count in tags.values()) >= SWAPS else ""
         return f"fewer than {SWAPS} groups of {different}words with the same tag"
-    return Material(groups, Relations.of(parse, units) if careful else None)
+    return SwapGroups(groups, Relations.of(parse, units) if careful else None)
 
 
 def units_of(
     words: Sequence[str], tags: Sequence[str], entities: Sequence[str], *, lemmas: Sequence[str] = ()
-) -> tuple[Unit, ...]:
+) -> tuple[MovableUnit, ...]:
     """Every entity ("B-LOC", "I-LOC" ...) and every other word, in order; the tag of a form of "be" is "".
 
     >>> [(u.start, u.end, u.tag) for u in units_of(["New", "York", "is", "big"], ["NNP", "NNP", "VBZ", "JJ"],
@@ -112,7 +112,7 @@ def units_of(
         while label and end < len(words) and entities[end] == f"I-{label}":
             end += 1
         lemma = lemmas[at].lower() if lemmas else ""
-        found.append(Unit(at, end, f"ENT:{label}" if label else _tag(words[at], tags[at], lemma)))
+        found.append(MovableUnit(at, end, f"ENT:{label}" if label else _tag(words[at], tags[at], lemma)))
         at = end
     return tuple(found)
 
@@ -123,17 +123,19 @@ def _tag(word: str, tag: str, lemma: str) -> str:
     return "NOUN" if tag.startswith("NN") else tag
 
 
-def _open(unit: Unit) -> bool:
+def _open(unit: MovableUnit) -> bool:
     return unit.tag.startswith(("ENT:", "JJ", "RB")) or unit.tag in OPEN
 
 
-def _any(_unit: Unit) -> bool:
+def _any(_unit: MovableUnit) -> bool:
     return True
 
 
-def groups_of(units: Sequence[Unit], words: Sequence[str], *, keep: Callable[[Unit], bool] = _any) -> Groups:
+def groups_of(
+    units: Sequence[MovableUnit], words: Sequence[str], *, keep: Callable[[MovableUnit], bool] = _any
+) -> Groups:
     """Units of the open classes by tag: distinct ones (case apart, the first of equal ones), two or more a group."""
-    found: dict[str, dict[str, Unit]] = {}
+    found: dict[str, dict[str, MovableUnit]] = {}
     for unit in units:
         if _open(unit) and keep(unit):
             surface = " ".join(words[unit.start : unit.end]).casefold()
@@ -141,10 +143,10 @@ def groups_of(units: Sequence[Unit], words: Sequence[str], *, keep: Callable[[Un
     return {tag: tuple(distinct.values()) for tag, distinct in sorted(found.items()) if len(distinct) > 1}
 
 
-def _movable(parse: Parse) -> Callable[[Unit], bool]:
+def _movable(parse: Parse) -> Callable[[MovableUnit], bool]:
     """What careful mode moves: no auxiliary, no bare number, nothing that touches another word."""
 
-    def movable(unit: Unit) -> bool:
+    def movable(unit: MovableUnit) -> bool:
         if unit.tag == "CD" or (unit.end - unit.start == 1 and parse.pos[unit.start] == "AUX"):
             return False
         before, after = parse.starts[unit.start], parse.ends[unit.end - 1]
@@ -157,7 +159,7 @@ def _joins(side: str) -> bool:
     return side.isalnum() or (side != "" and side in JOINERS)
 
 
-def _drawn(groups: Groups, rng: Random) -> list[tuple[str, Swap]]:
+def _sample_swaps(groups: Groups, rng: Random) -> list[tuple[str, Swap]]:
     """Three groups and two units of each, as the paper draws them."""
     drawn = []
     for tag in rng.sample(sorted(groups), SWAPS):
@@ -188,7 +190,7 @@ def _careful(
     return swaps
 
 
-def _step(parse: Parse, swaps: Sequence[tuple[str, Swap]], *, careful: bool) -> Step:
+def _step(parse: Parse, swaps: Sequence[tuple[str, Swap]], *, careful: bool) -> SwapStep:
     puts = {unit: other for _, (a, b) in swaps for unit, other in ((a, b), (b, a))}
     edits = tuple(_edit(parse, unit, puts[unit], careful=careful) for unit in sorted(puts))
     order: list[int] = []
@@ -197,10 +199,10 @@ def _step(parse: Parse, swaps: Sequence[tuple[str, Swap]], *, careful: bool) -> 
         order += [*range(at, unit.start), *range(puts[unit].start, puts[unit].end)]
         at = unit.end
     said = "; ".join(f"{tag}: {_text(parse, a)} <-> {_text(parse, b)}" for tag, (a, b) in swaps)
-    return Step(swaps[-1][0], edits, (*order, *range(at, len(parse))), said)
+    return SwapStep(swaps[-1][0], edits, (*order, *range(at, len(parse))), said)
 
 
-def _edit(parse: Parse, unit: Unit, put: Unit, *, careful: bool) -> Edit:
+def _edit(parse: Parse, unit: MovableUnit, put: MovableUnit, *, careful: bool) -> Edit:
     """The edit that puts one unit in the place of another; in careful mode the sentence still begins with a capital."""
     text = _text(parse, put)
     if careful and _opens(parse, unit):
@@ -214,9 +216,9 @@ def _edit(parse: Parse, unit: Unit, put: Unit, *, careful: bool) -> Edit:
     return Edit(parse.starts[unit.start], parse.ends[unit.end - 1], text)
 
 
-def _opens(parse: Parse, unit: Unit) -> bool:
+def _opens(parse: Parse, unit: MovableUnit) -> bool:
     return unit.start == 0 and parse.words[0][:1].isupper()
 
 
-def _text(parse: Parse, unit: Unit) -> str:
+def _text(parse: Parse, unit: MovableUnit) -> str:
     return parse.text[parse.starts[unit.start] : parse.ends[unit.end - 1]]

@@ -18,7 +18,7 @@ from encheck.generators.base import NamedGenerator, Outcome, listed
 from encheck.generators.negation import NEGATION
 from encheck.generators.number import NUMBER
 from encheck.language.edits.close_words import close_words
-from encheck.language.edits.noise import NOTATIONS, OF_ENGLISH, SLIPS, chosen, slip, typable
+from encheck.language.edits.noise import NOTATIONS, OF_ENGLISH, SLIPS, choose_notation_edits, slip, typable
 from encheck.language.english import English, Reading
 from encheck.language.parse import Parse
 from encheck.language.prose import why_left
@@ -34,7 +34,7 @@ NO_PLACE_FOR_AS_MANY = "no place for as many changed characters as a change of m
 NO_CHANGE = "no change of meaning with so few characters"
 
 
-class Change(NamedTuple):
+class MeaningChange(NamedTuple):
     """Edits that change the meaning, by how many characters, and why."""
 
     edits: tuple[Edit, ...]
@@ -43,10 +43,10 @@ class Change(NamedTuple):
     why: str
 
 
-class Place(NamedTuple):
+class NoiseOptions(NamedTuple):
     """What is known of a text: the changes of meaning that it can have, in a random order, and words to mistype."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[MeaningChange, ...]
     words: tuple[tuple[int, int], ...]
 
 
@@ -88,7 +88,7 @@ def _noising(name: str, seed: int, is_experimental: bool) -> Reading:
         if isinstance(found, str):
             if name in SLIPS or name in OF_ENGLISH:
                 return found
-            found = Place((), ())
+            found = NoiseOptions((), ())
         rng = Draws(seed, name, parse.text)
         made = (_noisy(parse.text, found, name, size, rng, english) for size in _sizes(found))
         return next(filter(None, made), NO_PLACE_FOR_AS_MANY if found.changes else NO_PLACE)
@@ -135,21 +135,21 @@ def _why_none(group: Group, english: English) -> str:
 
 
 @cache
-def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], Place | str]:
+def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], NoiseOptions | str]:
     """What reads the place off a parse: the same for all kinds of noise of a seed."""
 
-    def place(english: English, parse: Parse) -> Place | str:
+    def place(english: English, parse: Parse) -> NoiseOptions | str:
         if why := why_left(parse.text):
             return why
         found = list(dict.fromkeys(_changes(english, parse, seed, is_experimental=is_experimental)))
         Draws(seed, NAME, parse.text).shuffle(found)
         free = typable(parse, english.lexicon, english.substitutes.expressions)
-        return Place(tuple(found), tuple((parse.starts[i], parse.ends[i]) for i in free))
+        return NoiseOptions(tuple(found), tuple((parse.starts[i], parse.ends[i]) for i in free))
 
     return place
 
 
-def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[Change]:
+def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[MeaningChange]:
     """The changes of meaning by a few characters: a number or a denial; on trial also an opposite, a close word.
 
     A denial is taken in both of its forms, since "wasn't" and "was not" differ from "was" by different counts.
@@ -161,33 +161,33 @@ def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool
         rng = Draws(seed, generator.name, text)
         made = generator(group, level=1, rng=rng, english=english)
         if isinstance(made, Variant) and (size := distance(text, made.text)) <= MOST:
-            yield Change(made.edits, made.text, size, made.certificate)
+            yield MeaningChange(made.edits, made.text, size, made.certificate)
     for edit in close_words(english.lexicon, english.substitutes.expressions, parse) if is_experimental else ():
         changed = apply_edits(text, (edit,))
         if (size := distance(text, changed)) <= MOST:
-            yield Change((edit,), changed, size, f"another thing: {changes(text, (edit,))}")
+            yield MeaningChange((edit,), changed, size, f"another thing: {changes(text, (edit,))}")
 
 
-def _first(found: Place, size: int) -> tuple[int, int] | None:
+def _first(found: NoiseOptions, size: int) -> tuple[int, int] | None:
     """The characters that the change of so many takes: the word there is mistyped first."""
     edits = next((one.edits for one in found.changes if one.size == size), None)
     return (edits[-1].start, edits[-1].end) if edits else None
 
 
-def _sizes(found: Place) -> tuple[int, ...]:
+def _sizes(found: NoiseOptions) -> tuple[int, ...]:
     """How many characters to change: as many as one of the changes of meaning; any few where there is none."""
     return tuple(dict.fromkeys(one.size for one in found.changes)) or tuple(range(1, MOST + 1))
 
 
-def _noisy(source: str, found: Place, kind: str, size: int, rng: Draws, english: English) -> Variant | None:
+def _noisy(source: str, found: NoiseOptions, kind: str, size: int, rng: Draws, english: English) -> Variant | None:
     if kind in SLIPS:
         made = _slipped(source, found, kind, size, rng, english)
         return made and replace(made, relation=kind, level=1)
-    edits = chosen(source, kind, size, rng)
+    edits = choose_notation_edits(source, kind, size, rng)
     return _variant(source, edits, kind, size, relation=kind, level=1) if edits else None
 
 
-def _slipped(source: str, found: Place, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
+def _slipped(source: str, found: NoiseOptions, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
     """So many words mistyped, the one in the place of the change first; None if there are too few."""
     if count > SLIPS_MOST:
         return None

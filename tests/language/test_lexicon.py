@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from encheck.errors import DataError, UsageError
 from encheck.language.lexicon.embedded import EmbeddedLexicon, Packed, planes, whole
-from encheck.language.lexicon.load import NltkLexicon, corpus, lexicon
+from encheck.language.lexicon.load import corpus, lexicon
 from encheck.language.lexicon.protocol import PARTS, Antonym, zipf
 
 ROOT = Path(__file__).resolve().parents[2]

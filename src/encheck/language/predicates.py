@@ -4,8 +4,8 @@ Relations are those of Universal Dependencies. Refused, with a reason, is what a
 ambiguous or true ("Some are late" and "Some are not late").
 
 A denial is read with all that is said beside it: "We did not have our dinner here. The food was faultless" is
-grammatical, and nobody would write it. A parser sees no discourse, so `discourse_clash` refuses a predicate wherever another
-clause goes on from it, gives its reason, or takes it for granted.
+grammatical, and nobody would write it. A parser sees no discourse, so `discourse_clash` refuses a predicate wherever
+another clause goes on from it, gives its reason, or takes it for granted.
 """
 
 from __future__ import annotations

@@ -78,10 +78,10 @@ def english_share(languages: Mapping[str, int]) -> float:
     return languages.get(NAMES["en"], 0) / told if told else 1.0
 
 
-def said_of_languages(languages: Mapping[str, int]) -> str:
+def languages_summary(languages: Mapping[str, int]) -> str:
     """The texts counted by language.
 
-    >>> said_of_languages({"Finnish": 180, "English": 60})
+    >>> languages_summary({"Finnish": 180, "English": 60})
     'of 240 texts, 180 Finnish, 60 English'
     """
     counts = (f"{count:,} {name}" for name, count in languages.items())

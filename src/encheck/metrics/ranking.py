@@ -270,7 +270,7 @@ def figures(scores: ChainScores, *, threshold: float | None = None) -> Iterator[
     yield from (overlap(part), overlap_spearman(part), *by_overlap(part))
 
 
-def oddities(scores: ChainScores) -> Iterator[Estimate]:
+def swap_diagnostics(scores: ChainScores) -> Iterator[Estimate]:
     """Fluency after each number of swaps, by tags and by a language model, and the exchanges that were rejected."""
     part = measured(scores)
     steps = range(part.values.shape[1])

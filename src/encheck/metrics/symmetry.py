@@ -21,7 +21,7 @@ _CHUNK = 1_000_000
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecisionCuts:
     """Where "paraphrase" begins: a cut for each pair, shape [n], or NaN if there is none; and whose it is."""
 
     cuts: Floats
@@ -36,7 +36,7 @@ class Decided:
         return {**cut, "folds": float(self.folds), "decided_by": self.by}
 
 
-def decided(scores: BothOrdersScores, *, threshold: float | None = None) -> Decided:
+def decision_cuts(scores: BothOrdersScores, *, threshold: float | None = None) -> DecisionCuts:
     """The model's own decision: `threshold` where the user names one, else the argmax of its trained head.
 
     A model that has none gets the one that is best on the validation part, or, where there is no such part of both
@@ -44,19 +44,19 @@ def decided(scores: BothOrdersScores, *, threshold: float | None = None) -> Deci
     """
     n = len(scores.labels)
     if threshold is not None:
-        return Decided(np.full(n, threshold), "the threshold given")
+        return DecisionCuts(np.full(n, threshold), "the threshold given")
     if scores.decision is not None:
-        return Decided(np.full(n, scores.decision), "the model's head")
+        return DecisionCuts(np.full(n, scores.decision), "the model's head")
     if scores.learned is not None:
         cut = decision_threshold(scores.learned.values, scores.learned.labels)
-        return Decided(np.full(n, np.nan if cut is None else cut), "the validation part")
+        return DecisionCuts(np.full(n, np.nan if cut is None else cut), "the validation part")
     fold, cuts = scores.folds(np.arange(n)), np.full(n, np.nan)
     for k in np.unique(fold):
         others = fold != k
         if has_both(scores.labels[others]):
             found = decision_threshold(scores.forward[others], scores.labels[others])
             cuts[fold == k] = np.nan if found is None else found
-    return Decided(cuts, "the other folds", len(np.unique(fold)))
+    return DecisionCuts(cuts, "the other folds", len(np.unique(fold)))
 
 
 @figure
@@ -65,11 +65,11 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
 
     "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", sections 1 and 3: 2.66 to 8.46% for
     cross-encoders (Chen et al. 2020), 2.78 to 9.16% for SBERT with the head (u, v, |u-v|), both by the head's argmax
-    on the test part. A pair is predicted a paraphrase where its score reaches the cut of `decided`; the params say
-    which that is. Scores that are equal to within 1e-6 flip nothing. NaN if a pair has no cut: the scores do not
-    vary, or no other pair has both labels.
+    on the test part. A pair is predicted a paraphrase where its score reaches its cut (`decision_cuts`); the
+    params say whose that is. Scores that are equal to within 1e-6 flip nothing. NaN if a pair has no cut: the scores
+    do not vary, or no other pair has both labels.
     """
-    found = decided(scores, threshold=threshold)
+    found = decision_cuts(scores, threshold=threshold)
     differ = (scores.forward >= found.cuts) != (scores.backward >= found.cuts)
     flips = np.where(np.isnan(found.cuts), np.nan, differ & (scores.asymmetry > ROUNDING))
     return _share(scores, flips, found.params)

@@ -206,7 +206,7 @@ PLACES: Mapping[str, Place] = {
 }
 
 
-class Asked(NamedTuple):
+class Requirements(NamedTuple):
     """What flags ask of a place: which relations may not hang on the word, and what else has to hold."""
 
     refused: int
@@ -223,13 +223,13 @@ class Asked(NamedTuple):
 
 
 @cache
-def asked(flags: frozenset[str]) -> Asked:
+def flag_requirements(flags: frozenset[str]) -> Requirements:
     """What these flags ask of the parse; ValueError for an unknown one."""
     refused = 0
     for flag in flags:
         refused |= REFUSED.get(flag, 0)
     conditions = (_condition(flag) for flag in sorted(flags, key=_order))
-    return Asked(refused, tuple(condition for condition in conditions if condition is not None))
+    return Requirements(refused, tuple(condition for condition in conditions if condition is not None))
 
 
 def _order(flag: str) -> tuple[bool, str]:
@@ -251,13 +251,13 @@ def _condition(flag: str) -> Condition | None:
 
 
 @cache
-def needs(pos: Pos, flags: frozenset[str]) -> Asked:
+def substitute_requirements(pos: Pos, flags: frozenset[str]) -> Requirements:
     """What a substitute with these flags asks of its place.
 
     Without `inf` no infinitive may hang on a verb, without `grad` no adjective or adverb may be compared or
     intensified; a verb with two objects always stays.
     """
-    refused, conditions = asked(flags)
+    refused, conditions = flag_requirements(flags)
     if pos == "v":
         refused |= mask("iobj") if "inf" in flags else mask("iobj", "xcomp")
     if pos in ("a", "r") and flags.isdisjoint(("grad", "sup")):
@@ -268,4 +268,4 @@ def needs(pos: Pos, flags: frozenset[str]) -> Asked:
                 not (parse.tags[at] in COMPARED or any(parse.lowers[i] in DEGREE for i in parse.children[at]))
             ),
         )
-    return Asked(refused, conditions)
+    return Requirements(refused, conditions)

@@ -26,7 +26,7 @@ EQUALS = frozenset({"conj", "flat", "appos"})
 NO_RELATION = frozenset({"det", "punct", "cc", "case", "cop"})
 
 
-class Unit(NamedTuple):
+class MovableUnit(NamedTuple):
     """Tokens `start` to `end` of a parse, which move together; `tag` is ENT:label, NOUN, VERB or the fine tag."""
 
     start: int
@@ -40,15 +40,15 @@ class Relations:
 
     links: tuple[tuple[int, str, int], ...]
     words: tuple[str, ...]
-    number: dict[Unit, int]
+    number: dict[MovableUnit, int]
 
     @classmethod
-    def of(cls, parse: Parse, units: Sequence[Unit]) -> Relations:
+    def of(cls, parse: Parse, units: Sequence[MovableUnit]) -> Relations:
         """The relations of a sentence that is cut into these units."""
         words = tuple(" ".join(parse.words[u.start : u.end]).casefold() for u in units)
         return cls(tuple(_links(parse, units)), words, {unit: i for i, unit in enumerate(units)})
 
-    def after(self, swaps: Iterable[tuple[Unit, Unit]]) -> frozenset[tuple[tuple[str, str, str], int]]:
+    def after(self, swaps: Iterable[tuple[MovableUnit, MovableUnit]]) -> frozenset[tuple[tuple[str, str, str], int]]:
         """Which words stand in which relation after these exchanges, and how often."""
         words = list(self.words)
         for a, b in swaps:
@@ -58,7 +58,7 @@ class Relations:
         return frozenset(found.items())
 
 
-def _links(parse: Parse, units: Sequence[Unit]) -> Iterator[tuple[int, str, int]]:
+def _links(parse: Parse, units: Sequence[MovableUnit]) -> Iterator[tuple[int, str, int]]:
     """Every relation between units; the head of a root is -1."""
     unit_of = [i for i, unit in enumerate(units) for _ in range(unit.start, unit.end)]
     tops = [_top(parse, unit) for unit in units]
@@ -73,7 +73,7 @@ def _links(parse: Parse, units: Sequence[Unit]) -> Iterator[tuple[int, str, int]
             yield i, "nsubj", unit_of[subject]  # "A sings and dances": both have the subject
 
 
-def _top(parse: Parse, unit: Unit) -> int:
+def _top(parse: Parse, unit: MovableUnit) -> int:
     """The token of a unit that hangs on something outside of it."""
     inside = range(unit.start, unit.end)
     return next((i for i in inside if parse.heads[i] == i or parse.heads[i] not in inside), unit.start)
@@ -109,7 +109,7 @@ def _name(parse: Parse, at: int, first: int) -> str:
     return f"{dep} {mark}" if mark else dep
 
 
-def why_kept(parse: Parse, a: Unit, b: Unit) -> str:
+def why_kept(parse: Parse, a: MovableUnit, b: MovableUnit) -> str:
     """Why an exchange of these two keeps the meaning, in a few words."""
     tops = [_top(parse, unit) for unit in (a, b)]
     deps = {base_of(parse.deps[top]) for top in tops}

@@ -15,7 +15,7 @@ from pathlib import Path
 from sys import intern
 from typing import NamedTuple, cast
 
-from encheck.language.edits.conditions import Condition, needs
+from encheck.language.edits.conditions import Condition, substitute_requirements
 from encheck.language.edits.inflection import formed, is_form_of
 from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.parse import Parse, first_word, mask
@@ -289,7 +289,7 @@ class Substitute:
 Key = tuple[str, str]
 
 
-class Option(NamedTuple):
+class SubstituteOption(NamedTuple):
     """A substitute, what it asks of its place (see `Asked`), and its form where the word is in lower case.
 
     `in_expressions` says whether it names its company, and so was judged for what a lexicon has as an expression ("earn
@@ -304,7 +304,7 @@ class Option(NamedTuple):
     pos: Pos
 
 
-Options = tuple[Option, ...]  # the best first
+Options = tuple[SubstituteOption, ...]  # the best first
 
 
 @cache
@@ -407,7 +407,7 @@ class ByKey(dict[str, Options]):
         return self[key]
 
 
-def _option(substitute: Substitute, pos: Pos, tag: str) -> Option:
+def _option(substitute: Substitute, pos: Pos, tag: str) -> SubstituteOption:
     has_company = any(flag.startswith(COMPANY) for flag in substitute.flags)
     form = formed(substitute.lemma, tag, like="word")
-    return Option(substitute, *needs(pos, substitute.flags), form, has_company, pos)
+    return SubstituteOption(substitute, *substitute_requirements(pos, substitute.flags), form, has_company, pos)

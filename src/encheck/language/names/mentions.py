@@ -33,7 +33,7 @@ Role = Literal["whole", "last", "given"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Thing:
+class NamedThing:
     """What has a name: its kind, its two notations (short and long), and of persons gender ("m", "f", ""), given, last.
 
     The notations of a person are "John Smith" and "J. Smith".
@@ -51,7 +51,7 @@ class Thing:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class NameSpan:
     """Characters `start` to `end`, where a name stands, whole or in part."""
 
     start: int
@@ -66,12 +66,12 @@ class Name:
     `other` is the same name in the other notation. `control` is the place of another statement, None if none fits.
     """
 
-    thing: Thing
-    spots: tuple[Spot, ...]
+    thing: NamedThing
+    spots: tuple[NameSpan, ...]
     own: str
     other: str
     notation: int
-    control: Spot | None = None
+    control: NameSpan | None = None
 
 
 NONE = "no name"
@@ -113,11 +113,11 @@ NO_NAMES = frozenset(
 
 
 @cache
-def _known() -> dict[str, tuple[Thing, int, str, bool]]:
+def _known() -> dict[str, tuple[NamedThing, int, str, bool]]:
     """Name without its article -> the thing, the notation, the name in the other notation, whether it takes *the*."""
-    found: dict[str, tuple[Thing, int, str, bool]] = {}
+    found: dict[str, tuple[NamedThing, int, str, bool]] = {}
 
-    def add(own: str, thing: Thing, notation: int, other: str) -> None:
+    def add(own: str, thing: NamedThing, notation: int, other: str) -> None:
         found[own.removeprefix("the ")] = (thing, notation, other, own.startswith("the "))
 
     for thing in things():
@@ -131,14 +131,14 @@ def _known() -> dict[str, tuple[Thing, int, str, bool]]:
 
 
 @cache
-def things() -> tuple[Thing, ...]:
+def things() -> tuple[NamedThing, ...]:
     """Every place and organisation of the tables."""
-    found = [Thing("country", pair) for pair in COUNTRIES.items()]
-    found += [Thing("state", (name, f"the state of {name}")) for name in sorted(STATES)]
-    found += [Thing("city", (name, f"the city of {name}")) for name in sorted(CITIES)]
-    found.append(Thing("city", ("New York City", "the city of New York")))
-    found += [Thing("company", pair) for pair in COMPANIES.items()]
-    return (*found, *(Thing(kind, pair) for kind, pairs in BODIES.items() for pair in pairs.items()))
+    found = [NamedThing("country", pair) for pair in COUNTRIES.items()]
+    found += [NamedThing("state", (name, f"the state of {name}")) for name in sorted(STATES)]
+    found += [NamedThing("city", (name, f"the city of {name}")) for name in sorted(CITIES)]
+    found.append(NamedThing("city", ("New York City", "the city of New York")))
+    found += [NamedThing("company", pair) for pair in COMPANIES.items()]
+    return (*found, *(NamedThing(kind, pair) for kind, pairs in BODIES.items() for pair in pairs.items()))
 
 
 def names(parse: Parse) -> tuple[Name, ...] | str:
@@ -160,10 +160,12 @@ def names(parse: Parse) -> tuple[Name, ...] | str:
     )
 
 
-Found = tuple[Thing, int, str, int, int, int]  # thing, notation, other; first token, last token, first of the control
+FoundName = tuple[
+    NamedThing, int, str, int, int, int
+]  # thing, notation, other; first token, last token, first of the control
 
 
-def _of_tables(parse: Parse, reasons: list[str]) -> Iterator[Found]:
+def _of_tables(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
     """Places and organisations that the tables know, and companies by their legal form, the longest first."""
     at = 0
     while at < len(parse):
@@ -173,7 +175,7 @@ def _of_tables(parse: Parse, reasons: list[str]) -> Iterator[Found]:
         at = found[4] + 1 if found else at + 1
 
 
-def _known_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
+def _known_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     if not parse.words[at][0].isupper():
         return None
     for last in range(min(at + LONGEST, len(parse)) - 1, at - 1, -1):
@@ -198,7 +200,7 @@ def _words(parse: Parse, first: int, after: int) -> str:
     return " ".join(parse.lowers[first:after]) if first >= 0 else ""
 
 
-def _why_no_place(parse: Parse, thing: Thing, first: int, core: int, last: int) -> str:
+def _why_no_place(parse: Parse, thing: NamedThing, first: int, core: int, last: int) -> str:
     """What speaks against a name of the tables that stands at these tokens; "" where nothing does."""
     wanted = {"country": ("LOC",), "state": ("LOC",), "city": ("LOC",), "company": ("ORG",)}.get(
         thing.kind, ("ORG", "")
@@ -260,7 +262,7 @@ def _describes(parse: Parse, first: int, last: int) -> bool:
     return False
 
 
-def _company_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
+def _company_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     """A company by its legal form: "Acme Inc." """
     if parse.words[at] not in LEGAL or at == 0:
         return None
@@ -292,10 +294,10 @@ def _company_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
     if reason := _why_not(parse, first, last):
         reasons.append(reason)
         return None
-    return Thing("company", (bare, whole)), 1, bare, first, last, first
+    return NamedThing("company", (bare, whole)), 1, bare, first, last, first
 
 
-def _persons(parse: Parse, reasons: list[str]) -> Iterator[Found]:
+def _persons(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
     """Persons by given name and surname, and by an abbreviated or full title with a surname."""
     at = 0
     while at < len(parse):
@@ -316,7 +318,7 @@ def _is_part(parse: Parse, at: int) -> bool:
     )
 
 
-def _person_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
+def _person_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     given = parse.words[at]
     last = at + 1
     if not _is_part(parse, at) or given in TITLES or given in FULL_TITLES:
@@ -340,7 +342,7 @@ def _person_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
         return None
     own = parse.text[parse.starts[at] : parse.ends[last]]
     initials = f"{given[0]}. " + (f"{parse.words[at + 1]} " if has_initial else "")
-    thing = Thing("person", (own, f"{initials}{surname}"), gender, given, surname)
+    thing = NamedThing("person", (own, f"{initials}{surname}"), gender, given, surname)
     control = at - 1 if at and (parse.words[at - 1] in TITLES or parse.words[at - 1] in FULL_TITLES) else at
     return thing, 0, thing.forms[1], at, last, control
 
@@ -365,7 +367,7 @@ def _why_no_person(parse: Parse, at: int, last: int, gender: str) -> str:
     return _why_not(parse, at, last)
 
 
-def _titled_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
+def _titled_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     """A surname with a title that has a full and a short form: "Senator Marsh"."""
     title, last = parse.words[at], at + 1
     full = title if TITLES.get(title) else FULL_TITLES.get(title)
@@ -380,22 +382,22 @@ def _titled_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
         return None
     surname, notation = parse.words[last], int(title != full)
     forms = (f"{full} {surname}", f"{TITLES[full]} {surname}")
-    return Thing("titled", forms, "", full, surname), notation, forms[1 - notation], at, last, at
+    return NamedThing("titled", forms, "", full, surname), notation, forms[1 - notation], at, last, at
 
 
 @cache
-def leaders() -> dict[str, Thing]:
+def leaders() -> dict[str, NamedThing]:
     """Surname -> a person whom it names alone."""
     found = {}
     for gender, people in LEADERS.items():
         for whole in (" ".join(name.split()) for name in people.split(",")):
             given, _, last = whole.rpartition(" ")
             if last in ALONE:
-                found[last] = Thing("leader", (last, whole), gender, given, last)
+                found[last] = NamedThing("leader", (last, whole), gender, given, last)
     return found
 
 
-def _leader_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
+def _leader_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     thing = leaders().get(parse.words[at])
     if thing is None or not _is_part(parse, at) or parse.entities[at] != "B-PER":
         return None
@@ -407,7 +409,7 @@ def _leader_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
     return thing, 0, thing.forms[1], at, at, at
 
 
-def _surname_at(parse: Parse, at: int) -> Found | None:
+def _surname_at(parse: Parse, at: int) -> FoundName | None:
     """A surname alone, of somebody whose gender the pronouns say: the only person, of whom something is said."""
     surname = parse.words[at]
     if (
@@ -427,11 +429,11 @@ def _surname_at(parse: Parse, at: int) -> Found | None:
     if at and (parse.pos[at - 1] not in BEFORE_PHRASE or parse.tags[at + 1 : at + 2] == ("POS",)):
         return None
     title = "Mr." if male else "Ms."
-    thing = Thing("surname", (surname, f"{title} {surname}"), "m" if male else "f", title, surname)
+    thing = NamedThing("surname", (surname, f"{title} {surname}"), "m" if male else "f", title, surname)
     return thing, 0, thing.forms[1], at, at, at
 
 
-def _together(parse: Parse, found: list[Found], reasons: list[str]) -> Iterator[Name]:
+def _together(parse: Parse, found: list[FoundName], reasons: list[str]) -> Iterator[Name]:
     """Each name with all its places in the text; none that is also said in a way that would not follow."""
     taken: set[int] = set()
     for thing in dict.fromkeys(one[0] for one in found):
@@ -442,7 +444,7 @@ def _together(parse: Parse, found: list[Found], reasons: list[str]) -> Iterator[
             reasons.append(RELATED)
             continue
         tokens = {i for one in mine for i in range(one[3], one[4] + 1)}
-        spots = [Spot(parse.starts[one[3]], parse.ends[one[4]]) for one in mine]
+        spots = [NameSpan(parse.starts[one[3]], parse.ends[one[4]]) for one in mine]
         parts = _parts(parse, thing, tokens)
         if parts is None:
             reasons.append(RELATED)
@@ -461,7 +463,7 @@ def _together(parse: Parse, found: list[Found], reasons: list[str]) -> Iterator[
                    _control(parse, control, last) if alone else None)  # fmt: skip
 
 
-def _parts(parse: Parse, thing: Thing, tokens: set[int]) -> list[Spot] | None:
+def _parts(parse: Parse, thing: NamedThing, tokens: set[int]) -> list[NameSpan] | None:
     """Where a person is called by surname or given name alone; None if a word shares the name in another way."""
     words = {parse.lowers[i] for i in tokens if parse.words[i][0].isupper()} - {title.lower() for title in TITLES}
     stems = {word[:STEM] for word in words if len(word) >= STEM}
@@ -471,7 +473,7 @@ def _parts(parse: Parse, thing: Thing, tokens: set[int]) -> list[Spot] | None:
             continue
         role = "last" if parse.words[i] == thing.last else "given" if parse.words[i] == thing.given else ""
         if thing.kind == "person" and role and not _why_not(parse, i, i) and not _is_beside(parse, i):
-            found.append(Spot(parse.starts[i], parse.ends[i], "last" if role == "last" else "given"))
+            found.append(NameSpan(parse.starts[i], parse.ends[i], "last" if role == "last" else "given"))
         elif lower in words or (lower[:STEM] in stems and parse.words[i][0].isupper()):
             return None
     return found
@@ -483,7 +485,7 @@ def _is_beside(parse: Parse, at: int) -> bool:
     return bool(before) and before not in TITLES and before not in FULL_TITLES and parse.tags[at - 1] == "NNP"
 
 
-def _control(parse: Parse, first: int, last: int) -> Spot | None:
+def _control(parse: Parse, first: int, last: int) -> NameSpan | None:
     """Where "someone else" or "another city" can stand; None in questions, lists and beside what describes the name."""
     before = parse.pos[first - 1] if first else "PUNCT"
     if "?" in parse.text or before not in ("ADP", "VERB", "AUX", "SCONJ", "PUNCT", "PART"):
@@ -502,4 +504,4 @@ def _control(parse: Parse, first: int, last: int) -> Spot | None:
         return None
     if any(parse.bases[i] in ("conj", "appos", "vocative", "parataxis") for i in span if parse.heads[i] not in span):
         return None
-    return Spot(parse.starts[first], parse.ends[last])
+    return NameSpan(parse.starts[first], parse.ends[last])

@@ -10,9 +10,9 @@ from functools import partial
 from encheck.language.edits.inflection import inflected
 from encheck.language.numbers.mention import (
     IN_NAME,
-    Form,
     Mention,
-    Spot,
+    NumberForm,
+    NumberPlace,
     Write,
     heads_title,
     is_address,
@@ -32,20 +32,20 @@ from encheck.language.numbers.numerals import (
     SMALL,
     WORDS,
     Style,
-    forms,
     halves,
     ordinal,
-    others,
+    other_forms,
+    other_values,
     read_digits,
-    said,
     spelled,
     spelled_ordinal,
-    whole,
+    spoken_writer,
+    whole_in_words,
     words_value,
 )
 
-Made = Mention | str | None
-Maker = Callable[[re.Match[str], Spot], Made]
+MentionOrReason = Mention | str | None
+Maker = Callable[[re.Match[str], NumberPlace], MentionOrReason]
 NO_OTHER = "no other way to write the number"
 PARTS = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 PART_NAMES = {d: name for name, d in PARTS.items()}
@@ -77,7 +77,7 @@ UNITS_AFTER = frozenset(["'s", "’s", "$", "€", "£", "s", "°", "%", "``", "
 LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhere they are bytes and metres too
 
 
-def cardinal(found: re.Match[str], spot: Spot) -> Made:
+def cardinal(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A count in digits, or a number that labels something ("chapter 5")."""
     value, style = read_digits(found["number"])
     if (
@@ -96,11 +96,11 @@ def cardinal(found: re.Match[str], spot: Spot) -> Made:
     if reason := _no_count(style, spot):
         return reason
     in_figures = _is_abbreviated(spot.next()) or (value > SAID_MOST and not style.decimals and not spot.counts_many)
-    made = tuple(form for form in forms(value, style) if form.name != "words" or not in_figures)
+    made = tuple(form for form in other_forms(value, style) if form.name != "words" or not in_figures)
 
     def beside(size: int) -> list[Fraction]:
         least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)
-        found = others(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
+        found = other_values(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
         return [v * style.size for v in found if v > 0 and v != 1]
 
     return Mention(spot.start, spot.end, "decimal" if style.decimals else "cardinal", value, style.write, made, beside)
@@ -111,7 +111,7 @@ def _is_abbreviated(word: str) -> bool:
     return word in UNIT_SIGNS or (word[:1].isalpha() and not word.replace("-", "").replace("'", "").isalpha())
 
 
-def _single(spot: Spot) -> Made:
+def _single(spot: NumberPlace) -> MentionOrReason:
     """A single thing, with its noun, which goes with another number: 1 month, "2 months"."""
     at = spot.after
     if spot.noun != at or spot.parse.tags[at] != "NN" or spot.parse.bases[at] in ("nsubj", "compound", "nmod:poss"):
@@ -130,7 +130,7 @@ def _single(spot: Spot) -> Made:
     def write(v: Fraction, *, count: Write) -> str:
         return f"{count(v)}{gap}{noun if v == 1 else many}"
 
-    form = Form("words", partial(write, count=whole))
+    form = NumberForm("words", partial(write, count=whole_in_words))
     counts = {NEAR: (2, 3), MIDDLE: (4, 5, 6), FAR: (8, 10, 12)}
     own = partial(write, count=Style().write)
     return Mention(spot.start, spot.parse.ends[at], "cardinal", Fraction(1), own, (form,),
@@ -140,11 +140,11 @@ def _single(spot: Spot) -> Made:
 def _beside(
     value: Fraction, decimals: int, size: int, *, least: Fraction, most: Fraction | int = 10**13
 ) -> list[Fraction]:
-    found = others(value, decimals=decimals, size=size, least=least, most=most)
+    found = other_values(value, decimals=decimals, size=size, least=least, most=most)
     return [v for v in found if v > 0 and v != 1]
 
 
-def _no_count(style: Style, spot: Spot) -> str:
+def _no_count(style: Style, spot: NumberPlace) -> str:
     """Why a number in digits is no count; empty if it may be one."""
     is_rupees = spot.before() in (".", ":") and spot.before(2) == "rs"
     if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER or is_rupees:
@@ -178,7 +178,7 @@ def _no_count(style: Style, spot: Spot) -> str:
     return IN_NAME if is_title else ""
 
 
-def _in_name(spot: Spot) -> bool:
+def _in_name(spot: NumberPlace) -> bool:
     """Whether a capitalised word stands right before it, and no sentence begins there: "Windows 10", "iPhone 6"."""
     at = spot.first - 1
     word = spot.parse.words[at] if at >= 0 else ""
@@ -189,18 +189,18 @@ def _in_name(spot: Spot) -> bool:
     return spot.parse.pos[at] == "PROPN" or not word.istitle() or at > 0
 
 
-def _label(value: Fraction, style: Style, spot: Spot) -> Made:
+def _label(value: Fraction, style: Style, spot: NumberPlace) -> MentionOrReason:
     word = spot.previous
 
     def write(v: Fraction) -> str:
-        return whole(v).title() if word[0].isupper() and spot.first > 1 else whole(v)
+        return whole_in_words(v).title() if word[0].isupper() and spot.first > 1 else whole_in_words(v)
 
-    beside = partial(others, value, least=1, most=99 if word.lower() == "age" else 999)
-    return Mention(spot.start, spot.end, "label", value, style.write, (Form("words", write),),
+    beside = partial(other_values, value, least=1, most=99 if word.lower() == "age" else 999)
+    return Mention(spot.start, spot.end, "label", value, style.write, (NumberForm("words", write),),
                    lambda size: beside(size=size))  # fmt: skip
 
 
-def in_words(found: re.Match[str], spot: Spot) -> Made:
+def in_words(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A count in words."""
     text = found["number"]
     value = words_value(text)
@@ -222,13 +222,15 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
     if spot.next() == "of" and spot.next(2) in WHOLES and "CD" in {spot.next_tag(k) for k in (3, 4, 5)}:
         return None if value < 2 else "a part of a number"
     big = value >= 10**6 and value % 10**5 == 0
-    digit_forms = [Form("digits", Style(commas=value >= 10**3).write)]
+    digit_forms = [NumberForm("digits", Style(commas=value >= 10**3).write)]
     if big:
         name, size = ("billion", 10**9) if value >= 10**9 else ("million", 10**6)
-        digit_forms.append(Form(f"digits and {name}", Style(False, 1 if value % size else 0, True, f" {name}").write))
+        digit_forms.append(
+            NumberForm(f"digits and {name}", Style(False, 1 if value % size else 0, True, f" {name}").write)
+        )
 
     def write(v: Fraction) -> str:
-        spoken = whole(v)
+        spoken = whole_in_words(v)
         if text.lower().startswith("a "):
             spoken = re.sub("^one ", "a ", spoken)
         return spoken[0].upper() + spoken[1:] if text[0].isupper() else spoken
@@ -237,7 +239,7 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
     return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), beside)
 
 
-def dozen(found: re.Match[str], spot: Spot) -> Made:
+def dozen(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """Dozens: "two dozen eggs"."""
     count = words_value(found["number"])
     if count is None or spot.next() == "of":
@@ -247,15 +249,15 @@ def dozen(found: re.Match[str], spot: Spot) -> Made:
     def write(v: Fraction) -> str:
         if v % 12:
             raise ValueError(f"{v} is no number of dozens")
-        said = f"{'a' if v == 12 else whole(v / 12)} dozen"
+        said = f"{'a' if v == 12 else whole_in_words(v / 12)} dozen"
         return said[0].upper() + said[1:] if found[0][0].isupper() else said
 
     sizes = {NEAR: (12,), MIDDLE: (24, 36), FAR: (60, 72, 96)}
-    return Mention(spot.start, spot.end, "cardinal", value, write, (Form("digits", Style().write),),
+    return Mention(spot.start, spot.end, "cardinal", value, write, (NumberForm("digits", Style().write),),
                    lambda size: [v for k in sizes[size] for v in (value + k, value - k) if v > 0])  # fmt: skip
 
 
-def percent(found: re.Match[str], spot: Spot) -> Made:
+def percent(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A percentage: its sign or its word, in digits or words."""
     text = found["number"]
     if text[0].isalpha():
@@ -267,11 +269,15 @@ def percent(found: re.Match[str], spot: Spot) -> Made:
         value, style = read_digits(text)
     sign = found["sign"]
     own = _percent_writer(text, style, sign)
-    made = [Form("per cent", lambda v: f"{style.write(v)} percent")] if sign.strip() == "%" or text[0].isalpha() else []
+    made = (
+        [NumberForm("per cent", lambda v: f"{style.write(v)} percent")]
+        if sign.strip() == "%" or text[0].isalpha()
+        else []
+    )
     if sign.strip() != "%":
-        made.append(Form("%", lambda v: f"{style.write(v)}%"))
-    if not text[0].isalpha() and not style.decimals and (words := said(value, style)) is not None:
-        made.append(Form("words", lambda v: f"{words(v)} percent"))
+        made.append(NumberForm("%", lambda v: f"{style.write(v)}%"))
+    if not text[0].isalpha() and not style.decimals and (words := spoken_writer(value, style)) is not None:
+        made.append(NumberForm("words", lambda v: f"{words(v)} percent"))
     most = Fraction(100) if value <= 100 else Fraction(10**6)
     beside = partial(_beside, value, style.decimals, least=Fraction(0), most=most)
     return Mention(spot.start, spot.end, "percentage", value, own, tuple(made), beside)
@@ -281,10 +287,10 @@ def _percent_writer(text: str, style: Style, sign: str) -> Write:
     if not text[0].isalpha():
         return lambda v: style.write(v) + sign
     title = text[0].isupper()
-    return lambda v: (whole(v).capitalize() if title else whole(v)) + sign
+    return lambda v: (whole_in_words(v).capitalize() if title else whole_in_words(v)) + sign
 
 
-def fraction(found: re.Match[str], spot: Spot) -> Made:
+def fraction(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A fraction: 3/4, or two thirds."""
     if found["below"]:
         upper, lower = int(found["above"]), int(found["below"])
@@ -298,14 +304,16 @@ def fraction(found: re.Match[str], spot: Spot) -> Made:
         name = PART_NAMES[v.denominator]
         if v.denominator == 2:
             return "one half" if is_words else "half"
-        said = f"{'one' if v.numerator == 1 else whole(Fraction(v.numerator))}{dash if is_words else ' '}{name}"
+        said = (
+            f"{'one' if v.numerator == 1 else whole_in_words(Fraction(v.numerator))}{dash if is_words else ' '}{name}"
+        )
         said = said if v.numerator == 1 else f"{said}s"
         return said[0].upper() + said[1:] if is_words and found[0][0].isupper() else said
 
     def digits(v: Fraction) -> str:
         return f"{v.numerator}/{v.denominator}"
 
-    own, form = (words, Form("digits", digits)) if is_words else (digits, Form("words", words))
+    own, form = (words, NumberForm("digits", digits)) if is_words else (digits, NumberForm("words", words))
     value = Fraction(upper, lower)
     if own(value) != found[0]:
         return NO_OTHER
@@ -318,7 +326,7 @@ def _fractions(value: Fraction, size: int) -> list[Fraction]:
     return [v for v in every if v != value and reach[0] < abs(float(v - value)) <= reach[1]]
 
 
-def mixed(found: re.Match[str], spot: Spot) -> Made:
+def mixed(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number and a half: 2 1/2, 2½, two and a half."""
     count = words_value(found["words"]) if found["words"] else Fraction(found["whole"])
     if count is None or count < 1:
@@ -327,9 +335,9 @@ def mixed(found: re.Match[str], spot: Spot) -> Made:
     tail = found[0][len(found["words"] or found["whole"]) :]
 
     def own(v: Fraction) -> str:
-        return (whole(v - Fraction(1, 2)) if found["words"] else str(int(v))) + tail
+        return (whole_in_words(v - Fraction(1, 2)) if found["words"] else str(int(v))) + tail
 
-    other_form = Form("words", halves) if found["whole"] else Form("digits", Style(decimals=1).write)
+    other_form = NumberForm("words", halves) if found["whole"] else NumberForm("digits", Style(decimals=1).write)
     sizes = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 6, 8, 10)}
 
     def beside(size: int) -> list[Fraction]:
@@ -338,7 +346,7 @@ def mixed(found: re.Match[str], spot: Spot) -> Made:
     return Mention(spot.start, spot.end, "fraction", value, own, (other_form,), beside)
 
 
-def span(found: re.Match[str], spot: Spot) -> Made:
+def count_range(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A range of counts or years: 10-15 people, 2003 to 2005."""
     low, high = (int(found[name].replace(",", "")) for name in ("low", "high"))
     joint = found["joint"]
@@ -356,16 +364,16 @@ def span(found: re.Match[str], spot: Spot) -> Made:
     def words(v: tuple[int, int]) -> str:
         return f" {joint.strip() if joint.strip().isalpha() else 'to'} ".join(map(spelled, v))
 
-    made = [Form("words", words)] if high <= COMPOUND_MOST and spot.next() != "%" and not in_unit else []
+    made = [NumberForm("words", words)] if high <= COMPOUND_MOST and spot.next() != "%" and not in_unit else []
     if joint.strip() not in ("to", "or"):
-        made.append(Form("to", partial(write, joined=" to ")))
+        made.append(NumberForm("to", partial(write, joined=" to ")))
     elif joint.strip() == "to" and spot.before() != "from":
-        made.append(Form("dash", partial(write, joined="-")))
+        made.append(NumberForm("dash", partial(write, joined="-")))
     return Mention(spot.start, spot.end, "range", (low, high), partial(write, joined=joint), tuple(made),
                    partial(_spans, low, high, is_or=joint.strip() == "or"))  # fmt: skip
 
 
-def span_in_words(found: re.Match[str], spot: Spot) -> Made:
+def count_range_in_words(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A range of counts in words: six to seven years, two or three."""
     low, high = (SMALL[found[name].lower()] for name in ("low", "high"))
     joint, capital = found["joint"], found[0][0].isupper()
@@ -378,17 +386,17 @@ def span_in_words(found: re.Match[str], spot: Spot) -> Made:
 
     if write((low, high)) != found[0]:
         return NO_OTHER
-    made = [Form("digits", lambda v: f"{v[0]}{joint}{v[1]}")]
+    made = [NumberForm("digits", lambda v: f"{v[0]}{joint}{v[1]}")]
     if joint == " to ":
-        made.append(Form("dash", lambda v: f"{v[0]}-{v[1]}"))
+        made.append(NumberForm("dash", lambda v: f"{v[0]}-{v[1]}"))
     beside = partial(_spans, low, high, is_or=joint == " or ")
     return Mention(spot.start, spot.end, "range", (low, high), write, tuple(made), beside)
 
 
 def _spans(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple[int, int]]:
     if is_or and high - low == 1:
-        return [(v, v + 1) for v in map(int, others(Fraction(low), size=size, least=2)) if v + 1 < COMPOUND_MOST]
-    found = [(low, int(v)) for v in others(Fraction(high), size=size, least=low + 1)]
+        return [(v, v + 1) for v in map(int, other_values(Fraction(low), size=size, least=2)) if v + 1 < COMPOUND_MOST]
+    found = [(low, int(v)) for v in other_values(Fraction(high), size=size, least=low + 1)]
     if high >= 1500 and len(str(low)) == 4:
         return [(a, b) for a, b in found if b < 2050 and len(str(b)) == 4] or [
             (low + k, high + k) for k in (-size * 3, size * 3)
@@ -396,7 +404,7 @@ def _spans(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple
     return found
 
 
-def ordinals(found: re.Match[str], spot: Spot) -> Made:
+def ordinals(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """An ordinal number before a noun: the third floor, the 21st century."""
     text = found["number"]
     value = ORDINALS.get(text.lower()) or int(re.sub(r"\D", "", text) or 0)
@@ -412,7 +420,7 @@ def ordinals(found: re.Match[str], spot: Spot) -> Made:
         said = spelled_ordinal(v)
         return said[0].upper() + said[1:] if words and text[0].isupper() else said
 
-    own, form = (spoken, Form("digits", ordinal)) if words else (ordinal, Form("words", spelled_ordinal))
+    own, form = (spoken, NumberForm("digits", ordinal)) if words else (ordinal, NumberForm("words", spelled_ordinal))
     if own(value) != text:
         return NO_OTHER
     # The noun behind it, past one word: "third calendar quarter".
@@ -421,12 +429,12 @@ def ordinals(found: re.Match[str], spot: Spot) -> Made:
     )
 
     def beside(size: int) -> list[int]:
-        return [int(v) for v in others(Fraction(value), size=size, least=2, most=most)]
+        return [int(v) for v in other_values(Fraction(value), size=size, least=2, most=most)]
 
     return Mention(spot.start, spot.end, "ordinal", value, own, (form,), beside)
 
 
-def compound(found: re.Match[str], spot: Spot) -> Made:
+def compound(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number that is joined to a noun: a 14-year-old boy, a 12-member board."""
     text, tail = found["number"], found["tail"]
     value = words_value(text) if text[0].isalpha() else Fraction(text)
@@ -436,19 +444,19 @@ def compound(found: re.Match[str], spot: Spot) -> Made:
         return None
 
     def spoken(v: Fraction) -> str:
-        said = whole(v) + tail
+        said = whole_in_words(v) + tail
         return said[0].upper() + said[1:] if text[0].isupper() else said
 
     def digits(v: Fraction) -> str:
         return f"{int(v)}{tail}"
 
-    own, form = (spoken, Form("digits", digits)) if text[0].isalpha() else (digits, Form("words", spoken))
+    own, form = (spoken, NumberForm("digits", digits)) if text[0].isalpha() else (digits, NumberForm("words", spoken))
     most = 99 if "old" in tail else 999
     beside = partial(_beside, value, 0, least=Fraction(2), most=most)
     return Mention(spot.start, spot.end, "compound", value, own, (form,), beside)
 
 
-def score(found: re.Match[str], spot: Spot) -> Made:
+def score(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A score: 3-2, told by a word of winning and losing before it."""
     low, high = int(found["low"]), int(found["high"])
     near = {spot.before(k) for k in range(1, 8)}
@@ -465,10 +473,10 @@ def score(found: re.Match[str], spot: Spot) -> Made:
         return [v for v in best if v != (low, high)]
 
     return Mention(spot.start, spot.end, "score", (low, high), partial(write, joined=found["joint"]),
-                   (Form("to", partial(write, joined=" to ")),), beside)  # fmt: skip
+                   (NumberForm("to", partial(write, joined=" to ")),), beside)  # fmt: skip
 
 
-def version(found: re.Match[str], spot: Spot) -> Made:
+def version(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A version: version 2.1, v2.1, Python 3.11."""
     mark, number = found["mark"], found["version"]
     parts = tuple(map(int, number.split(".")))
@@ -480,18 +488,18 @@ def version(found: re.Match[str], spot: Spot) -> Made:
     if mark == "":
         made = "version "
     return Mention(spot.start, spot.end, "version", parts, partial(write, before=mark),
-                   (Form("version" if made != "v" else "v", partial(write, before=made)),),
+                   (NumberForm("version" if made != "v" else "v", partial(write, before=made)),),
                    partial(_versions, parts))  # fmt: skip
 
 
 def _versions(parts: tuple[int, ...], size: int) -> list[tuple[int, ...]]:
     if size == NEAR or len(parts) == 1:
-        return [(*parts[:-1], int(v)) for v in others(Fraction(parts[-1]), size=size, least=0, most=999)]
+        return [(*parts[:-1], int(v)) for v in other_values(Fraction(parts[-1]), size=size, least=0, most=999)]
     firsts = [parts[0] + k for k in ((1, 2) if size == MIDDLE else (4, 6, 9))]
     return [(first, *parts[1:]) for first in firsts]
 
 
-def code(found: re.Match[str], spot: Spot) -> Made:
+def code(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number that names something: order #12345, ticket no. 77."""
     mark, digits = found["mark"] or "", found["digits"]
     if spot.before() not in CODED | {"no"} and not mark.strip():
@@ -504,7 +512,7 @@ def code(found: re.Match[str], spot: Spot) -> Made:
     if mark not in marks or (mark == "" and len(digits) < 2):
         return NO_OTHER
     return Mention(spot.start, spot.end, "code", int(digits), partial(write, before=mark),
-                   (Form("mark", partial(write, before=marks[mark])),), partial(_codes, digits))  # fmt: skip
+                   (NumberForm("mark", partial(write, before=marks[mark])),), partial(_codes, digits))  # fmt: skip
 
 
 def _codes(digits: str, size: int) -> list[int]:
@@ -515,14 +523,14 @@ def _codes(digits: str, size: int) -> list[int]:
     return [v for v in found if v > 0 and len(str(v)) <= places and v != value]
 
 
-def product(found: re.Match[str], spot: Spot) -> Made:
+def product(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A product's code of capitals and digits: A320, A-320."""
     letters, dash, digits = found["letters"], found["dash"], found["digits"]
 
     def write(v: int, *, joined: str) -> str:
         return f"{letters}{joined}{v}"
 
-    form = Form("hyphen" if not dash else "no hyphen", partial(write, joined="" if dash else "-"))
+    form = NumberForm("hyphen" if not dash else "no hyphen", partial(write, joined="" if dash else "-"))
     return Mention(spot.start, spot.end, "product", int(digits), partial(write, joined=dash), (form,),
                    partial(_codes, digits))  # fmt: skip
 
@@ -545,9 +553,9 @@ PATTERNS: tuple[tuple[str, Maker], ...] = (
     (r"(?P<letters>[A-Z]{1,3})(?P<dash>-?)(?P<digits>[1-9]\d{2,3})", product),
     (rf"(?:(?P<whole>\d{{1,2}})(?: 1/2| ?½)|(?P<words>(?i:{_SMALL})) and a half)", mixed),
     (rf"(?:(?P<above>\d{{1,2}})/(?P<below>\d{{1,2}})|(?P<count>(?i:{_FEW}))[ -](?P<part>(?:{_PARTS})s?))", fraction),
-    (rf"(?P<low>{_WHOLE})(?P<joint>[-\u2013]| [-\u2013] | to | or )(?P<high>{_WHOLE})", span),
+    (rf"(?P<low>{_WHOLE})(?P<joint>[-\u2013]| [-\u2013] | to | or )(?P<high>{_WHOLE})", count_range),
     (r"(?P<low>\d{1,3})(?P<joint> ?[-\u2013] ?)(?P<high>\d{1,3})", score),
-    (rf"(?P<low>(?i:{_SMALL}))(?P<joint> to | or )(?P<high>{_SMALL})", span_in_words),
+    (rf"(?P<low>(?i:{_SMALL}))(?P<joint> to | or )(?P<high>{_SMALL})", count_range_in_words),
     (rf"(?P<number>(?i:a|{WORDS})) dozen", dozen),
     (rf"(?P<number>\d{{1,3}}|(?i:{_SMALL}))(?!-(?:{_ONES})\b)(?P<tail>(?:-[a-z]{{2,}})+)", compound),
     (rf"(?P<number>\d{{1,2}}(?:st|nd|rd|th)|(?i:{ORDINAL_WORDS}))", ordinals),

@@ -12,7 +12,7 @@ from functools import cache
 
 from encheck.language.numbers import amounts, measures, moments
 from encheck.language.numbers.amounts import NO_OTHER, Maker
-from encheck.language.numbers.mention import Form, Mention, Spot
+from encheck.language.numbers.mention import Mention, NumberForm, NumberPlace
 from encheck.language.numbers.numerals import ORDINAL_WORDS, WORDS
 from encheck.language.parse import Parse
 from encheck.language.prose import left_spans, why_left
@@ -41,7 +41,7 @@ NAMED = re.compile(r"^(?: [\w'’-]+){1,4} ?, (?:[\w'’`.-]+,? ){1,8}and [\w'�
 NAMED_MOST = 10
 
 
-def held(parse: Parse, one: Mention, every: Sequence[Mention]) -> Mention | str:
+def with_free_forms(parse: Parse, one: Mention, every: Sequence[Mention]) -> Mention | str:
     """The number with the notations that its text leaves to it; or why none is left."""
     if is_presupposed(parse, one):
         return PRESUPPOSED
@@ -55,7 +55,7 @@ def is_presupposed(parse: Parse, one: Mention) -> bool:
     """Whether the text knows how many there are: "the two", "between six cities", "two towns, Bonn and Köln"."""
     if one.kind not in ("cardinal", "measure", "range"):
         return False
-    spot = Spot(parse, one.start, one.end)
+    spot = NumberPlace(parse, one.start, one.end)
     if any(spot.before(k) == "between" for k in (1, 2, 3)):
         return True
     if one.kind == "range" or one.value > NAMED_MOST:
@@ -81,7 +81,7 @@ def _is_parallel(parse: Parse, one: Mention, every: Sequence[Mention]) -> bool:
     return one.kind not in COUNTED and any(_kind_at(at, every) == one.kind for at in found)
 
 
-def _clashes(parse: Parse, one: Mention, form: Form, every: Sequence[Mention]) -> bool:
+def _clashes(parse: Parse, one: Mention, form: NumberForm, every: Sequence[Mention]) -> bool:
     """Whether nobody would write a number in that form in that text."""
     if form.name == "two figures":
         return _elsewhere(one, parse.text)
@@ -130,7 +130,7 @@ def _kind_at(start: int, every: Sequence[Mention]) -> str:
 
 def _is_of_another_kind(parse: Parse, at: int) -> bool:
     """Whether a number is a year, a time, money, a percentage, or part of a name or a date."""
-    spot = Spot(parse, parse.starts[at], parse.ends[at])
+    spot = NumberPlace(parse, parse.starts[at], parse.ends[at])
     around = f"{spot.before()} {parse.words[at]} {spot.next()}"
     return any(pattern.search(around) for pattern in FIGURE.values()) or (at > 0 and parse.pos[at - 1] == "PROPN")
 
@@ -183,7 +183,7 @@ def mentions(parse: Parse) -> tuple[Mention, ...] | str:
         return left
     reasons: list[str] = []
     found = list(_found(parse, reasons))
-    free = [held(parse, m, found) for m in found if m.forms and _is_free(parse, m, reasons)]
+    free = [with_free_forms(parse, m, found) for m in found if m.forms and _is_free(parse, m, reasons)]
     kept = [m for m in free if isinstance(m, Mention)]
     reasons += [m for m in free if isinstance(m, str)]
     return tuple(sorted(kept, key=lambda m: m.start)) or (reasons[0] if reasons else NO_OTHER if found else NONE)
@@ -198,7 +198,7 @@ def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
             start, end = found.span()
             if any(start < b and a < end for a, b in taken):
                 continue
-            made = maker(found, Spot(parse, start, end))
+            made = maker(found, NumberPlace(parse, start, end))
             if made is None:
                 continue
             taken.append((start, end))
@@ -217,7 +217,7 @@ def _is_free(parse: Parse, one: Mention, reasons: list[str]) -> bool:
 
 
 def _why_not(parse: Parse, one: Mention) -> str:
-    spot = Spot(parse, one.start, one.end)
+    spot = NumberPlace(parse, one.start, one.end)
     tokens = range(spot.first, spot.after)
     if any(parse.entities[i][2:] in NAMES for i in tokens) and one.kind not in ("version", "code", "product"):
         return "part of a name"
@@ -250,7 +250,7 @@ def _is_counted(one: Mention, text: str) -> bool:
     return one.kind == "percentage" and FROM_TO.search(behind) is not None
 
 
-def _ends_a_range(spot: Spot) -> bool:
+def _ends_a_range(spot: NumberPlace) -> bool:
     """Whether "from" or "between" stands shortly before, with a number behind it."""
     tags, first = spot.parse.tags, spot.first
     return any(
@@ -259,7 +259,7 @@ def _ends_a_range(spot: Spot) -> bool:
     )
 
 
-def _is_tied(spot: Spot) -> bool:
+def _is_tied(spot: NumberPlace) -> bool:
     """Whether another number stands beside it that it is measured by: "from 5 to 7", "two of three"."""
     if spot.next() in TIED and (
         spot.next_tag(2) == "CD" or (spot.next(2) in ("of", "the") and spot.next_tag(3) == "CD")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from encheck.language.numbers.mention import Form, Write
+from encheck.language.numbers.mention import NumberForm, Write
 
 ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen""".split()
@@ -79,10 +79,10 @@ WORDS = rf"{_BELOW_THOUSAND}(?: (?:thousand|million|billion|trillion)(?: (?:and 
 ORDINAL_WORDS = "|".join(sorted(ORDINALS, key=len, reverse=True))
 
 
-def read(text: str) -> int | None:
+def read_words(text: str) -> int | None:
     """What number words are worth; None for anything else.
 
-    >>> read("two hundred and five"), read("Twelve"), read("a hundred thousand"), read("dozen")
+    >>> read_words("two hundred and five"), read_words("Twelve"), read_words("a hundred thousand"), read_words("dozen")
     (205, 12, 100000, None)
     """
     total = part = 0
@@ -147,26 +147,26 @@ def read_digits(text: str) -> tuple[Fraction, Style]:
     return Fraction(plain.replace(",", "")) * style.size, style
 
 
-def forms(value: Fraction, style: Style) -> tuple[Form, ...]:
+def other_forms(value: Fraction, style: Style) -> tuple[NumberForm, ...]:
     """Other ways to write a number that stands in digits."""
     found = []
     if style.scale:
-        found.append(Form("digits", Style(commas=True).write))
+        found.append(NumberForm("digits", Style(commas=True).write))
         if style.scale.strip().lower() in SHORT:
-            found.append(Form("scale in full", Style(False, style.decimals, True, f" {_name(style.size)}").write))
+            found.append(NumberForm("scale in full", Style(False, style.decimals, True, f" {_name(style.size)}").write))
     elif style.decimals:
         found += _decimals(value, style)
     elif value <= SPELLED_MOST or (value % 100 == 0 and value < 10**5):
-        found.append(Form("words", whole))
+        found.append(NumberForm("words", whole_in_words))
     elif value >= 1_000:
-        found.append(Form("without commas" if style.commas else "commas", Style(not style.commas).write))
+        found.append(NumberForm("without commas" if style.commas else "commas", Style(not style.commas).write))
         found += _scaled(value)
     else:
-        found.append(Form("words", whole))
+        found.append(NumberForm("words", whole_in_words))
     return tuple(found)
 
 
-def whole(value: Fraction) -> str:
+def whole_in_words(value: Fraction) -> str:
     """A whole number in words; ValueError for any other."""
     if value % 1:
         raise ValueError(f"{value} is no whole number")
@@ -177,32 +177,32 @@ def _name(size: int) -> str:
     return next(name for name, other in SCALES.items() if other == size)
 
 
-def _scaled(value: Fraction) -> list[Form]:
+def _scaled(value: Fraction) -> list[NumberForm]:
     for name, size in reversed(SCALES.items()):
         if value >= size and value % (size // 10) == 0 and value % size:
-            return [Form(name, Style(False, 1, True, f" {name}").write)]
+            return [NumberForm(name, Style(False, 1, True, f" {name}").write)]
         if value >= size and value % size == 0:
-            return [Form(name, Style(False, 0, True, f" {name}").write)]
+            return [NumberForm(name, Style(False, 0, True, f" {name}").write)]
     return []
 
 
-def _decimals(value: Fraction, style: Style) -> list[Form]:
+def _decimals(value: Fraction, style: Style) -> list[NumberForm]:
     if value % 1 == Fraction(1, 2) and value < 20 and value > 1 and style.decimals == 1:
-        return [Form("words", halves)]
+        return [NumberForm("words", halves)]
     if style.commas:
-        return [Form("without commas", Style(False, style.decimals).write)]
-    nought = [Form("nought", Style(style.commas, style.decimals, not style.nought).write)] if value < 1 else []
-    words = [Form("words", point(style))] if _is_pointed(value, style) else []
+        return [NumberForm("without commas", Style(False, style.decimals).write)]
+    nought = [NumberForm("nought", Style(style.commas, style.decimals, not style.nought).write)] if value < 1 else []
+    words = [NumberForm("words", decimal_writer(style))] if _is_pointed(value, style) else []
     return nought + words
 
 
-def said(value: Fraction, style: Style) -> Write | None:
+def spoken_writer(value: Fraction, style: Style) -> Write | None:
     """Writes a number in words where people do; None if they do not."""
     if style.decimals:
-        return point(Style(decimals=style.decimals)) if _is_pointed(value, style) and not style.scale else None
+        return decimal_writer(Style(decimals=style.decimals)) if _is_pointed(value, style) and not style.scale else None
     if style.scale:
-        return whole if value / style.size <= SPELLED_MOST else None
-    return whole if value <= SPELLED_MOST or (value % 100 == 0 and value < 10**7) else None
+        return whole_in_words if value / style.size <= SPELLED_MOST else None
+    return whole_in_words if value <= SPELLED_MOST or (value % 100 == 0 and value < 10**7) else None
 
 
 def _is_pointed(value: Fraction, style: Style) -> bool:
@@ -218,10 +218,10 @@ def halves(value: Fraction) -> str:
     """
     if value % 1 == Fraction(1, 2):
         return f"{spelled(int(value))} and a half"
-    return point(Style(decimals=1))(value)
+    return decimal_writer(Style(decimals=1))(value)
 
 
-def point(style: Style) -> Write:
+def decimal_writer(style: Style) -> Write:
     """Writes decimals in words, digit by digit: "three point one four"; ValueError if the last of them is 0."""
 
     def write(value: Fraction) -> str:
@@ -235,7 +235,7 @@ def point(style: Style) -> Write:
 
 def words_value(text: str) -> Fraction | None:
     """What number words are worth."""
-    found = read(text)
+    found = read_words(text)
     return None if found is None else Fraction(found)
 
 
@@ -247,10 +247,10 @@ FEW = 12  # steps: of smaller values the middle is so many steps away, and no sh
 MOST = 10**13
 
 
-def step(value: Fraction, decimals: int) -> Fraction:
+def last_place(value: Fraction, decimals: int) -> Fraction:
     """The last place that the value is written to: of round numbers the place of the last digit that is not 0.
 
-    >>> str(step(Fraction(2500), 0)), str(step(Fraction(7), 0)), str(step(Fraction("1.50"), 2))
+    >>> str(last_place(Fraction(2500), 0)), str(last_place(Fraction(7), 0)), str(last_place(Fraction("1.50"), 2))
     ('100', '1', '1/100')
     """
     found = Fraction(1, 10**decimals)
@@ -259,7 +259,7 @@ def step(value: Fraction, decimals: int) -> Fraction:
     return found
 
 
-def others(
+def other_values(
     value: Fraction, *, decimals: int = 0, size: int, least: Fraction | int = 2, most: Fraction | int = MOST
 ) -> list[Fraction]:
     """Values at this distance, written to as many places, from `least` to `most`; none of them is `value`.
@@ -267,10 +267,10 @@ def others(
     Near is one or two steps of the last place (of round numbers one, or a part of it), middle a quarter to three
     quarters of the value, far five to fifteen times it or a tenth.
 
-    >>> [int(v) for v in others(Fraction(12), size=NEAR)], [int(v) for v in others(Fraction(12), size=MIDDLE)]
-    ([10, 11, 13, 14], [3, 4, 6, 8, 16, 18, 20, 21])
+    >>> [[int(v) for v in other_values(Fraction(12), size=size)] for size in (NEAR, MIDDLE)]
+    [[10, 11, 13, 14], [3, 4, 6, 8, 16, 18, 20, 21]]
     """
-    one = step(value, decimals)
+    one = last_place(value, decimals)
     if size == NEAR:
         found = _near(value, one, Fraction(1, 10**decimals))
     elif size == MIDDLE:
@@ -300,10 +300,10 @@ def _rounded(value: Fraction, one: Fraction) -> Fraction:
     return round(value / one) * one
 
 
-def around(value: int, size: int, steps: Sequence[Sequence[int]], *, least: int, most: int) -> list[int]:
+def values_around(value: int, size: int, steps: Sequence[Sequence[int]], *, least: int, most: int) -> list[int]:
     """Whole numbers so many steps away on either side, by size, within bounds: days, hours, years.
 
-    >>> around(5, MIDDLE, ((1,), (2, 3), (6,)), least=1, most=12)
+    >>> values_around(5, MIDDLE, ((1,), (2, 3), (6,)), least=1, most=12)
     [3, 2, 7, 8]
     """
     far = steps[size - 1]
