@@ -42,11 +42,11 @@ PREFIXES = frozenset("un in im il ir mis non".split())
 
 def turning_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
     """Where an opposite turns what the sentence says; or the reason why nowhere."""
-    found = find_slots(english, parse, "a", only=PARTS)
-    if isinstance(found, str):
-        return found
-    reasons = [_refusal(english, parse, slot) for slot in found]
-    kept = (_kept(parse, slot) for slot, reason in zip(found, reasons, strict=True) if reason is None)
+    slots = find_slots(english, parse, "a", only=PARTS)
+    if isinstance(slots, str):
+        return slots
+    reasons = [_refusal(english, parse, slot) for slot in slots]
+    kept = (_kept(parse, slot) for slot, reason in zip(slots, reasons, strict=True) if reason is None)
     left = tuple(slot for slot in kept if slot is not None)
     return left or str(reasons[0] or "a word of degree or negation before it")
 
@@ -84,8 +84,8 @@ def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
     lemma = parse.lower_lemmas[slot.at]
     opposites = english.substitutes.opposed(lemma, slot.pos) | english.substitutes.alike(lemma, slot.pos)
     is_one = opposites.__contains__
-    found = sum(map(is_one, parse.lowers)) + sum(map(is_one, parse.lower_lemmas))
-    if found == 1 + is_one(parse.lowers[slot.at]):  # the word itself, as nearly always: no need to look closer
+    result = sum(map(is_one, parse.lowers)) + sum(map(is_one, parse.lower_lemmas))
+    if result == 1 + is_one(parse.lowers[slot.at]):  # the word itself, as nearly always: no need to look closer
         return False
     both = zip(parse.lowers, parse.lower_lemmas, strict=True)
     there = [i for i, (word, lemma) in enumerate(both) if word in opposites or lemma in opposites]
@@ -179,10 +179,10 @@ def depth(parse: Parse, at: int) -> int:
 
 def path(parse: Parse, at: int) -> list[int]:
     """The token and all that it hangs on, up to the head of its sentence."""
-    found = [at]
-    while parse.heads[found[-1]] != found[-1] and len(found) <= len(parse):
-        found.append(parse.heads[found[-1]])
-    return found
+    result = [at]
+    while parse.heads[result[-1]] != result[-1] and len(result) <= len(parse):
+        result.append(parse.heads[result[-1]])
+    return result
 
 
 DEPTH_MOST = 3
@@ -213,8 +213,8 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    found = ordered(slots, rng, lambda slot: _rank(english, parse, slot))
-    return replaced(english, parse, found, relation="antonym", level=1)
+    ranked_slots = ordered(slots, rng, lambda slot: _rank(english, parse, slot))
+    return replaced(english, parse, ranked_slots, relation="antonym", level=1)
 
 
 def _rank(english: English, parse: Parse, slot: Slot) -> tuple[bool, int, bool]:
@@ -237,15 +237,15 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    found = [c for slot in slots if (c := _complementary(slot)) and parse.child(slot.at, "cop") is not None]
-    if not found:
+    ranked_slots = [c for slot in slots if (c := _complementary(slot)) and parse.child(slot.at, "cop") is not None]
+    if not ranked_slots:
         return "no complementary opposite in a predicate"
-    reasons = [_why_not_negated(parse, slot.at) for slot in found]
-    found = [slot for slot, reason in zip(found, reasons, strict=True) if reason is None]
-    if not found:
+    reasons = [_why_not_negated(parse, slot.at) for slot in ranked_slots]
+    ranked_slots = [slot for slot, reason in zip(ranked_slots, reasons, strict=True) if reason is None]
+    if not ranked_slots:
         return str(reasons[0])
-    rng.shuffle(found)
-    turned = replaced(english, parse, found, relation="antonym", level=1)
+    rng.shuffle(ranked_slots)
+    turned = replaced(english, parse, ranked_slots, relation="antonym", level=1)
     if not isinstance(turned, Variant):
         return turned
     copula = parse.starts.index(turned.edits[-1].start) - 1

@@ -111,9 +111,9 @@ def beside(base: Generator, other: BesideGenerator) -> Generator:
     """
 
     def both(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-        found = base(group, level=level, rng=rng, english=english)
-        if not isinstance(found, Variant):
-            return found
-        return other(group, base=found, level=level, rng=rng, english=english) or f"no {other.__name__}"
+        result = base(group, level=level, rng=rng, english=english)
+        if not isinstance(result, Variant):
+            return result
+        return other(group, base=result, level=level, rng=rng, english=english) or f"no {other.__name__}"
 
     return NamedGenerator(both, base.__name__, label=f"{base.__name__}+{other.__name__}")

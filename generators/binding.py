@@ -54,10 +54,10 @@ class BoundPair(NamedTuple):
 
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
     """Two noun phrases joined by "and", with an attribute of one sort each."""
-    found = [pair for i in range(len(parse)) if (pair := _pair(parse, i)) is not None]
-    if len(found) != 1:
+    result = [pair for i in range(len(parse)) if (pair := _pair(parse, i)) is not None]
+    if len(result) != 1:
         return NONE
-    pair = found[0]
+    pair = result[0]
     if not SHOWING.isdisjoint(parse.lowers[pair.first[0] : pair.second[1]]):
         return "a word that refers to the other thing"
     one = inside_sentence(parse, pair.first, english.lexicon) if pair.first[0] == 0 else text_of(parse, pair.first)

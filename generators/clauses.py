@@ -145,7 +145,7 @@ def _lowered(parse: Parse, english: English, first: int, after: int) -> str | No
     return inside_sentence(parse, (first, after), english.lexicon) if first < after else None
 
 
-def arranged(found: TwoClauses, main: str, word: str, other: str, *, front: bool = False) -> str:
+def arranged(clauses: TwoClauses, main: str, word: str, other: str, *, front: bool = False) -> str:
     """The text with these clauses and this conjunction, the second clause at the end or at the front."""
-    text = f"{word} {other}{found.comma} {main}" if front else f"{main} {word} {other}"
-    return (capital(text) if found.is_capital else text) + found.end
+    text = f"{word} {other}{clauses.comma} {main}" if front else f"{main} {word} {other}"
+    return (capital(text) if clauses.is_capital else text) + clauses.end

@@ -79,9 +79,9 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
             words = [[one.format(less="less") for one in side] for side in pair]
             side = next((i for i in (0, 1) if said in words[i]), None)
             if side is not None and "no" not in set(parse.lowers) - set(parse.lowers[first : at + 1]):
-                found = [[_put(parse, first, at + 1, one.format(less=less)) for one in each] for each in pair]
+                result = [[_put(parse, first, at + 1, one.format(less=less)) for one in each] for each in pair]
                 control = _put(parse, first, at + 1, "almost" if _is_round(parse.lowers[at + 1]) else "exactly")
-                return Ways(found[side], found[1 - side], "a bound of a number", control)
+                return Ways(result[side], result[1 - side], "a bound of a number", control)
         return NONE
     return (_of_adjective(parse, english) if "than" in parse.lowers else None) or NONE
 

@@ -296,7 +296,7 @@ def pool(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
     an article.
     """
     pos = POS_OF_TAG[tag]
-    found = []
+    result = []
     for lemma in lexicon.lemmas(pos):
         if not (lemma.isalpha() and lemma.isascii() and lexicon.word_count(lemma)) or lemma in NO_PLAIN_ADJECTIVES:
             continue
@@ -304,8 +304,8 @@ def pool(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
         first = lexicon.senses(lemma, pos)[0]
         formed = lemma if tag in UNINFLECTED else inflected(lemma, tag)
         if frequency >= COMMON and lemma in first.lemmas and formed is not None:
-            found.append(CommonWord(lemma, formed, frequency, lexicon.word_count(formed, UPOS[pos]), first.marker))
-    return tuple(found)
+            result.append(CommonWord(lemma, formed, frequency, lexicon.word_count(formed, UPOS[pos]), first.marker))
+    return tuple(result)
 
 
 class WordColumns(NamedTuple):
@@ -334,10 +334,10 @@ def columns(lexicon: Lexicon, tag: str) -> WordColumns:
 @cache
 def _related(lexicon: Lexicon, lemma: str, pos: Pos) -> frozenset[str]:
     """Words that share any sense with the lemma, oppose it, or are a kind of the same."""
-    found = {lemma}
+    result = {lemma}
     for sense in lexicon.senses(lemma, pos):
-        found.update(sense.lemmas)
-        found.update(a.lemma for a in lexicon.antonyms(lemma, pos, sense, indirect=True))
+        result.update(sense.lemmas)
+        result.update(a.lemma for a in lexicon.antonyms(lemma, pos, sense, indirect=True))
         for other in (*lexicon.similar(sense.id), *lexicon.hypernyms(sense.id)):
-            found.update(lexicon.members(other))
-    return frozenset(found)
+            result.update(lexicon.members(other))
+    return frozenset(result)

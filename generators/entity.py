@@ -61,8 +61,8 @@ class NameChange(NamedTuple):
 
 def inventory(english: English, texts: Sequence[str]) -> Inventory:
     """What these texts name, at most `MOST` of a kind, in an order that their names decide."""
-    found = {one.thing for text in texts for one in _named(english.read(_names, text))}
-    ranked = sorted(found, key=lambda thing: content_hash(*thing.forms))
+    mentioned = {one.thing for text in texts for one in _named(english.read(_names, text))}
+    ranked = sorted(mentioned, key=lambda thing: content_hash(*thing.forms))
     kinds = sorted({thing.kind for thing in ranked})
     return Inventory({kind: tuple([thing for thing in ranked if thing.kind == kind][:MOST]) for kind in kinds})
 
@@ -150,9 +150,9 @@ def _favour(plan: NameChange, around: int) -> float:
 def _others(name: Name, parse: Parse, known: Inventory) -> Iterator[NamedThing]:
     """What can stand in the place of a name: of the data, else of the lists; nothing that the text names too."""
     for some in (known, LISTED):
-        found = [one for one in _turned(name.thing, some, parse) if _is_other(name, one, parse)]
-        if found:
-            yield from found
+        result = [one for one in _turned(name.thing, some, parse) if _is_other(name, one, parse)]
+        if result:
+            yield from result
             return
 
 

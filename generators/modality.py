@@ -60,10 +60,10 @@ OWN |= dict.fromkeys(("we", "they", "you"), "plural")
 
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
     """The only modal verb of a sentence, between its subject and its verb."""
-    found = [i for i, tag in enumerate(parse.tags) if tag == "MD"]
-    if len(found) != 1 or parse.lowers[found[0]] not in MODALS:
-        return "two modal verbs" if len(found) > 1 else NONE
-    at = found[0]
+    result = [i for i, tag in enumerate(parse.tags) if tag == "MD"]
+    if len(result) != 1 or parse.lowers[result[0]] not in MODALS:
+        return "two modal verbs" if len(result) > 1 else NONE
+    at = result[0]
     verb, subject, modal = parse.heads[at], parse.child(parse.heads[at], *SUBJECTS), MODALS[parse.lowers[at]]
     if subject is None or not subject < at or parse.tags[at + 1 : at + 2] != ("VB",) or not parse.words[at].islower():
         return "a modal verb that is not between subject and verb"

@@ -75,27 +75,29 @@ COUNTED = dict(  # what can stand in the same places: of as common words
 )
 
 
-def other_word(parse: Parse, one: Mention) -> PhraseWord | None:
+def other_word(parse: Parse, mention: Mention) -> PhraseWord | None:
     """Another word for one in the phrase of a number; None if there is none, or where it stands twice."""
-    spot = NumberPlace(parse, one.start, one.end)
-    found = _within(parse, one) or _behind(spot)
-    if found is None:
+    spot = NumberPlace(parse, mention.start, mention.end)
+    result = _within(parse, mention) or _behind(spot)
+    if result is None:
         return None
-    own = parse.text[found.start : found.end]
+    own = parse.text[result.start : result.end]
     again = re.findall(rf"(?<!\w){re.escape(own)}(?!\w)", parse.text) if own.isalpha() else [own]
-    return found if len(again) == 1 and found.text.lower() not in parse.lower_words else None
+    return result if len(again) == 1 and result.text.lower() not in parse.lower_words else None
 
 
-def _within(parse: Parse, one: Mention) -> PhraseWord | None:
+def _within(parse: Parse, mention: Mention) -> PhraseWord | None:
     """A unit, a sign, a month or a half of the day in the number itself."""
-    text = parse.text[one.start : one.end]
-    if OF_AGE.match(parse.text[one.start :]):
+    text = parse.text[mention.start : mention.end]
+    if OF_AGE.match(parse.text[mention.start :]):
         return None
-    for table in (SIGNS,) if one.kind == "money" else ({"date": MONTHS, "time": HALVES}.get(one.kind, UNITS),):
-        for found in re.finditer(r"[^\W\d_]+(?:\.[^\W\d_]\.)?|[$€£¥₹]", text):
+    for table in (SIGNS,) if mention.kind == "money" else ({"date": MONTHS, "time": HALVES}.get(mention.kind, UNITS),):
+        for match in re.finditer(r"[^\W\d_]+(?:\.[^\W\d_]\.)?|[$€£¥₹]", text):
             # A date is of the end of a month, which not each month has.
-            if found[0] in table and not (one.kind == "date" and re.search(r"\b(?:29|30|31)(?!\d)", text) is not None):
-                return PhraseWord(one.start + found.start(), one.start + found.end(), table[found[0]])
+            if match[0] in table and not (
+                mention.kind == "date" and re.search(r"\b(?:29|30|31)(?!\d)", text) is not None
+            ):
+                return PhraseWord(mention.start + match.start(), mention.start + match.end(), table[match[0]])
     return None
 
 
@@ -155,22 +157,22 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: A
     return made
 
 
-def _plan(one: Mention, rng: Draws, context: int) -> NumberChange | None:
+def _plan(mention: Mention, rng: Draws, context: int) -> NumberChange | None:
     """What is made of a number; None where no near value can be written in both notations.
 
     Surfaces favour the kept text or the changed one, as a coin has it where there is a choice: what goes by the surface
     shall win as often as it loses.
     """
     favoured = rng.choice(COIN)
-    near = [(form, *found) for form in one.forms for found in _values(one, form, NEAR, context)]
+    near = [(form, *result) for form in mention.forms for result in _values(mention, form, NEAR, context)]
     if not near:
         return None
     form, _, _ = _chosen(near, favoured, rng)
     values: dict[int, Value] = {}
     for size in SIZES:
-        if found := [(form, *one_found) for one_found in _values(one, form, size, context)]:
-            values[size] = _chosen(found, favoured, rng)[1]
-    return NumberChange(one, form, values)
+        if result := [(form, *one_found) for one_found in _values(mention, form, size, context)]:
+            values[size] = _chosen(result, favoured, rng)[1]
+    return NumberChange(mention, form, values)
 
 
 def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
@@ -181,18 +183,18 @@ def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
     return rng.choice(there) if favoured > 0 else min(there, key=lambda one: one[2])
 
 
-def _values(one: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
+def _values(mention: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
     """(value, how much the surface favours the kept text) of those that both notations have, unlike the own ones."""
-    kept, own = said_as(form.write, one.value), said_as(one.own, one.value)
+    kept, own = said_as(form.write, mention.value), said_as(mention.own, mention.value)
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
-    found = []
+    result = []
     of_kept = alike(own, kept, context)
-    for value in one.beside(size):
-        said, mirrored = said_as(form.write, value), said_as(one.own, value)
+    for value in mention.beside(size):
+        said, mirrored = said_as(form.write, value), said_as(mention.own, value)
         if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
-            found.append((value, of_kept - alike(own, said, context)))
-    return found
+            result.append((value, of_kept - alike(own, said, context)))
+    return result
 
 
 def alike(own: str, other: str, context: int) -> float:
@@ -224,16 +226,16 @@ def _side_edit(source: str, plan: NumberChange, text: str, why: str) -> SideEdit
     return SideEdit(edits, f"{plan.mention.kind}: {said} > {edits[-1].text}: {why}; notation: {plan.form.name}")
 
 
-def edits_for(source: str, one: Mention, text: str) -> tuple[Edit, ...]:
+def edits_for(source: str, mention: Mention, text: str) -> tuple[Edit, ...]:
     """The edit of a number, with a full stop that an abbreviation shared with its sentence, capital and article."""
-    text = capital(source, one.start, text)
-    if source[one.end - 1] == "." and not text.endswith(".") and ENDED.match(source, one.end):
+    text = capital(source, mention.start, text)
+    if source[mention.end - 1] == "." and not text.endswith(".") and ENDED.match(source, mention.end):
         text += "."
-    edits: tuple[Edit, ...] = (Edit(one.start, one.end, text),)
-    found = re.search(r"\b(an?)\s+$", source[: one.start], re.IGNORECASE)
-    if found and (wanted := article(text)) != found[1].lower():
-        wanted = wanted.capitalize() if found[1][0].isupper() else wanted
-        edits = (Edit(found.start(1), found.end(1), wanted), *edits)
+    edits: tuple[Edit, ...] = (Edit(mention.start, mention.end, text),)
+    match = re.search(r"\b(an?)\s+$", source[: mention.start], re.IGNORECASE)
+    if match and (wanted := article(text)) != match[1].lower():
+        wanted = wanted.capitalize() if match[1][0].isupper() else wanted
+        edits = (Edit(match.start(1), match.end(1), wanted), *edits)
     return edits
 
 
@@ -273,8 +275,8 @@ def shared_number(query: Parse, document: Parse, *, seed: int) -> SharedNumber |
     if isinstance(said, str):
         return f"{said} in the document"
     rng = Draws(seed, NAME, f"{query.text}\n{document.text}")
-    found = list(_pairs(query, asked, document, said))
-    return rng.choice(found) if found else NOTHING_SHARED
+    result = list(_pairs(query, asked, document, said))
+    return rng.choice(result) if result else NOTHING_SHARED
 
 
 def _pairs(
@@ -286,23 +288,23 @@ def _pairs(
                 yield from _contrasts(query.text, one, document.text, other)
 
 
-def _is_same(query: Parse, one: Mention, document: Parse, other: Mention) -> bool:
-    if (one.kind, one.value) != (other.kind, other.value):
+def _is_same(query: Parse, mention: Mention, document: Parse, other: Mention) -> bool:
+    if (mention.kind, mention.value) != (other.kind, other.value):
         return False
-    return one.kind not in OF_COUNTS or _counted(query, one) == _counted(document, other)
+    return mention.kind not in OF_COUNTS or _counted(query, mention) == _counted(document, other)
 
 
-def _counted(parse: Parse, one: Mention) -> str:
-    return NumberPlace(parse, one.start, one.end).next().removesuffix("s")
+def _counted(parse: Parse, mention: Mention) -> str:
+    return NumberPlace(parse, mention.start, mention.end).next().removesuffix("s")
 
 
-def _contrasts(query: str, one: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
+def _contrasts(query: str, mention: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
     """Of each near value that both can say, in each notation of the document in which no word gives it away."""
     for write in (other.own, *(form.write for form in other.forms)):
-        for value in one.beside(NEAR):
-            asked, said = ([said_as(way, v) for v in (one.value, value)] for way in (one.own, write))
+        for value in mention.beside(NEAR):
+            asked, said = ([said_as(way, v) for v in (mention.value, value)] for way in (mention.own, write))
             if all(asked) and all(said) and not _telling(asked) & _telling(said):
-                yield SharedNumber(_both(query, one, one.own, value), _both(document, other, write, value))
+                yield SharedNumber(_both(query, mention, mention.own, value), _both(document, other, write, value))
 
 
 def _telling(both: list[str | None]) -> set[str]:
@@ -311,7 +313,7 @@ def _telling(both: list[str | None]) -> set[str]:
     return first ^ second
 
 
-def _both(text: str, one: Mention, write: Write, value: Value) -> tuple[str, str]:
+def _both(text: str, mention: Mention, write: Write, value: Value) -> tuple[str, str]:
     """The text with its own value in this notation, then with the other one."""
-    first, second = (apply_edits(text, edits_for(text, one, write(v))) for v in (one.value, value))
+    first, second = (apply_edits(text, edits_for(text, mention, write(v))) for v in (mention.value, value))
     return first, second

@@ -29,9 +29,9 @@ def synonyms_of(lexicon: Lexicon) -> Related:
     """All words that share a synset with a word, lower-cased, letters and blanks alone."""
 
     def related(word: str) -> list[str]:
-        found = (lemma for pos in PARTS for base in lexicon.base_forms(word.lower(), pos)
+        result = (lemma for pos in PARTS for base in lexicon.base_forms(word.lower(), pos)
                  for sense in lexicon.senses(base, pos) for lemma in sense.lemmas)  # fmt: skip
-        clean = (re.sub("[^a-z ]", "", re.sub("[_-]", " ", lemma.lower())) for lemma in found)
+        clean = (re.sub("[^a-z ]", "", re.sub("[_-]", " ", lemma.lower())) for lemma in result)
         return sorted({lemma for lemma in clean if lemma and lemma != word})
 
     return related

@@ -106,11 +106,11 @@ class Phenomenon:
             return f"the published recipe has no {self.name}"
         if not self.trigger.search(group.source):
             return self.without
-        found = english.read(_reading(self, rng.run_seed, english.inventory if self.survey else None), group.source)
-        if isinstance(found, str):
-            return found
+        result = english.read(_reading(self, rng.run_seed, english.inventory if self.survey else None), group.source)
+        if isinstance(result, str):
+            return result
         own_level = level if len(self.levels) > 1 else 1
-        edit = found.get((side, own_level), NO_CONTROL if side == "control" else NO_MIRROR)
+        edit = result.get((side, own_level), NO_CONTROL if side == "control" else NO_MIRROR)
         if isinstance(edit, str):
             return edit
         text = apply_edits(group.source, edit.edits)
@@ -120,8 +120,8 @@ class Phenomenon:
         relation, is_experimental = self.relation(side), side in self.experimental
         if not group.variants and (english.experimental or not is_experimental):
             return self._make(side, group, level=level, rng=rng, english=english)
-        if found := written(group, relation, level=level):
-            return found
+        if result := written(group, relation, level=level):
+            return result
         if is_experimental and not group.variants and len(self.experimental) < len(SIDES):
             return Lacking(f"{relation} is made with {OPTION} only", needs=OPTION)
         what = f"{relation} edit"
@@ -182,9 +182,11 @@ def choose_sides(source: str, kept: Sequence[str], changed: Sequence[str], rng: 
     if not kept or not changed:
         return NO_MIRROR
     favoured = rng.choice(COIN)
-    found = list(_choices(source, kept, changed))
-    best = min(abs(first - favoured) + abs(first + second) for first, second, _ in found)
-    texts = rng.choice([texts for first, second, texts in found if abs(first - favoured) + abs(first + second) == best])
+    result = list(_choices(source, kept, changed))
+    best = min(abs(first - favoured) + abs(first + second) for first, second, _ in result)
+    texts = rng.choice(
+        [texts for first, second, texts in result if abs(first - favoured) + abs(first + second) == best]
+    )
     return dict(zip(MIRRORED, texts, strict=False))
 
 
@@ -252,8 +254,8 @@ def phenomena() -> Mapping[str, Phenomenon]:
 def _declared(kind: type[Declared]) -> dict[str, Declared]:
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
     modules = [importlib.import_module(f"{package.__name__}.{name}") for name in names]
-    found = {one.name: one for module in modules for one in vars(module).values() if isinstance(one, kind)}
-    return dict(sorted(found.items()))
+    result = {one.name: one for module in modules for one in vars(module).values() if isinstance(one, kind)}
+    return dict(sorted(result.items()))
 
 
 def phenomenon(name: str, side: Side) -> NamedGenerator:

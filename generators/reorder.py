@@ -239,13 +239,13 @@ def _rebuilt(source: str, parse: Parse, english: English) -> Variant | str:
     """The same clause with its objects in another order, else in the passive; or why neither is safe."""
     reasons: list[str] = []
     for build in BUILDERS:
-        found = build(parse, english)
-        if isinstance(found, tuple):
-            name, made = found
+        result = build(parse, english)
+        if isinstance(result, tuple):
+            name, made = result
             if _divides_code(source, made):
                 return "code or an address would move"
             return Variant(apply_edits(source, made), "reorder", 1, made, "reorder", name)
-        reasons += [found] if found else []
+        reasons += [result] if result else []
     return reasons[0] if reasons else "nothing can be moved safely"
 
 

@@ -42,7 +42,7 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
     known, places = english.substitutes.at(relation, only), places_of(parse)
     options = list(map(known.__getitem__, places.keys))
     reason = ""
-    found: list[Slot] = []
+    result: list[Slot] = []
     for at, there in compress(zip(places.at, options, strict=True), options):
         fitting, below = [], parse.below[at]
         for option in there:  # asked of every word: without a call for each, its fields by their numbers
@@ -57,9 +57,9 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
         if isinstance(outcome, str):
             reason = outcome
         else:
-            found.append(outcome)
+            result.append(outcome)
     # Why no word that may be replaced has a substitute.
-    return tuple(found) or (
+    return tuple(result) or (
         reason
         or (
             "only words that must stay"
@@ -97,13 +97,13 @@ def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> 
     return sorted(slots, key=lambda slot: (first(slot), ranks[slot.at]))
 
 
-def replaced(english: English, parse: Parse, found: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
+def replaced(english: English, parse: Parse, slots: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
     """The variant with `level` of these slots replaced, the first that keep their tags; or why there is no variant."""
     words: dict[int, str] = {}
     taken: dict[int, Substitute] = {}
     made: tuple[Edit, ...] = ()
     text = parse.text
-    for slot in found:
+    for slot in slots:
         for word, substitute in slot.choices:
             tried = words | {slot.at: word}
             if (change := put(english, parse, tried)) is not None:

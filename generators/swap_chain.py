@@ -66,12 +66,12 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
     careful = english.mode == "careful"
     if left := why_left(group.source) if careful and not group.variants else "":
         return left
-    found = english.read(swap_groups, group.source)
-    if isinstance(found, str):
-        return found
+    result = english.read(swap_groups, group.source)
+    if isinstance(result, str):
+        return result
     parse = english.parse(group.source)
     rejected: list[str] = []
-    groups, relations = found
+    groups, relations = result
     swaps = _sample_swaps(groups, rng) if relations is None else _careful(parse, groups, relations, rng, rejected)
     if len(swaps) < SWAPS:
         return f"too few exchanges that change the meaning ({rejected[0] if rejected else 'the units cross'})"
@@ -135,12 +135,12 @@ def groups_of(
     units: Sequence[MovableUnit], words: Sequence[str], *, keep: Callable[[MovableUnit], bool] = _any
 ) -> Groups:
     """Units of the open classes by tag: distinct ones (case apart, the first of equal ones), two or more a group."""
-    found: dict[str, dict[str, MovableUnit]] = {}
+    result: dict[str, dict[str, MovableUnit]] = {}
     for unit in units:
         if _open(unit) and keep(unit):
             surface = " ".join(words[unit.start : unit.end]).casefold()
-            found.setdefault(unit.tag, {}).setdefault(surface, unit)
-    return {tag: tuple(distinct.values()) for tag, distinct in sorted(found.items()) if len(distinct) > 1}
+            result.setdefault(unit.tag, {}).setdefault(surface, unit)
+    return {tag: tuple(distinct.values()) for tag, distinct in sorted(result.items()) if len(distinct) > 1}
 
 
 def _movable(parse: Parse) -> Callable[[MovableUnit], bool]:

@@ -27,8 +27,8 @@ def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    found = ordered(slots, rng, is_last)
-    return replaced(english, parse, found, relation="synonym", level=level)
+    ranked_slots = ordered(slots, rng, is_last)
+    return replaced(english, parse, ranked_slots, relation="synonym", level=level)
 
 
 def synonym_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:

@@ -63,12 +63,12 @@ def _mistyping(level: int, seed: int, is_experimental: bool) -> Reading:
     """What makes so many typing errors in a text, once for a seed: what stands beside them asks for them again."""
 
     def mistype(english: English, parse: Parse) -> Outcome:
-        found = english.read(_placing(seed, is_experimental), parse.text)
-        if isinstance(found, str):
-            return found
+        options = english.read(_placing(seed, is_experimental), parse.text)
+        if isinstance(options, str):
+            return options
         rng, kinds = Draws(seed, NAME, f"{parse.text}/{level}"), list(SLIPS)
         rng.shuffle(kinds)
-        made = (_slipped(parse.text, found, kind, level, rng, english) for kind in kinds)
+        made = (_slipped(parse.text, options, kind, level, rng, english) for kind in kinds)
         return next(filter(None, made), "too few words that can be mistyped")
 
     return mistype
@@ -84,14 +84,14 @@ def _noising(name: str, seed: int, is_experimental: bool) -> Reading:
     """What makes this kind of noise in a text, once for a seed."""
 
     def noise(english: English, parse: Parse) -> Outcome:
-        found = english.read(_placing(seed, is_experimental), parse.text)
-        if isinstance(found, str):
+        options = english.read(_placing(seed, is_experimental), parse.text)
+        if isinstance(options, str):
             if name in SLIPS or name in OF_ENGLISH:
-                return found
-            found = NoiseOptions((), ())
+                return options
+            options = NoiseOptions((), ())
         rng = Draws(seed, name, parse.text)
-        made = (_noisy(parse.text, found, name, size, rng, english) for size in _sizes(found))
-        return next(filter(None, made), NO_PLACE_FOR_AS_MANY if found.changes else NO_PLACE)
+        made = (_noisy(parse.text, options, name, size, rng, english) for size in _sizes(options))
+        return next(filter(None, made), NO_PLACE_FOR_AS_MANY if options.changes else NO_PLACE)
 
     return noise
 
@@ -110,11 +110,11 @@ def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, englis
     """Another meaning by as many characters as `base` changes: a number, a denial, an opposite or a close word."""
     if reason := _why_none(group, english):
         return reason
-    found = english.read(_placing(rng.run_seed, english.experimental), group.source)
-    if isinstance(found, str):
-        return found
+    options = english.read(_placing(rng.run_seed, english.experimental), group.source)
+    if isinstance(options, str):
+        return options
     size = distance(group.source, base.text)
-    change = next((one for one in found.changes if one.size == size), None)
+    change = next((one for one in options.changes if one.size == size), None)
     if change is None:
         return NO_CHANGE
     return Variant(change.text, "other_meaning", base.level, change.edits, NAME, change.why)
@@ -141,10 +141,10 @@ def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], Noi
     def place(english: English, parse: Parse) -> NoiseOptions | str:
         if why := why_left(parse.text):
             return why
-        found = list(dict.fromkeys(_changes(english, parse, seed, is_experimental=is_experimental)))
-        Draws(seed, NAME, parse.text).shuffle(found)
+        result = list(dict.fromkeys(_changes(english, parse, seed, is_experimental=is_experimental)))
+        Draws(seed, NAME, parse.text).shuffle(result)
         free = typable(parse, english.lexicon, english.substitutes.expressions)
-        return NoiseOptions(tuple(found), tuple((parse.starts[i], parse.ends[i]) for i in free))
+        return NoiseOptions(tuple(result), tuple((parse.starts[i], parse.ends[i]) for i in free))
 
     return place
 
@@ -168,30 +168,30 @@ def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool
             yield MeaningChange((edit,), changed, size, f"another thing: {changes(text, (edit,))}")
 
 
-def _first(found: NoiseOptions, size: int) -> tuple[int, int] | None:
+def _first(options: NoiseOptions, size: int) -> tuple[int, int] | None:
     """The characters that the change of so many takes: the word there is mistyped first."""
-    edits = next((one.edits for one in found.changes if one.size == size), None)
+    edits = next((one.edits for one in options.changes if one.size == size), None)
     return (edits[-1].start, edits[-1].end) if edits else None
 
 
-def _sizes(found: NoiseOptions) -> tuple[int, ...]:
+def _sizes(options: NoiseOptions) -> tuple[int, ...]:
     """How many characters to change: as many as one of the changes of meaning; any few where there is none."""
-    return tuple(dict.fromkeys(one.size for one in found.changes)) or tuple(range(1, MOST + 1))
+    return tuple(dict.fromkeys(one.size for one in options.changes)) or tuple(range(1, MOST + 1))
 
 
-def _noisy(source: str, found: NoiseOptions, kind: str, size: int, rng: Draws, english: English) -> Variant | None:
+def _noisy(source: str, options: NoiseOptions, kind: str, size: int, rng: Draws, english: English) -> Variant | None:
     if kind in SLIPS:
-        made = _slipped(source, found, kind, size, rng, english)
+        made = _slipped(source, options, kind, size, rng, english)
         return made and replace(made, relation=kind, level=1)
     edits = choose_notation_edits(source, kind, size, rng)
     return _variant(source, edits, kind, size, relation=kind, level=1) if edits else None
 
 
-def _slipped(source: str, found: NoiseOptions, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
+def _slipped(source: str, options: NoiseOptions, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
     """So many words mistyped, the one in the place of the change first; None if there are too few."""
     if count > SLIPS_MOST:
         return None
-    near, words = _first(found, count), rng.sample(found.words, len(found.words))
+    near, words = _first(options, count), rng.sample(options.words, len(options.words))
     words.sort(key=lambda span: span != near)
     edits: list[Edit] = []
     for start, end in words:

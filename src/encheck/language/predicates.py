@@ -156,9 +156,9 @@ def _predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
     return Predicate(parse, at, finite, subject, negation, base, clause)
 
 
-def number_of(one: Predicate) -> str:
+def number_of(predicate: Predicate) -> str:
     """How the subject agrees: "first" (I), "singular", "plural", or "" where that is in doubt."""
-    parse, at = one.parse, one.subject
+    parse, at = predicate.parse, predicate.subject
     if at is None:
         return ""
     word, tag = parse.lowers[at], parse.tags[at]
@@ -171,9 +171,15 @@ def number_of(one: Predicate) -> str:
     return "singular" if tag in ("NN", "NNP") or word in ("he", "she", "it", "this") else ""
 
 
-def _why_not_denied(one: Predicate) -> str:
+def _why_not_denied(predicate: Predicate) -> str:
     """What speaks against a denial of the predicate, or against its negation removed; "" where nothing does."""
-    parse, at, finite, negation, subject = one.parse, one.head, one.finite, one.negation, one.subject
+    parse, at, finite, negation, subject = (
+        predicate.parse,
+        predicate.head,
+        predicate.finite,
+        predicate.negation,
+        predicate.subject,
+    )
     assert subject is not None
     root = at
     while parse.heads[root] != root:
@@ -182,9 +188,9 @@ def _why_not_denied(one: Predicate) -> str:
         return QUESTION
     if not parse.words[finite].islower() or not parse.words[at][:1].isalnum():
         return "a predicate in capital letters"
-    if _has_doubtful_form(one):
+    if _has_doubtful_form(predicate):
         return "an uncertain verb form"
-    if _shares(one):
+    if _shares(predicate):
         return "two predicates share a subject or an auxiliary"
 
     # Of some subjects, a statement and its denial are both true.
@@ -196,7 +202,7 @@ def _why_not_denied(one: Predicate) -> str:
     if is_time or parse.pos[subject] == "ADJ" or not OPEN_SUBJECT.isdisjoint(parse.lowers[i] for i in inside):
         return "a subject for which both can be true"
 
-    clause = list(_below(one))
+    clause = list(_below(predicate))
     said = {parse.lowers[i] for i in clause if i not in (at, negation)}
     if not NEGATIVE.isdisjoint(said) or any(parse.lowers[i] in NOT and i != negation for i in clause):
         return "a negative word in the clause"
@@ -222,14 +228,14 @@ def _why_not_denied(one: Predicate) -> str:
     has_choice = any(parse.lowers[i] in CHOICE and parse.bases[i] == "cc" for i in below)
     if has_choice or any(parse.lowers[j] in CAUSES | CHOICE for j in links):
         return "a cause or limit belongs to the predicate"
-    if _is_fronted(one):
+    if _is_fronted(predicate):
         return "a question word or adverb before the predicate"
 
     # A change would part a word from the operator, the not or the verb that it belongs to.
     after = (finite if negation is None else negation) + 1
     if negation is None and parse.text[parse.ends[finite] :].lstrip()[:1] in ("'", "’"):  # "can 't"
         is_modified = True
-    elif finite == at and one.base:
+    elif finite == at and predicate.base:
         is_modified = at > 0 and parse.tags[at - 1] in ("RB", "RBR")
     else:
         is_modified = after < len(parse) and parse.lowers[after] in TIED
@@ -245,83 +251,85 @@ def _why_not_denied(one: Predicate) -> str:
             is_quoting
             or lemma in NO_DENIAL
             or (parse.bases[at] == "parataxis" and lemma in SAYING)
-            or (one.base == "do" and parse.child(at, "obj") is None)
+            or (predicate.base == "do" and parse.child(at, "obj") is None)
         )
     return NO_IDIOM if is_idiom else ""
 
 
-def _has_doubtful_form(one: Predicate) -> bool:
+def _has_doubtful_form(predicate: Predicate) -> bool:
     """A form that the verb has not, or that the subject does not agree with: the tagger may have mistaken it."""
-    parse, at = one.parse, one.finite
-    if not one.base:
+    parse, at = predicate.parse, predicate.finite
+    if not predicate.base:
         word = FULL.get(parse.lowers[at], parse.lowers[at])
-        doubled = one.head != at and parse.tags[one.head] in FINITE  # "it is works well"
+        doubled = predicate.head != at and parse.tags[predicate.head] in FINITE  # "it is works well"
         return doubled or (word not in OPERATORS and word not in ("'s", "’s"))
-    if one.negation is not None or one.finite != one.head:
+    if predicate.negation is not None or predicate.finite != predicate.head:
         return False
     tag = parse.tags[at]
-    if one.base in ("do", "have"):
+    if predicate.base in ("do", "have"):
         return parse.child(at, "obj", "xcomp") is None or parse.lowers[at] not in OPERATORS
-    if inflected(one.base, tag) != parse.lowers[at] or inflected(one.base, "VB") != one.base:
+    if inflected(predicate.base, tag) != parse.lowers[at] or inflected(predicate.base, "VB") != predicate.base:
         return True
-    if tag == "VBD" and inflected(one.base, "VBN") == parse.lowers[at]:
+    if tag == "VBD" and inflected(predicate.base, "VBN") == parse.lowers[at]:
         # A past form can be a participle behind "was sold and", or in a headline without an object.
-        if one.clause == CLAUSES["conj"] and parse.child(at, *SUBJECTS) is None:
+        if predicate.clause == CLAUSES["conj"] and parse.child(at, *SUBJECTS) is None:
             may_be_participle = parse.child(parse.heads[at], "aux", "cop") is not None
         else:
             may_be_participle = parse.words[-1] not in ENDS and parse.child(at, "obj", "ccomp", "xcomp") is None
         if may_be_participle:
             return True
-    who = number_of(one)
+    who = number_of(predicate)
     return (tag == "VBP" and who not in ("first", "plural")) or (tag == "VBZ" and who in ("first", "plural"))
 
 
-def _shares(one: Predicate) -> bool:
+def _shares(predicate: Predicate) -> bool:
     """A second predicate without a subject of its own: the not would be said of both, or of one.
 
     Two adjectives or nouns behind a form of *be* are one predicate.
     """
-    parse = one.parse
-    for i in parse.children[one.head]:
+    parse = predicate.parse
+    for i in parse.children[predicate.head]:
         if parse.bases[i] == "conj" and parse.child(i, *SUBJECTS) is None:
             is_part = parse.pos[i] in ("ADJ", "NOUN", "PROPN") and parse.child(i, "aux", "cop") is None
-            if not (is_part and parse.lower_lemmas[one.finite] == "be" and parse.pos[one.head] == parse.pos[i]):
+            if not (
+                is_part and parse.lower_lemmas[predicate.finite] == "be" and parse.pos[predicate.head] == parse.pos[i]
+            ):
                 return True
     return False
 
 
-def _below(one: Predicate) -> Iterator[int]:
+def _below(predicate: Predicate) -> Iterator[int]:
     """The tokens of the clause without those of its clauses and of its subject."""
-    parse, left = one.parse, [one.head]
+    parse, left = predicate.parse, [predicate.head]
     while left:
         here = left.pop()
         yield here
         for i in parse.children[here]:
-            if i == one.subject or parse.bases[i] in ("ccomp", "parataxis") or parse.deps[i] == "acl:relcl":
+            if i == predicate.subject or parse.bases[i] in ("ccomp", "parataxis") or parse.deps[i] == "acl:relcl":
                 continue
             if parse.bases[i] in ("conj", "advcl") and parse.child(i, *SUBJECTS) is not None:
                 continue
             left.append(i)
 
 
-def _is_fronted(one: Predicate) -> bool:
+def _is_fronted(predicate: Predicate) -> bool:
     """A question word or an adverb between subject and predicate, or what is said before who says it."""
-    parse, subject = one.parse, one.subject
+    parse, subject = predicate.parse, predicate.subject
     assert subject is not None
     if any(first in INVERTING and then in OPERATORS for first, then in pairwise(parse.lowers)):
         return True
-    if parse.lower_lemmas[parse.heads[one.head]] in WISHING:
+    if parse.lower_lemmas[parse.heads[predicate.head]] in WISHING:
         return True
-    for i in parse.children[one.head]:
-        if parse.tags[i] in ("WP", "WRB", "WDT", "WP$") and parse.deps[one.head] != "acl:relcl":
+    for i in parse.children[predicate.head]:
+        if parse.tags[i] in ("WP", "WRB", "WDT", "WP$") and parse.deps[predicate.head] != "acl:relcl":
             return True
-        if parse.bases[i] in ("ccomp", "parataxis") and i < one.finite:
+        if parse.bases[i] in ("ccomp", "parataxis") and i < predicate.finite:
             return True
         if parse.bases[i] == "mark" and parse.lowers[i] != "that":
             return True
-        if subject < i < one.finite and parse.bases[i] in ("advmod", "aux", "discourse"):
+        if subject < i < predicate.finite and parse.bases[i] in ("advmod", "aux", "discourse"):
             return True
-    return parse.bases[one.head] == "acl" and parse.deps[one.head] != "acl:relcl"
+    return parse.bases[predicate.head] == "acl" and parse.deps[predicate.head] != "acl:relcl"
 
 
 ENDING = frozenset([".", "!", "?", "..", "...", "…", ";"])
@@ -356,12 +364,12 @@ CLAUSE = "another clause belongs with the statement"
 LINK = "a word ties the statement to another one"
 
 
-def discourse_clash(one: Predicate) -> str:
+def discourse_clash(predicate: Predicate) -> str:
     """Why the text would not go with the denial of a predicate, or without it; "" where nothing speaks against it."""
-    parse, at, subject = one.parse, one.head, one.subject
+    parse, at, subject = predicate.parse, predicate.head, predicate.subject
     if has_more_sentences(parse):
         return SENTENCES
-    if _goes_on(one):
+    if _goes_on(predicate):
         return CLAUSE
     # What is said behind a comma of what happens or is so: ", killing four", ", concerned that", ", up 16 cents".
     behind = (i for i in range(at + 1, len(parse)) if parse.words[i - 1] == ",")
@@ -381,18 +389,20 @@ def discourse_clash(one: Predicate) -> str:
         is_preposition = word in ("as", "such", "like", "due", "since") and parse.bases[i] == "case"
         if word in LINKS and parse.pos[i] not in ("VERB", "NOUN", "PROPN", "ADJ") and not is_preposition:
             return LINK
-    if any(word in DENYING for i, word in enumerate(parse.lowers) if i != one.negation) or TURNS.search(parse.text):
+    if any(word in DENYING for i, word in enumerate(parse.lowers) if i != predicate.negation) or TURNS.search(
+        parse.text
+    ):
         return LINK
 
-    if _is_lasting(one):
+    if _is_lasting(predicate):
         return NO_IDIOM
     if "UH" in parse.tags or STRETCHED.search(parse.text):  # "soooo", ":)", "oh"
         return "feelings that are not usually negated"
     # That writers did not do what they say they did is another story.
-    is_own = subject is not None and parse.lowers[subject] in FIRST_PERSON and one.negation is None
-    if is_own and (parse.tags[one.finite] == "VBD" or one.operator in ("have", "had")):
+    is_own = subject is not None and parse.lowers[subject] in FIRST_PERSON and predicate.negation is None
+    if is_own and (parse.tags[predicate.finite] == "VBD" or predicate.operator in ("have", "had")):
         return "what a writer says about themselves"
-    if one.negation is not None and (one.operator in DUTIES or not INSIDE.isdisjoint(parse.lowers)):
+    if predicate.negation is not None and (predicate.operator in DUTIES or not INSIDE.isdisjoint(parse.lowers)):
         return "a word that only fits a negation"
     return ""
 
@@ -410,10 +420,10 @@ def has_more_sentences(parse: Parse) -> bool:
     )
 
 
-def _goes_on(one: Predicate) -> bool:
+def _goes_on(predicate: Predicate) -> bool:
     """Whether more is said of the clause than that somebody says it, it goes on from another one, or one beside it."""
-    parse, at = one.parse, one.head
-    if one.clause == MAIN:
+    parse, at = predicate.parse, predicate.head
+    if predicate.clause == MAIN:
         link = parse.child(at, "cc")
         is_tied = link is not None and 0 < link < at
     else:
@@ -421,16 +431,16 @@ def _goes_on(one: Predicate) -> bool:
         is_tied = (
             parse.heads[above] != above
             or any(parse.lowers[i] in NOT for i in parse.children[above])
-            or one.clause != CLAUSES["ccomp"]
+            or predicate.clause != CLAUSES["ccomp"]
             or parse.lower_lemmas[above] not in HOLDING
             or parse.child(above, *SUBJECTS) is None
         )
     if is_tied:
         return True
-    own = {at, *_above(parse, at), *(parse.subtree(one.subject) if one.subject is not None else ())}
+    own = {at, *_above(parse, at), *(parse.subtree(predicate.subject) if predicate.subject is not None else ())}
     finite = (i for i, tag in enumerate(parse.tags) if tag in FINITE or tag == "MD")
     heads = (parse.heads[i] if parse.bases[i] in ("aux", "cop") else i for i in finite)
-    return any(not _goes_with(one, head) for head in heads if head not in own)
+    return any(not _goes_with(predicate, head) for head in heads if head not in own)
 
 
 def _above(parse: Parse, at: int) -> Iterator[int]:
@@ -439,13 +449,13 @@ def _above(parse: Parse, at: int) -> Iterator[int]:
         yield at
 
 
-def _goes_with(one: Predicate, head: int) -> bool:
+def _goes_with(predicate: Predicate, head: int) -> bool:
     """Whether a clause is part of what is denied, or says on which condition it holds."""
-    parse, relation = one.parse, one.parse.deps[head]
+    parse, relation = predicate.parse, predicate.parse.deps[head]
     if relation == "acl:relcl":
-        return not _is_added(parse, head) and one.head in _above(parse, head)
+        return not _is_added(parse, head) and predicate.head in _above(parse, head)
     if relation in ("ccomp", "acl", "xcomp"):
-        return one.head in _above(parse, head)
+        return predicate.head in _above(parse, head)
     if relation == "parataxis" and parse.lower_lemmas[head] in HOLDING:
         return FIRST_PERSON.isdisjoint(parse.lowers[i] for i in parse.children[head])
     marks = {parse.lowers[i] for i in parse.children[head] if parse.bases[i] == "mark"}
@@ -458,12 +468,12 @@ def _is_added(parse: Parse, head: int) -> bool:
     return any(parse.pos[i] == "PUNCT" for i in (first, first - 1) if i >= 0)
 
 
-def _is_lasting(one: Predicate) -> bool:
-    parse, at = one.parse, one.head
-    if parse.lower_lemmas[at] in LASTING or parse.pos[at] in ("NUM", "AUX") or one.operator in RULES:
+def _is_lasting(predicate: Predicate) -> bool:
+    parse, at = predicate.parse, predicate.head
+    if parse.lower_lemmas[at] in LASTING or parse.pos[at] in ("NUM", "AUX") or predicate.operator in RULES:
         return True
     if parse.pos[at] in ("ADJ", "NOUN", "VERB") and NEGATIVE_FORM.fullmatch(parse.lowers[at]):
         return True
-    if parse.lower_lemmas[at] in HOLDING and one.finite == at:  # "study finds"
+    if parse.lower_lemmas[at] in HOLDING and predicate.finite == at:  # "study finds"
         return parse.child(at, "obj", "ccomp", "xcomp") is None
-    return one.finite != at and any(parse.bases[i] == "nummod" for i in parse.children[at])
+    return predicate.finite != at and any(parse.bases[i] == "nummod" for i in parse.children[at])

@@ -137,7 +137,7 @@ def left_spans(text: str) -> tuple[tuple[int, int], ...]:
     >>> left_spans("Run `make` now.")
     ((4, 10),)
     """
-    return tuple(found.span() for found in ELSEWHERE.finditer(text))
+    return tuple(match.span() for match in ELSEWHERE.finditer(text))
 
 
 def quotes_code(text: str) -> bool:

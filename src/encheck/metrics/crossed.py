@@ -27,8 +27,8 @@ Floats = NDArray[np.float64]
 def _both(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
     # What each side is worth, shape [groups, 2].
     worths = won(table, scale, epsilon=epsilon)
-    found: Floats = np.array([worths[rows] for rows in table.chains]).reshape(len(table.chains), -1).prod(axis=1)
-    return found
+    result: Floats = np.array([worths[rows] for rows in table.chains]).reshape(len(table.chains), -1).prod(axis=1)
+    return result
 
 
 @metric(values=won, kind="rate", chance=0.5, label="share won, mean of both directions", sides=True)
@@ -43,9 +43,9 @@ def both_directions(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
 
     The params say whether meaning is detected, which is less: see `adjusted.meaning`.
     """
-    found = _share("both_directions", scores, worth(scores.margins, epsilon).prod(axis=1), epsilon)
+    result = _share("both_directions", scores, worth(scores.margins, epsilon).prod(axis=1), epsilon)
     adjusted = adjusted_rate(_beside_rivals(scores), epsilon=epsilon)
-    return replace(found, params={**found.params, "meaning": adjusted.params.get("meaning", meaning(adjusted))})
+    return replace(result, params={**result.params, "meaning": adjusted.params.get("meaning", meaning(adjusted))})
 
 
 def _beside_rivals(scores: CrossedScores) -> MarginScores:
@@ -60,8 +60,8 @@ def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     rates = worths.mean(axis=0)
     totals = scores.resampler.totals(np.column_stack([worths, np.ones(len(worths))]))
     replicates = ratio(totals[:, :-1], totals[:, -1:]).min(axis=1)
-    found = estimated("worse_direction", scores, rates.min(), replicates)
-    return replace(no_narrower(found), params={"epsilon": epsilon, "side": int(rates.argmin()) + 1})
+    estimate = estimated("worse_direction", scores, rates.min(), replicates)
+    return replace(no_narrower(estimate), params={"epsilon": epsilon, "side": int(rates.argmin()) + 1})
 
 
 @metric(

@@ -147,15 +147,15 @@ def _wins(cases: Cases, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
 
 def _pooled(wins: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[float, Floats]:
     shortest = min(len(w) for w in wins if len(w) > 1)
-    found = ratio(*(np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs)))
-    return float(found[0]), found[1:]
+    result = ratio(*(np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs)))
+    return float(result[0]), result[1:]
 
 
 @figure
 def auc_divergence(cases: Cases) -> Estimate:
     """P(a positive pair has a lower divergence than a negative one): near 0.5 "obvious" is an empty word."""
-    found = auc_of(-cases.difficulty.divergence, cases.scores.labels == 1, cases.resampler)
-    return of_two_labels(estimated("auc_divergence", cases.scores, *found), cases.scores)
+    result = auc_of(-cases.difficulty.divergence, cases.scores.labels == 1, cases.resampler)
+    return of_two_labels(estimated("auc_divergence", cases.scores, *result), cases.scores)
 
 
 OBVIOUS, NON_OBVIOUS, ALL = (PO, NO), (PN, NN), (PO, PN, NO, NN)
@@ -257,9 +257,9 @@ def mean_average_precision(cases: Cases) -> Estimate:
     Of each question the precision at every relevant candidate among the first ten, averaged over these; 0 for a
     question that has none there. Equal scores stay in the data's order.
     """
-    found = queries(cases.scores)
-    values = np.array([average_precision(cases.scores.values[at], cases.scores.labels[at]) for at in found])
-    first = cases.scores.of(np.array([at[0] for at in found], np.intp))
+    result = queries(cases.scores)
+    values = np.array([average_precision(cases.scores.values[at], cases.scores.labels[at]) for at in result])
+    first = cases.scores.of(np.array([at[0] for at in result], np.intp))
     totals = first.resampler.totals(np.column_stack([values, np.ones(len(values))]))
     return estimated("map", first, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))
 
@@ -277,8 +277,8 @@ def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 
 
 def queries(scores: PairScores) -> list[NDArray[np.intp]]:
     """Positions of each question's candidates where the pairs are keyed "question id/candidate id", in data order."""
-    found: dict[str, list[int]] = {}
+    result: dict[str, list[int]] = {}
     for i, key in enumerate(scores.keys):
         if (question := question_of(key)) is not None:
-            found.setdefault(question, []).append(i)
-    return [np.array(at, np.intp) for at in found.values()] if len(found) < sum(map(len, found.values())) else []
+            result.setdefault(question, []).append(i)
+    return [np.array(at, np.intp) for at in result.values()] if len(result) < sum(map(len, result.values())) else []

@@ -105,8 +105,8 @@ def mean_similarity(scores: PairScores) -> Estimate:
 def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
     """Mean similarity of the pairs with this label (Mahajan et al. 2023, Tables 3 and 4, Pos. and Neg.)."""
     is_it = scores.labels == label
-    found = mean_where(scores, scores.values, is_it)
-    return estimated("mean_similarity", scores, *found, among=is_it, params={"label": label})
+    result = mean_where(scores, scores.values, is_it)
+    return estimated("mean_similarity", scores, *result, among=is_it, params={"label": label})
 
 
 def means(scores: PairScores) -> Iterator[Estimate]:
@@ -146,8 +146,8 @@ def similarity_gap(scores: PairScores) -> Estimate:
 @metric(chance=0.5, label="AUC", whole="an AUC rises with damage")
 def auc(scores: PairScores) -> Estimate:
     """P(a label-1 pair scores above a label-0 pair), ties counting half (Mann-Whitney U / mn)."""
-    found = auc_of(scores.values, scores.labels == 1, scores.resampler)
-    return of_two_labels(estimated("auc", scores, *found), scores)
+    result = auc_of(scores.values, scores.labels == 1, scores.resampler)
+    return of_two_labels(estimated("auc", scores, *result), scores)
 
 
 @metric(chance=0.0, label="Cohen's d", whole="it is a distance of two whole labels")
@@ -206,8 +206,8 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
         CurvePoint(float(e), float(w.mean()), *ends[w.sum()], int(n))
         for e, n, w in zip(grid[:-1], above, worths.T, strict=False)
     ]
-    found = share_of("margin_rate", scores.resampler, worths[:, -1], params={"epsilon": epsilon})
-    return replace(found, curve=tuple(points))
+    estimate = share_of("margin_rate", scores.resampler, worths[:, -1], params={"epsilon": epsilon})
+    return replace(estimate, curve=tuple(points))
 
 
 @lru_cache(maxsize=64)

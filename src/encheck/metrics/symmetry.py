@@ -54,8 +54,8 @@ def decision_cuts(scores: BothOrdersScores, *, threshold: float | None = None) -
     for k in np.unique(fold):
         others = fold != k
         if has_both(scores.labels[others]):
-            found = decision_threshold(scores.forward[others], scores.labels[others])
-            cuts[fold == k] = np.nan if found is None else found
+            result = decision_threshold(scores.forward[others], scores.labels[others])
+            cuts[fold == k] = np.nan if result is None else result
     return DecisionCuts(cuts, "the other folds", len(np.unique(fold)))
 
 
@@ -69,10 +69,10 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
     params say whose that is. Scores that are equal to within 1e-6 flip nothing. NaN if a pair has no cut: the scores
     do not vary, or no other pair has both labels.
     """
-    found = decision_cuts(scores, threshold=threshold)
-    differ = (scores.forward >= found.cuts) != (scores.backward >= found.cuts)
-    flips = np.where(np.isnan(found.cuts), np.nan, differ & (scores.asymmetry > ROUNDING))
-    return _share(scores, flips, found.params)
+    result = decision_cuts(scores, threshold=threshold)
+    differ = (scores.forward >= result.cuts) != (scores.backward >= result.cuts)
+    flips = np.where(np.isnan(result.cuts), np.nan, differ & (scores.asymmetry > ROUNDING))
+    return _share(scores, flips, result.params)
 
 
 def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float | str]) -> Estimate:
@@ -99,11 +99,11 @@ def largest_asymmetry(scores: BothOrdersScores) -> Estimate:
     np.maximum.at(top, scores.resampler.columns, scores.asymmetry)
     order = scores.resampler.present[np.argsort(-top[scores.resampler.present], kind="stable")]
     step = max(1, _CHUNK // len(order))
-    found = []
+    result = []
     for start in range(0, len(scores.resampler.weights), step):
         drawn = scores.resampler.weights[start : start + step, order] > 0
-        found.append(np.where(drawn.any(axis=1), top[order][drawn.argmax(axis=1)], np.nan))
-    replicates = np.concatenate(found)
+        result.append(np.where(drawn.any(axis=1), top[order][drawn.argmax(axis=1)], np.nan))
+    replicates = np.concatenate(result)
     return estimated("largest_asymmetry", scores, float(scores.asymmetry.max()), replicates)
 
 

@@ -98,9 +98,9 @@ def published_threshold(values: Floats, labels: NDArray[np.int8], *, objective: 
     order = np.argsort(-values, kind="stable")
     ordered, positive = values[order], labels[order] == 1
     hits, alarms = np.cumsum(positive)[:-1].astype(float), np.cumsum(~positive)[:-1].astype(float)
-    if not hits.size or not (found := objective(hits, alarms, float(positive.sum()), float((~positive).sum()))).any():
+    if not hits.size or not (result := objective(hits, alarms, float(positive.sum()), float((~positive).sum()))).any():
         return -1.0 if objective is accuracy else 0.0
-    best = int(np.argmax(found))
+    best = int(np.argmax(result))
     return float((ordered[best] + ordered[best + 1]) / 2)
 
 

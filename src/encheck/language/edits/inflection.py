@@ -219,8 +219,8 @@ def split_clitic(word: str) -> tuple[str, str]:
     >>> split_clitic("friends'"), split_clitic("who're"), split_clitic("plain")
     (('friends', "'"), ('who', "'re"), ('plain', ''))
     """
-    found = CLITIC.search(word)
-    return (word[: found.start()], found.group()) if found else (word, "")
+    match = CLITIC.search(word)
+    return (word[: match.start()], match.group()) if match else (word, "")
 
 
 def in_case_of(form: str, like: str) -> str | None:

@@ -81,9 +81,9 @@ def slip(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None:
     >>> slip(EmbeddedLexicon.opened(), "market", "missing", Random(0))
     'mrket'
     """
-    found = list(dict.fromkeys(SLIPS[kind](word)))
-    rng.shuffle(found)
-    return next((one for one in found if is_clear(lexicon, one, word)), None)
+    result = list(dict.fromkeys(SLIPS[kind](word)))
+    rng.shuffle(result)
+    return next((one for one in result if is_clear(lexicon, one, word)), None)
 
 
 @lru_cache(maxsize=50_000)
@@ -119,13 +119,13 @@ def _is_near_another(slip: str, word: str) -> bool:
 @lru_cache(maxsize=1)
 def _words_by_gap() -> dict[str, tuple[str, ...]]:
     """Each common word by what is left of it where one of its letters is a gap."""
-    found: dict[str, tuple[str, ...]] = {}
+    result: dict[str, tuple[str, ...]] = {}
     for word in EmbeddedLexicon.opened().treebank.forms:
         for i, letter in enumerate(word):
             if letter in LETTERS:
                 rest = f"{word[:i]}{GAP}{word[i + 1 :]}"
-                found[rest] = (*found.get(rest, ()), word)
-    return found
+                result[rest] = (*result.get(rest, ()), word)
+    return result
 
 
 def typable(parse: Parse, lexicon: Lexicon, expressions: Expressions) -> tuple[int, ...]:
@@ -198,68 +198,68 @@ class NotationEdit(NamedTuple):
 
 def quotes(text: str) -> Iterator[NotationEdit]:
     """Straight quotes and apostrophes curled, curly ones straightened; quotes in pairs."""
-    for found in re.finditer(r"(?<=\w)(['’])(?=\w)", text):
-        yield NotationEdit(((*found.span(), "’" if found[1] == "'" else "'"),), 1)
-    for found in re.finditer(r'(?<!\w)"(?=\S)([^"“”\n]*[^"“”\s])"(?!\w)', text):
-        yield _pair(found, "“", "”")
-    for found in re.finditer(r"“([^\"“”\n]*)”", text):
-        yield _pair(found, '"', '"')
+    for match in re.finditer(r"(?<=\w)(['’])(?=\w)", text):
+        yield NotationEdit(((*match.span(), "’" if match[1] == "'" else "'"),), 1)
+    for match in re.finditer(r'(?<!\w)"(?=\S)([^"“”\n]*[^"“”\s])"(?!\w)', text):
+        yield _pair(match, "“", "”")
+    for match in re.finditer(r"“([^\"“”\n]*)”", text):
+        yield _pair(match, '"', '"')
 
 
-def _pair(found: re.Match[str], opening: str, closing: str) -> NotationEdit:
-    start, end = found.span()
+def _pair(match: re.Match[str], opening: str, closing: str) -> NotationEdit:
+    start, end = match.span()
     return NotationEdit(((start, start + 1, opening), (end - 1, end, closing)), 2)
 
 
 def blanks(text: str) -> Iterator[NotationEdit]:
     """Blanks that no line breaks at, for blanks, and the other way round."""
-    for found in re.finditer(rf"(?<=\S)[ {NO_BREAK}](?=\S)", text):
-        yield NotationEdit(((*found.span(), NO_BREAK if found[0] == " " else " "),), 1)
+    for match in re.finditer(rf"(?<=\S)[ {NO_BREAK}](?=\S)", text):
+        yield NotationEdit(((*match.span(), NO_BREAK if match[0] == " " else " "),), 1)
 
 
 def composition(text: str) -> Iterator[NotationEdit]:
     """Letters with marks as letter and mark (NFD), or marks composed with their letters (NFC)."""
-    for found in re.finditer(r"[^\W\d_][\u0300-\u036f]+|[^\W\d_]", "" if text.isascii() else text):
-        composed, apart = (unicodedata.normalize(form, found[0]) for form in ("NFC", "NFD"))
+    for match in re.finditer(r"[^\W\d_][\u0300-\u036f]+|[^\W\d_]", "" if text.isascii() else text):
+        composed, apart = (unicodedata.normalize(form, match[0]) for form in ("NFC", "NFD"))
         if composed != apart and unicodedata.combining(apart[1]):  # not the syllables of Korean
-            other = apart if found[0] == composed else composed
-            yield NotationEdit(((*found.span(), other),), max(len(found[0]), len(other)))
+            other = apart if match[0] == composed else composed
+            yield NotationEdit(((*match.span(), other),), max(len(match[0]), len(other)))
 
 
 def accents(text: str) -> Iterator[NotationEdit]:
     """Accents left out where the text has them, and set where a list of loan words does."""
-    for found in re.finditer(r"[^\W\d_]", "" if text.isascii() else text):
-        apart = unicodedata.normalize("NFD", found[0])
+    for match in re.finditer(r"[^\W\d_]", "" if text.isascii() else text):
+        apart = unicodedata.normalize("NFD", match[0])
         if len(apart) > 1 and apart[0].isascii():
-            yield NotationEdit(((*found.span(), apart[0]),), 1)
-    for found in LOANS.finditer(text):
-        yield from _accented(found)
+            yield NotationEdit(((*match.span(), apart[0]),), 1)
+    for match in LOANS.finditer(text):
+        yield from _accented(match)
 
 
-def _accented(found: re.Match[str]) -> Iterator[NotationEdit]:
-    pairs = enumerate(zip(found[0], ACCENTED[found[0].lower()], strict=True), found.start())
+def _accented(match: re.Match[str]) -> Iterator[NotationEdit]:
+    pairs = enumerate(zip(match[0], ACCENTED[match[0].lower()], strict=True), match.start())
     differ = [(i, own, new) for i, (own, new) in pairs if own.lower() != new]
     edits = tuple((i, i + 1, new.upper() if own.isupper() else new) for i, own, new in differ)
     yield NotationEdit(edits, len(edits))
 
 
 def _content(text: str) -> Iterator[re.Match[str]]:
-    return (found for found in WORD.finditer(text) if found[0] not in FUNCTION_WORDS)
+    return (match for match in WORD.finditer(text) if match[0] not in FUNCTION_WORDS)
 
 
 def capitals(text: str) -> Iterator[NotationEdit]:
     """Words of four letters or more with a capital, as in a title."""
-    for found in _content(text):
-        yield NotationEdit(((found.start(), found.start() + 1, found[0][0].upper()),), 1)
+    for result in _content(text):
+        yield NotationEdit(((result.start(), result.start() + 1, result[0][0].upper()),), 1)
 
 
 def markup(text: str) -> Iterator[NotationEdit]:
     """Marks of lists, headings and quotations, words in bold, italics or as code, stray tags of HTML."""
     if not re.match(r"\W", text):
         yield from (NotationEdit(((0, 0, mark),), len(mark)) for mark in BEFORE)
-    for found in _content(text):
+    for result in _content(text):
         for mark in AROUND:
-            start, end = found.span()
+            start, end = result.span()
             yield NotationEdit(((start, start, mark), (end, end, mark)), 2 * len(mark))
     yield from (NotationEdit(((len(text), len(text), mark),), len(mark)) for mark in BEHIND)
 
@@ -291,11 +291,11 @@ def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple
     units = list(_notation_edits(text, kind))
     if kind in ALONE:
         fitting = [unit for unit in units if unit.size == size]
-        found: Sequence[Piece] | None = rng.choice(fitting).edits if fitting else None
+        result: Sequence[Piece] | None = rng.choice(fitting).edits if fitting else None
     else:
         rng.shuffle(units)
-        found = _filled(units, size)
-    return None if found is None else tuple(Edit(*one) for one in found)
+        result = _filled(units, size)
+    return None if result is None else tuple(Edit(*one) for one in result)
 
 
 @lru_cache(maxsize=16)  # one size is tried after the other

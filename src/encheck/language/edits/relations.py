@@ -54,8 +54,8 @@ class Relations:
         for a, b in swaps:
             i, k = self.number[a], self.number[b]
             words[i], words[k] = words[k], words[i]
-        found = Counter((words[head] if head >= 0 else "", name, words[i]) for head, name, i in self.links)
-        return frozenset(found.items())
+        result = Counter((words[head] if head >= 0 else "", name, words[i]) for head, name, i in self.links)
+        return frozenset(result.items())
 
 
 def _links(parse: Parse, units: Sequence[MovableUnit]) -> Iterator[tuple[int, str, int]]:

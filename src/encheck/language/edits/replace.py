@@ -59,14 +59,14 @@ def edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
 
 def _windows(parse: Parse, words: Words, reach: int | None) -> list[Window]:
     """The tokens that decide about the tags of these words; what overlaps is one window."""
-    found: list[Window] = []
+    result: list[Window] = []
     for at in sorted(words):
         first, after = _window(parse, at, reach)
-        if found and first < found[-1][1]:
-            found[-1] = found[-1][0], after
+        if result and first < result[-1][1]:
+            result[-1] = result[-1][0], after
         else:
-            found.append((first, after))
-    return found
+            result.append((first, after))
+    return result
 
 
 def _window(parse: Parse, at: int, reach: int | None) -> Window:

@@ -120,8 +120,8 @@ def places_of(parse: Parse) -> Places:
     """Which tokens may be replaced, worked out once for each parse."""
     if parse.derived is None:
         object.__setattr__(parse, "derived", places(parse))
-    found: Places = parse.derived
-    return found
+    result: Places = parse.derived
+    return result
 
 
 def places(parse: Parse) -> Places:
@@ -310,10 +310,10 @@ Options = tuple[SubstituteOption, ...]  # the best first
 @cache
 def table() -> dict[Key, tuple[Substitute, ...]]:
     """(part of speech, lemma) -> substitutes, the best first."""
-    found: dict[Key, list[Substitute]] = {}
+    result: dict[Key, list[Substitute]] = {}
     for row in rows():
-        found.setdefault((row.pos, row.lemma), []).append(Substitute(row.other, row.relation, row.flags))
-    return {key: tuple(known) for key, known in found.items()}
+        result.setdefault((row.pos, row.lemma), []).append(Substitute(row.other, row.relation, row.flags))
+    return {key: tuple(known) for key, known in result.items()}
 
 
 @dataclass
@@ -402,8 +402,8 @@ class ByKey(dict[str, Options]):
         tag, _, lemma = key.partition(" ")
         pos = POS_OF_TAG[tag]
         known = pos in self.only and (pos, lemma) in table()
-        found = self.substitutes.of(lemma, pos, self.relation) if known else ()
-        self[key] = tuple([_option(s, pos, tag) for s in found])
+        result = self.substitutes.of(lemma, pos, self.relation) if known else ()
+        self[key] = tuple([_option(s, pos, tag) for s in result])
         return self[key]
 
 

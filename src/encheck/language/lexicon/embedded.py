@@ -146,13 +146,13 @@ class EmbeddedLexicon(Lexicon):
 
     def senses(self, lemma: str, pos: Pos) -> tuple[Sense, ...]:
         """The senses of a lemma, the most frequent first."""
-        found = self._senses.get((lemma, pos))
-        if found is None:
+        result = self._senses.get((lemma, pos))
+        if result is None:
             first: dict[int, int] = {}
             for row in self._entries(lemma, pos):
                 first.setdefault(int(self._synset_of[row]), row)
-            found = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
-        return found
+            result = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
+        return result
 
     def _sense(self, row: int) -> Sense:
         synset = int(self._synset_of[row])
@@ -206,10 +206,10 @@ class EmbeddedLexicon(Lexicon):
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
         """What opposes the lemma in this sense; with `indirect`, after it what opposes the heads of a satellite."""
         key = lemma, pos, sense.id, indirect
-        found = self._antonyms.get(key)
-        if found is None:
-            found = self._antonyms[key] = tuple(dict.fromkeys(self._opposites(*key)))
-        return found
+        result = self._antonyms.get(key)
+        if result is None:
+            result = self._antonyms[key] = tuple(dict.fromkeys(self._opposites(*key)))
+        return result
 
     def _opposites(self, lemma: str, pos: Pos, sense: str, indirect: bool) -> Iterator[Antonym]:
         synset = self._synset(sense)
@@ -263,7 +263,7 @@ class EmbeddedLexicon(Lexicon):
 
 
 def _grouped(sources: Any, targets: Any) -> dict[int, list[int]]:
-    found: defaultdict[int, list[int]] = defaultdict(list)
+    result: defaultdict[int, list[int]] = defaultdict(list)
     for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
-        found[source].append(target)
-    return dict(found)
+        result[source].append(target)
+    return dict(result)

@@ -94,18 +94,18 @@ class NltkLexicon(Lexicon):
 
     def _entries(self, lemma: str, pos: Pos) -> list[Any]:
         """NLTK's lemmas in sense order; both of a synset that has it in two cases."""
-        found: list[Any] = self._wordnet.lemmas(lemma, pos)
-        return found
+        result: list[Any] = self._wordnet.lemmas(lemma, pos)
+        return result
 
     def senses(self, lemma: str, pos: Pos) -> tuple[Sense, ...]:
         """The senses of a lemma, the most frequent first."""
-        found = self._senses.get((lemma, pos))
-        if found is None:
+        result = self._senses.get((lemma, pos))
+        if result is None:
             first: dict[int, Any] = {}
             for each in self._entries(lemma, pos):
                 first.setdefault(each.synset().offset(), each)
-            found = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
-        return found
+            result = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
+        return result
 
     def _sense(self, lemma: Any) -> Sense:
         synset = lemma.synset()
@@ -143,11 +143,11 @@ class NltkLexicon(Lexicon):
         """What opposes the lemma in this sense; with `indirect`, after it what opposes the heads of a satellite."""
         synset = self._synset(sense.id)
         own = [] if synset is None else [each for each in self._entries(lemma, pos) if each.synset() == synset]
-        found = [self._antonym(o, direct=True) for each in own for o in each.antonyms()]
+        result = [self._antonym(o, direct=True) for each in own for o in each.antonyms()]
         if indirect and synset is not None and synset.pos() == "s":
             heads = [each for head in synset.similar_tos() for each in head.lemmas()]
-            found += [self._antonym(o, direct=False) for each in heads for o in each.antonyms()]
-        return tuple(dict.fromkeys(found))
+            result += [self._antonym(o, direct=False) for each in heads for o in each.antonyms()]
+        return tuple(dict.fromkeys(result))
 
     def _antonym(self, lemma: Any, *, direct: bool) -> Antonym:
         return Antonym(lemma.name(), self._id(lemma.synset()), direct)

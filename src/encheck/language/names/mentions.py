@@ -115,10 +115,10 @@ NO_NAMES = frozenset(
 @cache
 def _known() -> dict[str, tuple[NamedThing, int, str, bool]]:
     """Name without its article -> the thing, the notation, the name in the other notation, whether it takes *the*."""
-    found: dict[str, tuple[NamedThing, int, str, bool]] = {}
+    result: dict[str, tuple[NamedThing, int, str, bool]] = {}
 
     def add(own: str, thing: NamedThing, notation: int, other: str) -> None:
-        found[own.removeprefix("the ")] = (thing, notation, other, own.startswith("the "))
+        result[own.removeprefix("the ")] = (thing, notation, other, own.startswith("the "))
 
     for thing in things():
         for notation in (0, 1):
@@ -127,18 +127,18 @@ def _known() -> dict[str, tuple[NamedThing, int, str, bool]]:
     for own, other in {**SAME_COUNTRY, **SAME_BODY}.items():
         thing = by_form.get(other) or by_form[SAME_COUNTRY[other]]
         add(own, thing, 1 if own in thing.forms else 0, other)
-    return found
+    return result
 
 
 @cache
 def things() -> tuple[NamedThing, ...]:
     """Every place and organisation of the tables."""
-    found = [NamedThing("country", pair) for pair in COUNTRIES.items()]
-    found += [NamedThing("state", (name, f"the state of {name}")) for name in sorted(STATES)]
-    found += [NamedThing("city", (name, f"the city of {name}")) for name in sorted(CITIES)]
-    found.append(NamedThing("city", ("New York City", "the city of New York")))
-    found += [NamedThing("company", pair) for pair in COMPANIES.items()]
-    return (*found, *(NamedThing(kind, pair) for kind, pairs in BODIES.items() for pair in pairs.items()))
+    result = [NamedThing("country", pair) for pair in COUNTRIES.items()]
+    result += [NamedThing("state", (name, f"the state of {name}")) for name in sorted(STATES)]
+    result += [NamedThing("city", (name, f"the city of {name}")) for name in sorted(CITIES)]
+    result.append(NamedThing("city", ("New York City", "the city of New York")))
+    result += [NamedThing("company", pair) for pair in COMPANIES.items()]
+    return (*result, *(NamedThing(kind, pair) for kind, pairs in BODIES.items() for pair in pairs.items()))
 
 
 def names(parse: Parse) -> tuple[Name, ...] | str:
@@ -151,11 +151,11 @@ def names(parse: Parse) -> tuple[Name, ...] | str:
     if len(words) > 3 and sum(word[0].isupper() for word in words) >= HEADING * len(words):
         return CAPITALS
     reasons: list[str] = []
-    found = list(_together(parse, [*_of_tables(parse, reasons), *_persons(parse, reasons)], reasons))
+    result = list(_together(parse, [*_of_tables(parse, reasons), *_persons(parse, reasons)], reasons))
     some = any(entity[2:] in ("PER", "LOC", "ORG") for entity in parse.entities)
     return (
-        tuple(sorted(found, key=lambda one: one.spots[0].start))
-        if found
+        tuple(sorted(result, key=lambda one: one.spots[0].start))
+        if result
         else (reasons or [NO_OTHER if some else NONE])[0]
     )
 
@@ -169,10 +169,10 @@ def _of_tables(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
     """Places and organisations that the tables know, and companies by their legal form, the longest first."""
     at = 0
     while at < len(parse):
-        found = _known_at(parse, at, reasons) or _company_at(parse, at, reasons)
-        if found:
-            yield found
-        at = found[4] + 1 if found else at + 1
+        result = _known_at(parse, at, reasons) or _company_at(parse, at, reasons)
+        if result:
+            yield result
+        at = result[4] + 1 if result else at + 1
 
 
 def _known_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
@@ -301,11 +301,11 @@ def _persons(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
     """Persons by given name and surname, and by an abbreviated or full title with a surname."""
     at = 0
     while at < len(parse):
-        found = _person_at(parse, at, reasons) or _titled_at(parse, at, reasons) or _leader_at(parse, at, reasons)
-        found = found or _surname_at(parse, at)
-        if found:
-            yield found
-        at = found[4] + 1 if found else at + 1
+        result = _person_at(parse, at, reasons) or _titled_at(parse, at, reasons) or _leader_at(parse, at, reasons)
+        result = result or _surname_at(parse, at)
+        if result:
+            yield result
+        at = result[4] + 1 if result else at + 1
 
 
 def _is_part(parse: Parse, at: int) -> bool:
@@ -388,13 +388,13 @@ def _titled_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
 @cache
 def leaders() -> dict[str, NamedThing]:
     """Surname -> a person whom it names alone."""
-    found = {}
+    result = {}
     for gender, people in LEADERS.items():
         for whole in (" ".join(name.split()) for name in people.split(",")):
             given, _, last = whole.rpartition(" ")
             if last in ALONE:
-                found[last] = NamedThing("leader", (last, whole), gender, given, last)
-    return found
+                result[last] = NamedThing("leader", (last, whole), gender, given, last)
+    return result
 
 
 def _leader_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
@@ -467,16 +467,16 @@ def _parts(parse: Parse, thing: NamedThing, tokens: set[int]) -> list[NameSpan] 
     """Where a person is called by surname or given name alone; None if a word shares the name in another way."""
     words = {parse.lowers[i] for i in tokens if parse.words[i][0].isupper()} - {title.lower() for title in TITLES}
     stems = {word[:STEM] for word in words if len(word) >= STEM}
-    found = []
+    result = []
     for i, lower in enumerate(parse.lowers):
         if i in tokens or len(lower) < STEM - 1 or lower == "the":
             continue
         role = "last" if parse.words[i] == thing.last else "given" if parse.words[i] == thing.given else ""
         if thing.kind == "person" and role and not _why_not(parse, i, i) and not _is_beside(parse, i):
-            found.append(NameSpan(parse.starts[i], parse.ends[i], "last" if role == "last" else "given"))
+            result.append(NameSpan(parse.starts[i], parse.ends[i], "last" if role == "last" else "given"))
         elif lower in words or (lower[:STEM] in stems and parse.words[i][0].isupper()):
             return None
-    return found
+    return result
 
 
 def _is_beside(parse: Parse, at: int) -> bool:

@@ -77,9 +77,9 @@ UNITS_AFTER = frozenset(["'s", "’s", "$", "€", "£", "s", "°", "%", "``", "
 LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhere they are bytes and metres too
 
 
-def cardinal(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def cardinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A count in digits, or a number that labels something ("chapter 5")."""
-    value, style = read_digits(found["number"])
+    value, style = read_digits(match["number"])
     if (
         spot.before() in LABELS
         and (not spot.is_modifier or spot.before() == "top")
@@ -89,7 +89,7 @@ def cardinal(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         return _label(value, style, spot)
     if _in_name(spot) or is_address(spot) or (spot.before() == "the" and heads_title(spot)):
         return IN_NAME
-    if value == 1 and found["number"] == "1":
+    if value == 1 and match["number"] == "1":
         return _single(spot)
     if value < 2 and not style.decimals:
         return NO_PLURAL
@@ -100,8 +100,8 @@ def cardinal(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
     def beside(size: int) -> list[Fraction]:
         least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)
-        found = other_values(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
-        return [v * style.size for v in found if v > 0 and v != 1]
+        match = other_values(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
+        return [v * style.size for v in match if v > 0 and v != 1]
 
     return Mention(spot.start, spot.end, "decimal" if style.decimals else "cardinal", value, style.write, made, beside)
 
@@ -140,8 +140,8 @@ def _single(spot: NumberPlace) -> MentionOrReason:
 def _beside(
     value: Fraction, decimals: int, size: int, *, least: Fraction, most: Fraction | int = 10**13
 ) -> list[Fraction]:
-    found = other_values(value, decimals=decimals, size=size, least=least, most=most)
-    return [v for v in found if v > 0 and v != 1]
+    result = other_values(value, decimals=decimals, size=size, least=least, most=most)
+    return [v for v in result if v > 0 and v != 1]
 
 
 def _no_count(style: Style, spot: NumberPlace) -> str:
@@ -200,9 +200,9 @@ def _label(value: Fraction, style: Style, spot: NumberPlace) -> MentionOrReason:
                    lambda size: beside(size=size))  # fmt: skip
 
 
-def in_words(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A count in words."""
-    text = found["number"]
+    text = match["number"]
     value = words_value(text)
     if (
         value is None
@@ -239,9 +239,9 @@ def in_words(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), beside)
 
 
-def dozen(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def dozen(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """Dozens: "two dozen eggs"."""
-    count = words_value(found["number"])
+    count = words_value(match["number"])
     if count is None or spot.next() == "of":
         return None
     value = count * 12
@@ -250,16 +250,16 @@ def dozen(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         if v % 12:
             raise ValueError(f"{v} is no number of dozens")
         said = f"{'a' if v == 12 else whole_in_words(v / 12)} dozen"
-        return said[0].upper() + said[1:] if found[0][0].isupper() else said
+        return said[0].upper() + said[1:] if match[0][0].isupper() else said
 
     sizes = {NEAR: (12,), MIDDLE: (24, 36), FAR: (60, 72, 96)}
     return Mention(spot.start, spot.end, "cardinal", value, write, (NumberForm("digits", Style().write),),
                    lambda size: [v for k in sizes[size] for v in (value + k, value - k) if v > 0])  # fmt: skip
 
 
-def percent(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def percent(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A percentage: its sign or its word, in digits or words."""
-    text = found["number"]
+    text = match["number"]
     if text[0].isalpha():
         count = words_value(text)
         if count is None:
@@ -267,7 +267,7 @@ def percent(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         value, style = count, Style()
     else:
         value, style = read_digits(text)
-    sign = found["sign"]
+    sign = match["sign"]
     own = _percent_writer(text, style, sign)
     made = (
         [NumberForm("per cent", lambda v: f"{style.write(v)} percent")]
@@ -290,15 +290,15 @@ def _percent_writer(text: str, style: Style, sign: str) -> Write:
     return lambda v: (whole_in_words(v).capitalize() if title else whole_in_words(v)) + sign
 
 
-def fraction(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def fraction(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A fraction: 3/4, or two thirds."""
-    if found["below"]:
-        upper, lower = int(found["above"]), int(found["below"])
+    if match["below"]:
+        upper, lower = int(match["above"]), int(match["below"])
     else:
-        upper, lower = int(words_value(found["count"]) or 0), PARTS[found["part"].lower().removesuffix("s")]
+        upper, lower = int(words_value(match["count"]) or 0), PARTS[match["part"].lower().removesuffix("s")]
     if not 0 < upper < lower or lower not in PART_NAMES or spot.is_modifier or spot.before() in ("a", "an", "the"):
         return NO_OTHER
-    is_words, dash = not found["below"], "-" if "-" in found[0] else " "
+    is_words, dash = not match["below"], "-" if "-" in match[0] else " "
 
     def words(v: Fraction) -> str:
         name = PART_NAMES[v.denominator]
@@ -308,14 +308,14 @@ def fraction(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
             f"{'one' if v.numerator == 1 else whole_in_words(Fraction(v.numerator))}{dash if is_words else ' '}{name}"
         )
         said = said if v.numerator == 1 else f"{said}s"
-        return said[0].upper() + said[1:] if is_words and found[0][0].isupper() else said
+        return said[0].upper() + said[1:] if is_words and match[0][0].isupper() else said
 
     def digits(v: Fraction) -> str:
         return f"{v.numerator}/{v.denominator}"
 
     own, form = (words, NumberForm("digits", digits)) if is_words else (digits, NumberForm("words", words))
     value = Fraction(upper, lower)
-    if own(value) != found[0]:
+    if own(value) != match[0]:
         return NO_OTHER
     return Mention(spot.start, spot.end, "fraction", value, own, (form,), partial(_fractions, value))
 
@@ -326,18 +326,18 @@ def _fractions(value: Fraction, size: int) -> list[Fraction]:
     return [v for v in every if v != value and reach[0] < abs(float(v - value)) <= reach[1]]
 
 
-def mixed(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def mixed(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number and a half: 2 1/2, 2½, two and a half."""
-    count = words_value(found["words"]) if found["words"] else Fraction(found["whole"])
+    count = words_value(match["words"]) if match["words"] else Fraction(match["whole"])
     if count is None or count < 1:
         return None
     value = count + Fraction(1, 2)
-    tail = found[0][len(found["words"] or found["whole"]) :]
+    tail = match[0][len(match["words"] or match["whole"]) :]
 
     def own(v: Fraction) -> str:
-        return (whole_in_words(v - Fraction(1, 2)) if found["words"] else str(int(v))) + tail
+        return (whole_in_words(v - Fraction(1, 2)) if match["words"] else str(int(v))) + tail
 
-    other_form = NumberForm("words", halves) if found["whole"] else NumberForm("digits", Style(decimals=1).write)
+    other_form = NumberForm("words", halves) if match["whole"] else NumberForm("digits", Style(decimals=1).write)
     sizes = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 6, 8, 10)}
 
     def beside(size: int) -> list[Fraction]:
@@ -346,17 +346,17 @@ def mixed(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     return Mention(spot.start, spot.end, "fraction", value, own, (other_form,), beside)
 
 
-def count_range(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def count_range(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A range of counts or years: 10-15 people, 2003 to 2005."""
-    low, high = (int(found[name].replace(",", "")) for name in ("low", "high"))
-    joint = found["joint"]
-    years = all(len(found[name]) == 4 and 1500 <= int(found[name]) < 2100 for name in ("low", "high"))
+    low, high = (int(match[name].replace(",", "")) for name in ("low", "high"))
+    joint = match["joint"]
+    years = all(len(match[name]) == 4 and 1500 <= int(match[name]) < 2100 for name in ("low", "high"))
     in_unit = spot.next() in SINGLE_UNITS and spot.next_pos(2) in ("NOUN", "ADJ") and joint.strip() in ("-", "–")
     if not low < high or (not years and not spot.counts_many and not in_unit and spot.next() not in ("percent", "%")):
         return None
     if spot.before() in ("between", "from") and joint.strip() != "to":
         return NO_OTHER
-    commas = "," in found[0]
+    commas = "," in match[0]
 
     def write(v: tuple[int, int], *, joined: str) -> str:
         return joined.join(f"{n:,}" if commas else f"{n}" for n in v)
@@ -373,10 +373,10 @@ def count_range(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
                    partial(_spans, low, high, is_or=joint.strip() == "or"))  # fmt: skip
 
 
-def count_range_in_words(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def count_range_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A range of counts in words: six to seven years, two or three."""
-    low, high = (SMALL[found[name].lower()] for name in ("low", "high"))
-    joint, capital = found["joint"], found[0][0].isupper()
+    low, high = (SMALL[match[name].lower()] for name in ("low", "high"))
+    joint, capital = match["joint"], match[0][0].isupper()
     if not 0 < low < high or not spot.counts_many or spot.before() == "from":
         return "numbers that depend on each other"
 
@@ -384,7 +384,7 @@ def count_range_in_words(found: re.Match[str], spot: NumberPlace) -> MentionOrRe
         said = joint.join(map(spelled, v))
         return said[0].upper() + said[1:] if capital else said
 
-    if write((low, high)) != found[0]:
+    if write((low, high)) != match[0]:
         return NO_OTHER
     made = [NumberForm("digits", lambda v: f"{v[0]}{joint}{v[1]}")]
     if joint == " to ":
@@ -396,17 +396,17 @@ def count_range_in_words(found: re.Match[str], spot: NumberPlace) -> MentionOrRe
 def _spans(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple[int, int]]:
     if is_or and high - low == 1:
         return [(v, v + 1) for v in map(int, other_values(Fraction(low), size=size, least=2)) if v + 1 < COMPOUND_MOST]
-    found = [(low, int(v)) for v in other_values(Fraction(high), size=size, least=low + 1)]
+    result = [(low, int(v)) for v in other_values(Fraction(high), size=size, least=low + 1)]
     if high >= 1500 and len(str(low)) == 4:
-        return [(a, b) for a, b in found if b < 2050 and len(str(b)) == 4] or [
+        return [(a, b) for a, b in result if b < 2050 and len(str(b)) == 4] or [
             (low + k, high + k) for k in (-size * 3, size * 3)
         ]
-    return found
+    return result
 
 
-def ordinals(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def ordinals(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """An ordinal number before a noun: the third floor, the 21st century."""
-    text = found["number"]
+    text = match["number"]
     value = ORDINALS.get(text.lower()) or int(re.sub(r"\D", "", text) or 0)
     if not 2 <= value <= 99:
         return NO_OTHER
@@ -434,9 +434,9 @@ def ordinals(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     return Mention(spot.start, spot.end, "ordinal", value, own, (form,), beside)
 
 
-def compound(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number that is joined to a noun: a 14-year-old boy, a 12-member board."""
-    text, tail = found["number"], found["tail"]
+    text, tail = match["number"], match["tail"]
     value = words_value(text) if text[0].isalpha() else Fraction(text)
     if value is None or not 1 <= value <= COMPOUND_MOST or (value == 1 and text[0].isalpha()):
         return None
@@ -456,9 +456,9 @@ def compound(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     return Mention(spot.start, spot.end, "compound", value, own, (form,), beside)
 
 
-def score(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A score: 3-2, told by a word of winning and losing before it."""
-    low, high = int(found["low"]), int(found["high"])
+    low, high = int(match["low"]), int(match["high"])
     near = {spot.before(k) for k in range(1, 8)}
     if near.isdisjoint({"won", "win", "wins", "lost", "lose", "loses", "beat", "beats", "defeated", "victory", "defeat",
                         "lead", "led", "draw", "drew", "beating", "score", "loss", "over"}) or low == high:  # fmt: skip
@@ -472,13 +472,13 @@ def score(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         best = [(low + k, high) if low > high else (low, high + k) for k in reach]
         return [v for v in best if v != (low, high)]
 
-    return Mention(spot.start, spot.end, "score", (low, high), partial(write, joined=found["joint"]),
+    return Mention(spot.start, spot.end, "score", (low, high), partial(write, joined=match["joint"]),
                    (NumberForm("to", partial(write, joined=" to ")),), beside)  # fmt: skip
 
 
-def version(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def version(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A version: version 2.1, v2.1, Python 3.11."""
-    mark, number = found["mark"], found["version"]
+    mark, number = match["mark"], match["version"]
     parts = tuple(map(int, number.split(".")))
 
     def write(v: tuple[int, ...], *, before: str) -> str:
@@ -499,9 +499,9 @@ def _versions(parts: tuple[int, ...], size: int) -> list[tuple[int, ...]]:
     return [(first, *parts[1:]) for first in firsts]
 
 
-def code(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number that names something: order #12345, ticket no. 77."""
-    mark, digits = found["mark"] or "", found["digits"]
+    mark, digits = match["mark"] or "", match["digits"]
     if spot.before() not in CODED | {"no"} and not mark.strip():
         return None
 
@@ -519,13 +519,13 @@ def _codes(digits: str, size: int) -> list[int]:
     """Codes of as many digits: another last digit, another digit in the middle, all digits turned round."""
     value, places = int(digits), len(digits)
     reach = {NEAR: (1, 2), MIDDLE: (10, 20, 30), FAR: (10 ** (places - 1), 2 * 10 ** (places - 1))}[size]
-    found = [value + k for k in reach] + [value - k for k in reach]
-    return [v for v in found if v > 0 and len(str(v)) <= places and v != value]
+    result = [value + k for k in reach] + [value - k for k in reach]
+    return [v for v in result if v > 0 and len(str(v)) <= places and v != value]
 
 
-def product(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def product(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A product's code of capitals and digits: A320, A-320."""
-    letters, dash, digits = found["letters"], found["dash"], found["digits"]
+    letters, dash, digits = match["letters"], match["dash"], match["digits"]
 
     def write(v: int, *, joined: str) -> str:
         return f"{letters}{joined}{v}"

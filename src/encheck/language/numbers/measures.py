@@ -87,14 +87,14 @@ WORDY = frozenset(
 @cache
 def names() -> dict[str, str]:
     """What a unit is called in a text, in the plural: its name in CLDR; babel's names and abbreviations, and ours."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name in UNITS:
         for length in ("long", "short"):
-            found.setdefault(unit(name, length), name)
+            result.setdefault(unit(name, length), name)
     for word, name in BRITISH.items():
-        found[f"{word}s"] = name
-    found |= MORE
-    return {word: name for word, name in found.items() if word not in REFUSED}
+        result[f"{word}s"] = name
+    result |= MORE
+    return {word: name for word, name in result.items() if word not in REFUSED}
 
 
 @cache
@@ -117,9 +117,9 @@ def unit_name_of_one(name: str) -> str:
     return format_unit(1, name, length="long", locale=LOCALE).removeprefix("1").strip()
 
 
-def measure(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number with a unit: in digits or words, with the unit's name or its abbreviation; some are converted."""
-    text, gap, word = found["number"], found["gap"], found["unit"]
+    text, gap, word = match["number"], match["gap"], match["unit"]
     name = names()[word]
     count = words_value(text) if text[0].isalpha() else None
     value, style = (count, Style()) if count is not None else read_digits(text)
@@ -138,8 +138,8 @@ def measure(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     least = Fraction(0) if style.decimals else Fraction(2)
 
     def beside(size: int) -> list[Fraction]:
-        found = other_values(value / style.size, decimals=style.decimals, size=size, least=least)
-        return [v * style.size for v in found if v > 0 and v != 1]
+        match = other_values(value / style.size, decimals=style.decimals, size=size, least=least)
+        return [v * style.size for v in match if v > 0 and v != 1]
 
     return Mention(spot.start, spot.end, "measure", value, own, tuple(made), beside)
 
@@ -160,20 +160,20 @@ def _spelled(value: Fraction, *, capital: bool) -> str:
 def _forms(value: Fraction, style: Style, word: str, name: str, *, is_wordy: bool) -> list[NumberForm]:
     long, short = unit(name, "long"), unit(name, "short")
     long = word if word in WORDY or word.removesuffix("s") in BRITISH else long
-    found = []
+    result = []
     if is_wordy:
         return [NumberForm("digits", lambda v: f"{Style(commas=v >= 1_000).write(v)} {word}")]
     plain = () if style.decimals else other_forms(value, style)  # nobody writes "two point eight kilograms"
-    found += [NumberForm(form.name, partial(_with_unit, form.write, long)) for form in plain]
+    result += [NumberForm(form.name, partial(_with_unit, form.write, long)) for form in plain]
     if word != long:
-        found.append(NumberForm("unit in full", lambda v: f"{style.write(v)} {long}"))
+        result.append(NumberForm("unit in full", lambda v: f"{style.write(v)} {long}"))
     elif (
         short not in REFUSED
         and short != long
         and not name.startswith(("duration-month", "duration-year", "duration-week", "duration-day"))
     ):
-        found.append(NumberForm("abbreviation", lambda v: f"{style.write(v)} {short}"))
-    return found
+        result.append(NumberForm("abbreviation", lambda v: f"{style.write(v)} {short}"))
+    return result
 
 
 def _with_unit(write: Write, long: str, value: Fraction) -> str:
@@ -203,13 +203,13 @@ def _converted(name: str, word: str) -> Write:
     return write
 
 
-def money(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """An amount of money with its sign: $40, £2.5m."""
-    value, style = read_digits(found["number"])
+    value, style = read_digits(match["number"])
     is_coded = spot.previous.isupper() and len(spot.previous) <= 3 and spot.previous != "I"
     if is_coded or spot.next() in SAID.values():
         return NO_OTHER
-    before, currency = found["sign"] + found["gap"], CURRENCIES[found["sign"]]
+    before, currency = match["sign"] + match["gap"], CURRENCIES[match["sign"]]
     scale = style.scale.strip()
     is_short = scale.lower() in ("k", "m", "b", "bn", "mn", "tn")
     full = Style(style.commas, style.decimals, True, f" {_full(style)}") if is_short else style
@@ -247,10 +247,10 @@ def _before_noun(value: Fraction, style: Style, spot: NumberPlace, before: str, 
     return [NumberForm("cents", lambda v: before + Style(style.commas, 2).write(v))] if is_small else []
 
 
-def sign_behind(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def sign_behind(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """An amount with its sign behind it: 50 $, 20€."""
-    value, style = read_digits(found["number"])
-    sign, gap = found["sign"], found["gap"]
+    value, style = read_digits(match["number"])
+    sign, gap = match["sign"], match["gap"]
 
     def own(v: Fraction) -> str:
         return style.write(v) + gap + sign
@@ -279,17 +279,17 @@ def _sum(spot: NumberPlace, value: Fraction, style: Style, own: Write, made: tup
         return NO_OTHER
 
     def beside(size: int) -> list[Fraction]:
-        found = other_values(
+        result = other_values(
             value / style.size, decimals=style.decimals, size=size, least=0, most=999 if style.scale else 10**13
         )
-        return [v * style.size for v in found if v > 0 and v * style.size != 1 and v != 1]
+        return [v * style.size for v in result if v > 0 and v * style.size != 1 and v != 1]
 
     return Mention(spot.start, spot.end, "money", value, own, made, beside)
 
 
-def named_money(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def named_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """Money by its name: 5 dollars, two million euros."""
-    text, word = found["number"], found["name"]
+    text, word = match["number"], match["name"]
     count = words_value(text) if text[0].isalpha() else None
     value, style = (count, Style()) if count is not None else read_digits(text)
     if value < 2 and not style.decimals:

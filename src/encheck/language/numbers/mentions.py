@@ -41,86 +41,86 @@ NAMED = re.compile(r"^(?: [\w'’-]+){1,4} ?, (?:[\w'’`.-]+,? ){1,8}and [\w'�
 NAMED_MOST = 10
 
 
-def with_free_forms(parse: Parse, one: Mention, every: Sequence[Mention]) -> Mention | str:
+def with_free_forms(parse: Parse, mention: Mention, every: Sequence[Mention]) -> Mention | str:
     """The number with the notations that its text leaves to it; or why none is left."""
-    if is_presupposed(parse, one):
+    if is_presupposed(parse, mention):
         return PRESUPPOSED
-    if _is_parallel(parse, one, every):
+    if _is_parallel(parse, mention, every):
         return PARALLEL
-    forms = tuple(form for form in one.forms if not _clashes(parse, one, form, every))
-    return replace(one, forms=forms) if forms else PARALLEL
+    forms = tuple(form for form in mention.forms if not _clashes(parse, mention, form, every))
+    return replace(mention, forms=forms) if forms else PARALLEL
 
 
-def is_presupposed(parse: Parse, one: Mention) -> bool:
+def is_presupposed(parse: Parse, mention: Mention) -> bool:
     """Whether the text knows how many there are: "the two", "between six cities", "two towns, Bonn and Köln"."""
-    if one.kind not in ("cardinal", "measure", "range"):
+    if mention.kind not in ("cardinal", "measure", "range"):
         return False
-    spot = NumberPlace(parse, one.start, one.end)
+    spot = NumberPlace(parse, mention.start, mention.end)
     if any(spot.before(k) == "between" for k in (1, 2, 3)):
         return True
-    if one.kind == "range" or one.value > NAMED_MOST:
+    if mention.kind == "range" or mention.value > NAMED_MOST:
         return False
     is_granted = spot.before() in GRANTED or (spot.before() in ("top", "other") and spot.before(2) in GRANTED)
-    if one.value == 2 and (is_granted or BOTH.search(parse.text)):
+    if mention.value == 2 and (is_granted or BOTH.search(parse.text)):
         return True
-    return one.kind == "cardinal" and NAMED.match(parse.text[one.end :]) is not None
+    return mention.kind == "cardinal" and NAMED.match(parse.text[mention.end :]) is not None
 
 
-def _is_parallel(parse: Parse, one: Mention, every: Sequence[Mention]) -> bool:
+def _is_parallel(parse: Parse, mention: Mention, every: Sequence[Mention]) -> bool:
     """Whether another number of its kind stands in the notation that it would leave."""
-    if one.kind == "date":
+    if mention.kind == "date":
         return sum(other.kind == "date" for other in every) > 1
-    if one.kind in ("money", "percentage", "time", "score"):
-        return _elsewhere(one, parse.text)
-    if one.kind not in PLAIN:
+    if mention.kind in ("money", "percentage", "time", "score"):
+        return _elsewhere(mention, parse.text)
+    if mention.kind not in PLAIN:
         return False
-    digits = _is_in_digits(one, parse.text)
-    found = _counts(parse, one, every, digits=digits)
-    if not digits and one.kind != "compound":
-        return bool(found)
-    return one.kind not in COUNTED and any(_kind_at(at, every) == one.kind for at in found)
+    digits = _is_in_digits(mention, parse.text)
+    result = _counts(parse, mention, every, digits=digits)
+    if not digits and mention.kind != "compound":
+        return bool(result)
+    return mention.kind not in COUNTED and any(_kind_at(at, every) == mention.kind for at in result)
 
 
-def _clashes(parse: Parse, one: Mention, form: NumberForm, every: Sequence[Mention]) -> bool:
+def _clashes(parse: Parse, mention: Mention, form: NumberForm, every: Sequence[Mention]) -> bool:
     """Whether nobody would write a number in that form in that text."""
     if form.name == "two figures":
-        return _elsewhere(one, parse.text)
-    if one.kind not in PLAIN or not _is_in_digits(one, parse.text):
+        return _elsewhere(mention, parse.text)
+    if mention.kind not in PLAIN or not _is_in_digits(mention, parse.text):
         return False
     converts = form.name.startswith("in ")
-    others = _counts(parse, one, every, digits=True)
+    others = _counts(parse, mention, every, digits=True)
     if form.name in COMMAS:
         return any(LONG.match(parse.text, at) for at in others)
-    if one.kind in COUNTED and any(_kind_at(at, every) in ("", *COUNTED) for at in others):
+    if mention.kind in COUNTED and any(_kind_at(at, every) in ("", *COUNTED) for at in others):
         return True
     if form.name != "words" and not converts:
         return False
     if others:
         return True
-    most = max(one.value) if isinstance(one.value, tuple) else one.value
+    most = max(mention.value) if isinstance(mention.value, tuple) else mention.value
     return not converts and most > SPELLED_MOST and TECHNICAL.search(parse.text) is not None
 
 
-def _elsewhere(one: Mention, text: str) -> bool:
-    return any(not one.start <= found.start() < one.end for found in FIGURE[one.kind].finditer(text))
+def _elsewhere(mention: Mention, text: str) -> bool:
+    return any(not mention.start <= match.start() < mention.end for match in FIGURE[mention.kind].finditer(text))
 
 
-def _is_in_digits(one: Mention, text: str) -> bool:
-    return any(sign.isdigit() for sign in text[one.start : one.end])
+def _is_in_digits(mention: Mention, text: str) -> bool:
+    return any(sign.isdigit() for sign in text[mention.start : mention.end])
 
 
-def _counts(parse: Parse, one: Mention, every: Sequence[Mention], *, digits: bool) -> list[int]:
+def _counts(parse: Parse, mention: Mention, every: Sequence[Mention], *, digits: bool) -> list[int]:
     """Where other numbers of the text begin that count or measure, in digits or in words."""
-    found = []
+    result = []
     for i, (start, word) in enumerate(zip(parse.starts, parse.words, strict=True)):
-        if one.start <= start < one.end or parse.tags[i] != "CD" or any(map(str.isdigit, word)) is not digits:
+        if mention.start <= start < mention.end or parse.tags[i] != "CD" or any(map(str.isdigit, word)) is not digits:
             continue
-        if word.lower() == "one" and one.kind == "measure":
+        if word.lower() == "one" and mention.kind == "measure":
             continue
         kind = _kind_at(start, every)
         if kind in PLAIN or (not kind and not _is_of_another_kind(parse, i)):
-            found.append(start)
-    return found
+            result.append(start)
+    return result
 
 
 def _kind_at(start: int, every: Sequence[Mention]) -> str:
@@ -182,23 +182,23 @@ def mentions(parse: Parse) -> tuple[Mention, ...] | str:
     if left := why_left(text):
         return left
     reasons: list[str] = []
-    found = list(_found(parse, reasons))
-    free = [with_free_forms(parse, m, found) for m in found if m.forms and _is_free(parse, m, reasons)]
+    result = list(_found(parse, reasons))
+    free = [with_free_forms(parse, m, result) for m in result if m.forms and _is_free(parse, m, reasons)]
     kept = [m for m in free if isinstance(m, Mention)]
     reasons += [m for m in free if isinstance(m, str)]
-    return tuple(sorted(kept, key=lambda m: m.start)) or (reasons[0] if reasons else NO_OTHER if found else NONE)
+    return tuple(sorted(kept, key=lambda m: m.start)) or (reasons[0] if reasons else NO_OTHER if result else NONE)
 
 
 def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
     """The numbers by each pattern in turn; what one has taken, or refused, no later one looks at."""
     text = parse.text
-    taken = [*left_spans(text), *(found.span() for found in FIXED.finditer(text))]
+    taken = [*left_spans(text), *(match.span() for match in FIXED.finditer(text))]
     for pattern, maker in _patterns(has_digits=DIGIT.search(text) is not None):
-        for found in pattern.finditer(text):
-            start, end = found.span()
+        for match in pattern.finditer(text):
+            start, end = match.span()
             if any(start < b and a < end for a, b in taken):
                 continue
-            made = maker(found, NumberPlace(parse, start, end))
+            made = maker(match, NumberPlace(parse, start, end))
             if made is None:
                 continue
             taken.append((start, end))
@@ -208,46 +208,46 @@ def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
                 reasons.append(made)
 
 
-def _is_free(parse: Parse, one: Mention, reasons: list[str]) -> bool:
+def _is_free(parse: Parse, mention: Mention, reasons: list[str]) -> bool:
     """Whether it stands in no name, once in the text, and hangs on no other number."""
-    reason = _why_not(parse, one)
+    reason = _why_not(parse, mention)
     if reason:
         reasons.append(reason)
     return not reason
 
 
-def _why_not(parse: Parse, one: Mention) -> str:
-    spot = NumberPlace(parse, one.start, one.end)
+def _why_not(parse: Parse, mention: Mention) -> str:
+    spot = NumberPlace(parse, mention.start, mention.end)
     tokens = range(spot.first, spot.after)
-    if any(parse.entities[i][2:] in NAMES for i in tokens) and one.kind not in ("version", "code", "product"):
+    if any(parse.entities[i][2:] in NAMES for i in tokens) and mention.kind not in ("version", "code", "product"):
         return "part of a name"
-    if any(parse.ends[i] > one.end or parse.starts[i] < one.start for i in tokens):
+    if any(parse.ends[i] > mention.end or parse.starts[i] < mention.start for i in tokens):
         return "part of a word"
-    said = parse.text[one.start : one.end]
+    said = parse.text[mention.start : mention.end]
     if len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", parse.text)) > 1:
         return "a number that appears twice"
     # The same digits stand elsewhere with other signs: "$12.50" and "1250".
     digits = re.sub(r"\D", "", said)
-    every = [re.sub(r"\D", "", found) for found in re.findall(r"\d[\d.,]*", parse.text)]
+    every = [re.sub(r"\D", "", result) for result in re.findall(r"\d[\d.,]*", parse.text)]
     if len(digits) >= FIGURES and every.count(digits) > 1:
         return "a number that appears twice"
-    if one.kind not in ("range", "score", "code", "version") and _is_tied(spot):
+    if mention.kind not in ("range", "score", "code", "version") and _is_tied(spot):
         return "numbers that depend on each other"
     # A comma divides it from another number in digits: "1.1, 1.5 and 2.0".
-    if one.kind in ("cardinal", "decimal") and (
+    if mention.kind in ("cardinal", "decimal") and (
         (spot.next() == "," and spot.next_tag(2) == "CD")
         or (spot.before() == "," and spot.first >= 2 and spot.parse.tags[spot.first - 2] == "CD")
     ):
         return "numbers that depend on each other"
-    return "a number that the text goes on to count" if _is_counted(one, parse.text) else ""
+    return "a number that the text goes on to count" if _is_counted(mention, parse.text) else ""
 
 
-def _is_counted(one: Mention, text: str) -> bool:
+def _is_counted(mention: Mention, text: str) -> bool:
     """Whether what follows has as many: "two died; neither", "three things: a, b and c", "by 20%, from 30 to 24"."""
-    behind = text[one.end :]
-    if one.kind == "cardinal":
+    behind = text[mention.end :]
+    if mention.kind == "cardinal":
         return COUNTS.search(behind) is not None
-    return one.kind == "percentage" and FROM_TO.search(behind) is not None
+    return mention.kind == "percentage" and FROM_TO.search(behind) is not None
 
 
 def _ends_a_range(spot: NumberPlace) -> bool:

@@ -48,8 +48,8 @@ def months(width: str) -> tuple[str, ...]:
     """The names of the months, "wide" or "abbreviated"."""
     from babel.dates import get_month_names
 
-    found = get_month_names(width, locale=LOCALE)  # type: ignore[arg-type]
-    return tuple(found[number] for number in range(1, MONTHS + 1))
+    mentioned = get_month_names(width, locale=LOCALE)  # type: ignore[arg-type]
+    return tuple(mentioned[number] for number in range(1, MONTHS + 1))
 
 
 def month_of(name: str) -> int:
@@ -75,9 +75,9 @@ def written(day: Day, *, layout: str, width: str = "wide", mark: str = "") -> st
     )  # fmt: skip
 
 
-def date(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def date(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A date with a month's name: 5 March 2024, March 5, the 5th of March, March 2024."""
-    parts = found.groupdict()
+    parts = match.groupdict()
     name = parts["month"]
     day, year = int(parts.get("day") or 0), int(parts.get("year") or 0)
     if day > 31 or (name == "May" and not day and not year) or (not day and not year):
@@ -85,10 +85,10 @@ def date(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     width = "wide" if len(name.rstrip(".")) > 3 or name == "May" else "abbreviated"
     if name[:4].lower() == "sept" and len(name.rstrip(".")) == 4:
         return NO_OTHER
-    layout = _layout(found[0], parts)
+    layout = _layout(match[0], parts)
     value: Day = (year, month_of(name), day)
     own = partial(written, layout=layout, width=width, mark="." if name.endswith(".") else "")
-    if own(value) != found[0]:
+    if own(value) != match[0]:
         return NO_OTHER
     names = {name.lower() for width in ("wide", "abbreviated") for name in months(width)}
     if spot.before() in ("and", "or", ",", "to", "-", "/") and spot.before(2) in names:
@@ -106,13 +106,13 @@ def date(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 def _layout(text: str, parts: dict[str, str | None]) -> str:
     """The layout that the text is in."""
-    found = text.replace(str(parts["month"]), "{m}")
+    result = text.replace(str(parts["month"]), "{m}")
     if parts.get("year"):
-        found = found[::-1].replace(str(parts["year"])[::-1], "}y{", 1)[::-1]
+        result = result[::-1].replace(str(parts["year"])[::-1], "}y{", 1)[::-1]
     if day := parts.get("day"):
         ends = parts.get("th") or ""
-        found = found.replace(f"{day}{ends}", "{th}" if ends else "{d}", 1)
-    return found
+        result = result.replace(f"{day}{ends}", "{th}" if ends else "{d}", 1)
+    return result
 
 
 def _date_forms(value: Day, layout: str, width: str) -> list[NumberForm]:
@@ -137,40 +137,40 @@ def _days(value: Day, size: int) -> list[Day]:
     return [(year, month, d) for d in values_around(day, size, ((1, 2), (5, 8, 11), ()), least=1, most=LAST_DAY)]
 
 
-def iso(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def iso(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A date in figures: 2024-03-05, or 3/25/2024 where no day can be taken for a month."""
-    year, month, day = (int(found[name]) for name in ("year", "month", "day"))
-    if found["sep"] == "/" and (month > MONTHS) == (day > MONTHS):
+    year, month, day = (int(match[name]) for name in ("year", "month", "day"))
+    if match["sep"] == "/" and (month > MONTHS) == (day > MONTHS):
         return "a date that can be read in two ways"
     swapped = month > MONTHS
     month, day = (day, month) if swapped else (month, day)
     if not (1 <= month <= MONTHS and 1 <= day <= 31):
         return NO_OTHER
     value: Day = (year, month, day)
-    if found["sep"] == "-":
+    if match["sep"] == "-":
         layout = "{y}-{mm}-{dd}"
     else:
-        padded = len(found["month"]) == 2 and len(found["day"]) == 2
+        padded = len(match["month"]) == 2 and len(match["day"]) == 2
         first, second = ("{dd}", "{mm}") if padded else ("{d}", str(month))
         layout = f"{first}/{second}/{{y}}" if swapped else f"{second}/{first}/{{y}}"
     own = partial(written, layout=layout)
-    if own(value) != found[0]:
+    if own(value) != match[0]:
         return NO_OTHER
 
     def beside(size: int) -> list[Day]:
         return [
             d
             for d in _days(value, min(size, MIDDLE) if layout.count("{m") == 0 else size)
-            if d[2] > MONTHS or found["sep"] == "-"
+            if d[2] > MONTHS or match["sep"] == "-"
         ]
 
     made = tuple(NumberForm(one, partial(written, layout=one)) for one in ("{d} {m} {y}", "{m} {d}, {y}"))
     return Mention(spot.start, spot.end, "date", value, own, made, beside)
 
 
-def year(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def year(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A year by itself: "in 1998", "the 1998 season"; of a name only if the event recurs ("the 1998 World Cup")."""
-    value, before = int(found["year"]), spot.before()
+    value, before = int(match["year"]), spot.before()
     if spot.next() == ":" or follows_title(spot):
         return IN_NAME
     if _counts(value, spot):
@@ -222,9 +222,9 @@ def _short(value: int) -> str:
     return f"\u2019{value % 100:02}"
 
 
-def decade(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def decade(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A decade: the 1990s, the nineties."""
-    text = found["decade"]
+    text = match["decade"]
     value = 1920 + 10 * DECADES.index(text.lower()) if text[0].isalpha() else int(re.sub(r"\D", "", text))
     value = value + 1900 if value < 100 else value
     if not 1920 <= value <= 1990 or value % 10:
@@ -249,16 +249,16 @@ def decade(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     return Mention(spot.start, spot.end, "decade", value, own, (form,), beside)
 
 
-def time(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def time(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A time of day: 7:15 p.m., 7pm, 19:15, and after "at" 7:30."""
-    hour, minute, half = int(found["hour"]), int(found["minute"] or 0), found["half"] or ""
+    hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
     if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
         return None
     if half:
-        return _with_half(found, spot, hour, minute, half)
-    if not found["minute"] or spot.before() not in AT:
-        return "figures that may not be a time" if found["minute"] else None
-    padded = len(found["hour"]) == 2
+        return _with_half(match, spot, hour, minute, half)
+    if not match["minute"] or spot.before() not in AT:
+        return "figures that may not be a time" if match["minute"] else None
+    padded = len(match["hour"]) == 2
     if hour > 12 or (padded and hour < 10):
         value = (hour, minute)
         own: Callable[[tuple[int, int]], str] = partial(_clock24, padded=padded)
@@ -269,10 +269,10 @@ def time(found: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     return _time(spot, (hour, minute), partial(_clock24, padded=False), (NumberForm("words", _said),), range(1, 13))
 
 
-def _with_half(found: re.Match[str], spot: NumberPlace, hour: int, minute: int, half: str) -> MentionOrReason:
+def _with_half(match: re.Match[str], spot: NumberPlace, hour: int, minute: int, half: str) -> MentionOrReason:
     afternoon = half.strip().lower().startswith("p")
     value = (hour % 12 + 12 * afternoon, minute)
-    bare = not found["minute"]
+    bare = not match["minute"]
 
     def own(v: tuple[int, int]) -> str:
         return f"{v[0] % 12 or 12}{'' if bare else f':{v[1]:02}'}{half}"

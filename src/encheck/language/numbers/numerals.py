@@ -123,10 +123,10 @@ class Style:
 
     def write(self, value: Fraction) -> str:
         """The value in this style; ValueError for one that it has no place for."""
-        found = value / self.size
-        if found * 10**self.decimals % 1:
+        result = value / self.size
+        if result * 10**self.decimals % 1:
             raise ValueError(f"{value} has more than {self.decimals} decimal places")
-        number = Decimal(found.numerator) / Decimal(found.denominator)
+        number = Decimal(result.numerator) / Decimal(result.denominator)
         text = f"{number:{',' if self.commas else ''}.{self.decimals}f}"
         return (text if self.nought else text.removeprefix("0")) + self.scale
 
@@ -139,31 +139,33 @@ def read_digits(text: str) -> tuple[Fraction, Style]:
     >>> read_digits("2.5 million")[0] == 2_500_000
     True
     """
-    found = SIZE.fullmatch(text)
-    if found is None:
+    match = SIZE.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text!r} is no number in digits")
-    plain, scale = found[1], found[2] or ""
+    plain, scale = match[1], match[2] or ""
     style = Style("," in plain, len(plain.partition(".")[2]), not plain.startswith("."), scale)
     return Fraction(plain.replace(",", "")) * style.size, style
 
 
 def other_forms(value: Fraction, style: Style) -> tuple[NumberForm, ...]:
     """Other ways to write a number that stands in digits."""
-    found = []
+    result = []
     if style.scale:
-        found.append(NumberForm("digits", Style(commas=True).write))
+        result.append(NumberForm("digits", Style(commas=True).write))
         if style.scale.strip().lower() in SHORT:
-            found.append(NumberForm("scale in full", Style(False, style.decimals, True, f" {_name(style.size)}").write))
+            result.append(
+                NumberForm("scale in full", Style(False, style.decimals, True, f" {_name(style.size)}").write)
+            )
     elif style.decimals:
-        found += _decimals(value, style)
+        result += _decimals(value, style)
     elif value <= SPELLED_MOST or (value % 100 == 0 and value < 10**5):
-        found.append(NumberForm("words", whole_in_words))
+        result.append(NumberForm("words", whole_in_words))
     elif value >= 1_000:
-        found.append(NumberForm("without commas" if style.commas else "commas", Style(not style.commas).write))
-        found += _scaled(value)
+        result.append(NumberForm("without commas" if style.commas else "commas", Style(not style.commas).write))
+        result += _scaled(value)
     else:
-        found.append(NumberForm("words", whole_in_words))
-    return tuple(found)
+        result.append(NumberForm("words", whole_in_words))
+    return tuple(result)
 
 
 def whole_in_words(value: Fraction) -> str:
@@ -235,8 +237,8 @@ def decimal_writer(style: Style) -> Write:
 
 def words_value(text: str) -> Fraction | None:
     """What number words are worth."""
-    found = read_words(text)
-    return None if found is None else Fraction(found)
+    result = read_words(text)
+    return None if result is None else Fraction(result)
 
 
 NEAR, MIDDLE, FAR = 1, 2, 3
@@ -253,10 +255,10 @@ def last_place(value: Fraction, decimals: int) -> Fraction:
     >>> str(last_place(Fraction(2500), 0)), str(last_place(Fraction(7), 0)), str(last_place(Fraction("1.50"), 2))
     ('100', '1', '1/100')
     """
-    found = Fraction(1, 10**decimals)
-    while value and decimals == 0 and value % (10 * found) == 0:
-        found *= 10
-    return found
+    result = Fraction(1, 10**decimals)
+    while value and decimals == 0 and value % (10 * result) == 0:
+        result *= 10
+    return result
 
 
 def other_values(
@@ -272,12 +274,12 @@ def other_values(
     """
     one = last_place(value, decimals)
     if size == NEAR:
-        found = _near(value, one, Fraction(1, 10**decimals))
+        result = _near(value, one, Fraction(1, 10**decimals))
     elif size == MIDDLE:
-        found = _middle(value, one)
+        result = _middle(value, one)
     else:
-        found = [value * k for k in TIMES] + [_rounded(value / 10, Fraction(1, 10**decimals))]
-    return [v for v in dict.fromkeys(found) if least <= v <= most and v != value]
+        result = [value * k for k in TIMES] + [_rounded(value / 10, Fraction(1, 10**decimals))]
+    return [v for v in dict.fromkeys(result) if least <= v <= most and v != value]
 
 
 def _near(value: Fraction, one: Fraction, last: Fraction) -> list[Fraction]:
@@ -292,8 +294,8 @@ def _near(value: Fraction, one: Fraction, last: Fraction) -> list[Fraction]:
 def _middle(value: Fraction, one: Fraction) -> list[Fraction]:
     if value < FEW * one:
         return [value + k * one for k in (-5, -4, -3, 3, 4, 5)]
-    found = [_rounded(value * share / 8, one) for share in EIGHTHS]
-    return [v for v in found if abs(v - value) > 2 * one]
+    result = [_rounded(value * share / 8, one) for share in EIGHTHS]
+    return [v for v in result if abs(v - value) > 2 * one]
 
 
 def _rounded(value: Fraction, one: Fraction) -> Fraction:

@@ -98,12 +98,12 @@ class Pipeline:
     def meta(self) -> dict[str, Any]:
         """What its meta.json says; LanguageError if there is none."""
         try:
-            found: dict[str, Any] = json.loads((self.folder / "meta.json").read_text("utf-8"))
+            result: dict[str, Any] = json.loads((self.folder / "meta.json").read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise LanguageError(
                 f"{self.folder} is not a spaCy pipeline: cannot read its meta.json ({error})"
             ) from error
-        return found
+        return result
 
     @property
     def label(self) -> str:
@@ -154,8 +154,8 @@ class Pipeline:
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
         """The parse of each text, in order. A text that is longer than MAX_CHARACTERS comes out without tokens."""
-        found = (of_doc(doc, text) for doc, text in self._run(texts, disable=()))
-        yield from map(universal, found) if self.is_converted else found
+        result = (of_doc(doc, text) for doc, text in self._run(texts, disable=()))
+        yield from map(universal, result) if self.is_converted else result
 
     def tag(self, texts: Iterable[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Words and Penn tags of each text, by the tagger alone."""

@@ -57,14 +57,14 @@ class Tree:
     def __init__(self, parse: Parse) -> None:
         self.parse = parse
         self.heads, self.deps = list(parse.heads), list(parse.deps)
-        self._below: list[set[int]] = [set(found) for found in parse.children]
+        self._below: list[set[int]] = [set(result) for result in parse.children]
 
     def order(self) -> list[int]:
         """All that hangs on a root, in some order in which heads go before what hangs on them."""
-        found = [i for i, head in enumerate(self.heads) if head == i]
-        for at in found:
-            found += self._below[at]
-        return found
+        result = [i for i, head in enumerate(self.heads) if head == i]
+        for at in result:
+            result += self._below[at]
+        return result
 
     def below(self, at: int, *deps: str) -> list[int]:
         """What hangs on a token, by one of these relations or by any, in order of the text."""
