@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from encheck.generators.base import listed, written
+from encheck.generators.base import listed
 from encheck.generators.paper import paper_antonym
 from encheck.generators.replacing import Slot, find_slots, is_last, ordered, replaced
 from encheck.language.edits.substitutes import POS_OF_TAG
@@ -204,7 +204,7 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     where nobody and nothing is said to be or do it.
     """
     if group.variants:
-        return written(group, "antonym", level=level)
+        return group.variant("antonym", level)
     if english.mode == "paper":
         return paper_antonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
     if level > 1:
@@ -230,7 +230,7 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
     "be", neither negated, quantified, compared nor coordinated.
     """
     if group.variants:
-        return written(group, "negated_antonym", level=level)
+        return group.variant("negated_antonym", level)
     if english.mode == "paper":
         return "the published recipe has no negated antonym"
     slots = english.read(turning_slots, group.source)

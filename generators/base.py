@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
-from encheck.types import Group, Lacking, Variant
+from encheck.types import Group, Variant
 
 Outcome = Variant | str
 Texts = Callable[[Sequence[str]], list[str]]  # a text for each: what a language or translation model writes
@@ -88,20 +88,6 @@ def name_of(generator: Generator) -> str:
 PROBES = "written probes"
 OWN_TEXT = "text of your own and --experimental"
 OPTION = "--experimental"
-
-
-def written(group: Group, relation: str, *, level: int = 1) -> Variant | None:
-    """The written variant of this relation and level, or None if this sentence has none."""
-    return group.variant(relation, level)
-
-
-def unwritten(what: str) -> Lacking:
-    """Why a sentence has nothing that only hands write.
-
-    >>> unwritten("number_kept edit")
-    'no number_kept edit was written for this sentence'
-    """
-    return Lacking(f"no {what} was written for this sentence", needs=PROBES)
 
 
 def beside(base: Generator, other: BesideGenerator) -> Generator:

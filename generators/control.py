@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from encheck.generators.base import listed, written
+from encheck.generators.base import listed
 from encheck.generators.phrases import OBJECT_FORMS, first_file
 from encheck.generators.replacing import certificate
 from encheck.language.edits.inflection import UNINFLECTED, inflected
@@ -219,7 +219,7 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
     The written edit where the data has one.
     """
     if group.variants:
-        return written(group, "control", level=level)
+        return group.variant("control", level)
     parse = english.parse(group.source)
     at = next((i for i, start in enumerate(parse.starts) if start in {e.start for e in base.edits}
                and parse.tags[i] in POS_OF_TAG and parse.pos[i] != "DET"), None)  # fmt: skip

@@ -18,7 +18,7 @@ from itertools import product
 from typing import Literal, NamedTuple, TypeVar
 
 from encheck import generators as package
-from encheck.generators.base import OPTION, OWN_TEXT, NamedGenerator, Outcome, Survey, unwritten, written
+from encheck.generators.base import OPTION, OWN_TEXT, PROBES, NamedGenerator, Outcome, Survey
 from encheck.generators.phrases import capital, root_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -101,7 +101,7 @@ class Phenomenon:
     def _make(self, side: Side, group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
         relation = self.relation(side)
         if group.variants:
-            return written(group, relation, level=level)
+            return group.variant(relation, level)
         if english.mode == "paper":
             return f"the published recipe has no {self.name}"
         if not self.trigger.search(group.source):
@@ -120,12 +120,14 @@ class Phenomenon:
         relation, is_experimental = self.relation(side), side in self.experimental
         if not group.variants and (english.experimental or not is_experimental):
             return self._make(side, group, level=level, rng=rng, english=english)
-        if result := written(group, relation, level=level):
+        if result := group.variant(relation, level):
             return result
         if is_experimental and not group.variants and len(self.experimental) < len(SIDES):
             return Lacking(f"{relation} is made with {OPTION} only", needs=OPTION)
         what = f"{relation} edit"
-        return unwritten(what) if self.in_probes else Lacking(f"no {what} in these data", needs=OWN_TEXT)
+        if self.in_probes:
+            return Lacking(f"no {what} was written for this sentence", needs=PROBES)
+        return Lacking(f"no {what} in these data", needs=OWN_TEXT)
 
 
 @cache

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from encheck.generators.base import listed, written
+from encheck.generators.base import listed
 from encheck.generators.passive import passive
 from encheck.generators.phrases import (
     FRONTABLE,
@@ -220,7 +220,7 @@ RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "
 def reorder(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
     """The written edit where the data has one, else one move that the parse shows to be safe."""
     if group.variants:
-        return written(group, "reorder", level=level)
+        return group.variant("reorder", level)
     if level > 1:
         return "a reorder is one move"
     if left := why_left(group.source):

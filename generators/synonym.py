@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from encheck.generators.base import listed, written
+from encheck.generators.base import listed
 from encheck.generators.paper import paper_synonym
 from encheck.generators.replacing import Slot, find_slots, is_last, ordered, replaced
 from encheck.language.edits.substitutes import SYNONYM
@@ -20,7 +20,7 @@ def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     substitute met, tagged as before. A higher level keeps the edits of the lower one.
     """
     if group.variants:
-        return written(group, "synonym", level=level)
+        return group.variant("synonym", level)
     if english.mode == "paper":
         return paper_synonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
     slots = english.read(synonym_slots, group.source)
@@ -47,7 +47,7 @@ def synonym_beside(
 ) -> Variant | str | None:
     """A synonym of the very word that `base` replaces."""
     if group.variants:
-        return written(group, "synonym", level=level)
+        return group.variant("synonym", level)
     slots = english.read(synonym_slots, group.source)
     if isinstance(slots, str):
         return slots

@@ -223,49 +223,34 @@ class Requirements(NamedTuple):
 
 
 @cache
-def flag_requirements(flags: frozenset[str]) -> Requirements:
-    """What these flags ask of the parse; ValueError for an unknown one."""
-    refused = 0
-    for flag in flags:
-        refused |= REFUSED.get(flag, 0)
-    conditions = (_condition(flag) for flag in sorted(flags, key=_order))
-    return Requirements(refused, tuple(condition for condition in conditions if condition is not None))
-
-
-def _order(flag: str) -> tuple[bool, str]:
-    """Those first that ask for certain words: they seldom hold."""
-    return "=" not in flag or "!=" in flag, flag
-
-
-def _condition(flag: str) -> Condition | None:
-    place, equals, listed = flag.partition("=")
-    if not equals:
-        if flag not in CONDITIONS and flag not in REFUSED and flag not in PLAIN:
-            known = sorted({*CONDITIONS, *REFUSED})
-            raise ValueError(f"{flag!r} is no condition: expected one of {known}, or PLACE=word|word")
-        return CONDITIONS.get(flag)
-    if place.rstrip("!") not in PLACES:
-        raise ValueError(f"{flag!r} names no place: expected one of {sorted(PLACES)} before the equals sign")
-    words = frozenset(listed.replace("COMMA", ",").split("|"))
-    return PLACES[place.rstrip("!")](words, not place.endswith("!"))
-
-
-@cache
-def substitute_requirements(pos: Pos, flags: frozenset[str]) -> Requirements:
-    """What a substitute with these flags asks of its place.
+def requirements(flags: frozenset[str], pos: Pos | None = None) -> Requirements:
+    """What a substitute of this part of speech with these flags asks of its place; ValueError for an unknown flag.
 
     Without `inf` no infinitive may hang on a verb, without `grad` no adjective or adverb may be compared or
-    intensified; a verb with two objects always stays.
+    intensified; a verb with two objects always stays. Without a part of speech, what the flags ask by themselves.
     """
-    refused, conditions = flag_requirements(flags)
+    refused, conditions = 0, []
+    # Those first that ask for certain words: they seldom hold.
+    for flag in sorted(flags, key=lambda flag: ("=" not in flag or "!=" in flag, flag)):
+        place, equals, listed = flag.partition("=")
+        if not equals:
+            if flag not in CONDITIONS and flag not in REFUSED and flag not in PLAIN:
+                known = sorted({*CONDITIONS, *REFUSED})
+                raise ValueError(f"{flag!r} is no condition: expected one of {known}, or PLACE=word|word")
+            refused |= REFUSED.get(flag, 0)
+            conditions += [CONDITIONS[flag]] if flag in CONDITIONS else []
+        elif place.rstrip("!") not in PLACES:
+            raise ValueError(f"{flag!r} names no place: expected one of {sorted(PLACES)} before the equals sign")
+        else:
+            words = frozenset(listed.replace("COMMA", ",").split("|"))
+            conditions.append(PLACES[place.rstrip("!")](words, not place.endswith("!")))
     if pos == "v":
         refused |= mask("iobj") if "inf" in flags else mask("iobj", "xcomp")
     if pos in ("a", "r") and flags.isdisjoint(("grad", "sup")):
-        # An adjective or adverb is compared or intensified.
-        conditions = (
-            *conditions,
-            lambda parse, at: (
-                not (parse.tags[at] in COMPARED or any(parse.lowers[i] in DEGREE for i in parse.children[at]))
-            ),
-        )
-    return Requirements(refused, conditions)
+        conditions.append(_is_plain_degree)
+    return Requirements(refused, tuple(conditions))
+
+
+def _is_plain_degree(parse: Parse, at: int) -> bool:
+    """Whether an adjective or adverb is neither compared nor intensified."""
+    return parse.tags[at] not in COMPARED and not any(parse.lowers[i] in DEGREE for i in parse.children[at])

@@ -15,7 +15,7 @@ from pathlib import Path
 from sys import intern
 from typing import NamedTuple, cast
 
-from encheck.language.edits.conditions import Condition, substitute_requirements
+from encheck.language.edits.conditions import Condition, requirements
 from encheck.language.edits.inflection import formed, is_form_of
 from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.parse import Parse, first_word, mask
@@ -410,4 +410,4 @@ class ByKey(dict[str, Options]):
 def _option(substitute: Substitute, pos: Pos, tag: str) -> SubstituteOption:
     has_company = any(flag.startswith(COMPANY) for flag in substitute.flags)
     form = formed(substitute.lemma, tag, like="word")
-    return SubstituteOption(substitute, *substitute_requirements(pos, substitute.flags), form, has_company, pos)
+    return SubstituteOption(substitute, *requirements(substitute.flags, pos), form, has_company, pos)
