@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from encheck.generators.base import listed
 from encheck.generators.paper import paper_antonym
-from encheck.generators.replacing import Slot, find_slots, is_last, ordered, replaced
+from encheck.generators.synonym import Slot, find_slots, is_last, ordered, replaced
 from encheck.language.edits.substitutes import POS_OF_TAG
 from encheck.language.english import English
 from encheck.language.parse import Parse

@@ -17,7 +17,7 @@ import numpy as np
 
 from encheck.generators.base import listed
 from encheck.generators.phrases import OBJECT_FORMS, first_file
-from encheck.generators.replacing import certificate
+from encheck.generators.synonym import certificate
 from encheck.language.edits.inflection import UNINFLECTED, inflected
 from encheck.language.edits.replace import form, put
 from encheck.language.edits.substitutes import POS_OF_TAG, Substitute

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from encheck.generators.number import ENDED, OPENING, alike
 from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
 from encheck.language.english import English
-from encheck.language.names.mentions import Name, NamedThing, leaders, names, things
-from encheck.language.names.tables import FEMALE, GENDERED, OTHERS, PEOPLE, SURNAMES, TITLES
+from encheck.language.name_tables import FEMALE, GENDERED, OTHERS, PEOPLE, SURNAMES, TITLES
+from encheck.language.names import Name, NamedThing, leaders, names, things
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, content_hash

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
+from encheck.metrics.metric import Metric, estimated, figure, metric, ratio, share_of
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.scoring.table import Table
 from encheck.similarity import WORD_OVERLAP
@@ -214,3 +214,36 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
 def _ends_of_shares(resampler: Resampler, halves: bytes, sets: int) -> tuple[Floats, Floats]:
     """The intervals of the shares won in so many sets of half wins; kept, as raw and calibrated rates often agree."""
     return resampler.share_interval(np.frombuffer(halves, np.int8).reshape(-1, sets) / 2)
+
+
+P = ParamSpec("P")
+TELLS = 0.60  # an AUC of word overlap above which it gives the labels away
+BEYOND = "_beyond_word_overlap"
+
+
+def beyond_word_overlap(scores: PairScores) -> Iterator[Estimate]:
+    """The calibrated gap and the AUC of the model less those of word overlap, paired; none without word overlap."""
+    if (words := scores.surface.get(WORD_OVERLAP)) is None:
+        return
+    both = scores.calibrated
+    gap = similarity_gap(replace(both, values=both.values - words.calibrated.values, surface={}))
+    yield replace(gap, metric=f"similarity_gap{BEYOND}{both.suffix}")
+    is_positive = scores.labels == 1
+    (value, drawn), (of_words, drawn_of_words) = (
+        auc_of(one.values, is_positive, scores.resampler) for one in (scores, words)
+    )
+    yield of_two_labels(estimated(f"auc{BEYOND}", scores, value - of_words, drawn - drawn_of_words), scores)
+
+
+def unless_words_tell(metric: Metric[P]) -> Metric[P]:
+    """The metric, without a verdict where word overlap alone tells the labels apart by an AUC above 0.60."""
+
+    @wraps(metric.estimate)
+    def estimate(scores: PairScores, /, *args: P.args, **options: P.kwargs) -> Estimate:
+        found, words = metric(scores, *args, **options), scores.surface.get(WORD_OVERLAP)
+        if words is None or (told := auc(words)).value <= TELLS:
+            return found
+        why = f"no verdict: word overlap alone tells the labels apart (AUC {told.value:.2f}, above {TELLS:.2f})"
+        return replace(found, params={**found.params, "unjudged": why})
+
+    return replace(metric, estimate=estimate)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from encheck.language.names.tables import (
+from encheck.language.name_tables import (
     ALONE,
     BODIES,
     CITIES,
