@@ -142,12 +142,8 @@ def _told(parse: Parse, pair: BoundPair, first: str, second: str) -> list[str]:
     """The two phrases in both orders, plainly and with "both"."""
     span = (pair.first[0], pair.second[1])
     said = (f"{first} and {second}", _turned(parse, pair, first, second))
-    # "both" can stand before: each phrase begins with an article.
-    both = (
-        [f"both {one}" for one in said]
-        if all(parse.tags[span[0]] == "DT" for span in (pair.first, pair.second))
-        else []
-    )
+    takes_both = all(parse.tags[phrase[0]] == "DT" for phrase in (pair.first, pair.second))  # each has an article
+    both = [f"both {one}" for one in said] if takes_both else []
     return [rewritten(parse, (*span, one)) for one in (*said, *both)]
 
 

@@ -51,14 +51,9 @@ def two_clauses(parse: Parse, english: English, words: frozenset[str]) -> TwoCla
         return "no clause that depends on the main clause and starts with the word"
     if not MARKS.isdisjoint(parse.text) or " '" in parse.text or "--" in parse.text or parse.words[-1] != ".":
         return "a quotation, an insertion or no full stop"
-    # A clause as in "before leaving".
-    if not _is_whole(parse, root, verb) or not (
-        _is_whole(parse, verb, None)
-        or (
-            parse.tags[verb] == "VBG"
-            and (not any(parse.bases[i] in (*BESIDE, "aux", "cop", "nsubj") for i in parse.children[verb]))
-        )
-    ):
+    is_plain = not any(parse.bases[i] in (*BESIDE, "aux", "cop", "nsubj") for i in parse.children[verb])
+    has_no_subject = parse.tags[verb] == "VBG" and is_plain  # "before leaving"
+    if not _is_whole(parse, root, verb) or not (has_no_subject or _is_whole(parse, verb, None)):
         return "a clause without subject or finite verb, or with another beside it"
     return _of_places(parse, english, at, span[1]) or "more than two clauses"
 
@@ -114,16 +109,8 @@ def _of_places(parse: Parse, english: English, at: int, after: int) -> TwoClause
     verb = parse.heads[at]
     past = tense(parse, verb) == tense(parse, parse.heads[verb]) == "VBD"
     timed = any(one.endswith(TIMES) for one in parse.entities)
-    return TwoClauses(
-        main,
-        parse.lowers[at],
-        other,
-        end,
-        past and not timed and size <= LONGEST_FREE and (PRONOUNS | SHOWING).isdisjoint(parse.lowers),
-        *_tenses(parse, at),
-        is_capital,
-        comma,
-    )
+    is_free = past and not timed and size <= LONGEST_FREE and (PRONOUNS | SHOWING).isdisjoint(parse.lowers)
+    return TwoClauses(main, parse.lowers[at], other, end, is_free, *_tenses(parse, at), is_capital, comma)
 
 
 def _tenses(parse: Parse, at: int) -> tuple[bool, bool, bool]:

@@ -115,20 +115,10 @@ def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> NameChange 
     favoured = rng.choice(COIN)
     ranked = sorted(others, key=lambda one: content_hash(str(rng.run_seed), parse.text, *one.forms))[:TRIED]
     # A person with the given name of the one and the surname of the other, whom the surface favours more.
-    ranked += [
-        NamedThing(
-            "person",
-            (
-                f"{name.thing.forms[0].removesuffix(name.thing.last)}{one.last}",
-                f"{name.thing.forms[1].removesuffix(name.thing.last)}{one.last}",
-            ),
-            name.thing.gender,
-            name.thing.given,
-            one.last,
-        )
-        for one in ranked
-        if name.thing.kind == "person"
-    ]
+    own = name.thing
+    for other in list(ranked) if own.kind == "person" else ():
+        whole, initials = (f"{form.removesuffix(own.last)}{other.last}" for form in own.forms)
+        ranked.append(NamedThing("person", (whole, initials), own.gender, own.given, other.last))
     plans = [NameChange(name, one, notation) for one in ranked for notation in (0, 1)]
     by = {plan: _favour(plan, len(parse.text)) for plan in plans}
     wanted = [plan for plan in plans if by[plan] * favoured > 0]

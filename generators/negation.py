@@ -174,19 +174,13 @@ def _plan(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
     if not kept or not changed:
         return NO_MIRROR
     around = len(tokens(parse.text)) - len(tokens(own))
-    # (kept, changed, mirror), so that the edit distance favours the side that a coin names, and the mirror the other.
+    # The edit distance favours the side that a coin names, and the mirror the other; else as near to that as may be.
     favoured = rng.choice(COIN)
-    result = _favours(own, tuple(kept), tuple(changed), tuple(mirrors), around)
-    best = min(abs(first - favoured) + abs(first + second) for first, second, _ in result)
-    texts = dict(
-        zip(
-            MIRRORED,
-            rng.choice(
-                [texts for first, second, texts in result if abs(first - favoured) + abs(first + second) == best]
-            ),
-            strict=False,
-        )
-    )
+    choices = _favours(own, tuple(kept), tuple(changed), tuple(mirrors), around)
+    by_distance = [(abs(first - favoured) + abs(first + second), sides) for first, second, sides in choices]
+    least = min(distance for distance, _ in by_distance)
+    chosen = rng.choice([sides for distance, sides in by_distance if distance == least])
+    texts = dict(zip(MIRRORED, chosen, strict=False))
     if control := _control(predicate, rng):
         texts["control"] = control
     kind = "denied" if predicate.negation is None else "a denial taken back"

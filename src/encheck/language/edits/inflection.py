@@ -161,13 +161,12 @@ def inflect(lemma: str, tag: str, *, like: str, periphrasis: bool = False) -> st
     if form is None:
         return None
     written = in_case_of(form, host)
+    if written is None:
+        return None
     # A bare apostrophe follows a plural in -s only: the dogs' bowl, the men's bowl.
-    return (
-        None
-        if written is None
-        else written
-        + (clitic + ("S" if written.isupper() else "s") if clitic in ("'", "’") and written[-1] not in "sS" else clitic)
-    )
+    if clitic in ("'", "’") and written[-1] not in "sS":
+        clitic += "S" if written.isupper() else "s"
+    return written + clitic
 
 
 def formed(lemma: str, tag: str, *, like: str) -> str | None:

@@ -301,13 +301,11 @@ def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple
 @lru_cache(maxsize=16)  # one size is tried after the other
 def _notation_edits(text: str, kind: str) -> tuple[NotationEdit, ...]:
     """The edits of this kind that a text can have, outside addresses and code."""
-    found, taken = NOTATIONS[kind](text), left_spans(text)
-    return (
-        tuple(
-            unit for unit in found if not any(start < b and a < end for a, b, _ in unit.edits for start, end in taken)
-        )
-        if taken
-        else tuple(found)
+    taken = left_spans(text)
+    return tuple(
+        unit
+        for unit in NOTATIONS[kind](text)
+        if not any(start < b and a < end for start, end in taken for a, b, _ in unit.edits)
     )
 
 
