@@ -6,7 +6,7 @@ with a complaint. One word reverses the statement, while most of the other words
 
 from encheck import claim
 from encheck.generators.antonym import antonym
-from encheck.generators.beside import beside
+from encheck.generators.base import beside
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym_beside
 from encheck.items import against_paraphrase, contrast

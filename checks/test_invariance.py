@@ -6,9 +6,7 @@ does, results depend on who typed the query.
 
 from encheck import claim
 from encheck.generators.antonym import antonym
-from encheck.generators.casing import casing
-from encheck.generators.contraction import contraction
-from encheck.generators.spacing import spacing
+from encheck.generators.invariance import casing, contraction, spacing
 from encheck.items import contrast
 from encheck.metrics import margin_rate
 from encheck.presets import MARGINS

@@ -7,7 +7,7 @@ cannot tell them apart cannot tell apart sentences that differ only in word orde
 from encheck import claim
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
-from encheck.generators.role_reversal import role_reversal, roles_kept
+from encheck.generators.roles import role_reversal, roles_kept
 from encheck.items import against_paraphrase, contrast
 from encheck.metrics import adjusted_rate, margin_rate
 from encheck.presets import MARGINS, RATES

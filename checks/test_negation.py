@@ -9,7 +9,7 @@ negated antonym asks: there *not* has to bring the sentence back.
 
 from encheck import claim
 from encheck.generators.antonym import negated_antonym, unnegated
-from encheck.generators.beside import beside
+from encheck.generators.base import beside
 from encheck.items import contrast
 from encheck.metrics import margin_rate
 from encheck.presets import MARGINS, change_is_farther, other_statement_is_farther, seen_in_both_directions

@@ -7,9 +7,9 @@ statement is not. A model that fails here is not worth testing further.
 from encheck import claim
 from encheck.items import against_random_pairs, labelled_pairs
 from encheck.metrics import auc, cohens_d, means, shares_above, similarity_gap
-from encheck.metrics.beyond_words import beyond_word_overlap, unless_words_tell
 from encheck.metrics.classification import accuracy, by_head, f1
 from encheck.metrics.metric import calibrated
+from encheck.metrics.pairs import beyond_word_overlap, unless_words_tell
 
 TWO_LABELS = (means, similarity_gap, calibrated(means), auc, beyond_word_overlap, cohens_d)
 

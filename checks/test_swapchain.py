@@ -9,7 +9,7 @@ as printed: each swapped paraphrase is compared with the paraphrase that it was 
 
 from encheck import claim
 from encheck.items.chains import PIVOTS, restated, swap_chains
-from encheck.metrics.ranking import figures, oddities, r_precision
+from encheck.metrics.ranking import figures, r_precision, swap_diagnostics
 
 
 @claim(
@@ -20,7 +20,7 @@ from encheck.metrics.ranking import figures, oddities, r_precision
     capability="word-order",
     family="order",
     metric=r_precision,
-    show=(figures, oddities),
+    show=(figures, swap_diagnostics),
     floor="surface",
     aim=0.9,
     source="Peng, Weir and Weeds 2023, sections 4 and 5, Tables 5 and 7",
@@ -43,7 +43,7 @@ def test_paraphrase_ranks_above_its_swaps(judge):
     capability="word-order",
     family="order",
     metric=r_precision,
-    show=(figures, oddities),
+    show=(figures, swap_diagnostics),
     floor="surface",
     aim=0.9,
     source="Peng, Weir and Weeds 2023, sections 4 and 5, Tables 5 and 7",

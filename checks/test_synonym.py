@@ -5,7 +5,7 @@ less than replacing it by any other word.
 """
 
 from encheck import claim
-from encheck.generators.beside import beside
+from encheck.generators.base import beside
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym
 from encheck.items import contrast, edited

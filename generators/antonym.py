@@ -1,25 +1,197 @@
-"""Antonym edits: one verb or adjective replaced by its opposite (Mahajan et al. 2023, criterion 3)."""
+"""Antonym edits: one verb or adjective replaced by its opposite (Mahajan et al. 2023, criterion 3).
+
+An opposite reverses the statement where it does not stand beside the opposite or under a negation, and where nothing
+more hangs on it.
+"""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from encheck.generators.base import listed
 from encheck.generators.paper import paper_antonym
-from encheck.generators.replacing import Slot, is_last, ordered, replaced
-from encheck.generators.turning import FEW, NEGATIVE, UNIVERSAL, depth, turning_slots
-from encheck.generators.written import written
+from encheck.generators.synonym import Slot, find_slots, is_last, ordered, replaced
+from encheck.language.edits.substitutes import POS_OF_TAG
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant, apply_edits
 
-DEPTH = 3
+PARTS = frozenset("va")
+NEGATIVE = frozenset(
+    """no nobody nothing none neither nor never hardly scarcely barely rarely seldom nowhere no-one noone""".split()
+)
+FEW = frozenset(["few", "little"])  # negative without an article
+UNIVERSAL = frozenset("all every each everyone everybody everything many much always both".split())
+NOT = frozenset(["not", "n't", "n’t"])
+SCOPING = NEGATIVE | FEW | NOT
+ARTICLES = frozenset("a an the these those this that".split())
+PHRASES = frozenset("nsubj obj iobj obl nmod".split())
+LINKS = frozenset(["cc", "punct", "advmod"])
+ARGUING = {
+    **dict.fromkeys(("mark", "cc", "advmod"), frozenset("but although though because until unless so".split())),
+    "case": frozenset("despite because due thanks unlike".split()),
+}
+ARGUMENTS = frozenset().union(*ARGUING.values())
+SAID_WITH = frozenset("advcl obl conj parataxis".split())
+DENIALS = NOT | {"never", "least", "less"}
+DEGREES = frozenset("almost nearly virtually practically utterly readily".split())
+SCALING = DENIALS | DEGREES
+PREFIXES = frozenset("un in im il ir mis non".split())
+
+
+def turning_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
+    """Where an opposite turns what the sentence says; or the reason why nowhere."""
+    slots = find_slots(english, parse, "a", only=PARTS)
+    if isinstance(slots, str):
+        return slots
+    reasons = [_refusal(english, parse, slot) for slot in slots]
+    kept = (_kept(parse, slot) for slot, reason in zip(slots, reasons, strict=True) if reason is None)
+    left = tuple(slot for slot in kept if slot is not None)
+    return left or str(reasons[0] or "a word of degree or negation before it")
+
+
+def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
+    """Why an opposite in this place would not turn the sentence, in a few words."""
+    # An adjective beside another, a verb right beside another: "plain and simple", "rose and fell".
+    pairs = [(slot.at, i) for i in parse.children[slot.at] if parse.bases[i] == "conj"]
+    pairs += [(parse.heads[slot.at], slot.at)] if parse.bases[slot.at] == "conj" else []
+    if any(_is_pair(parse, first, second) for first, second in pairs):
+        return "the word is coordinated with another"
+    if _holds_opposite(english, parse, slot):
+        return "the sentence already has the opposite, or has the word twice"
+    if _is_numbered(parse, slot.at):
+        return "part of a name or beside a number"
+    if _is_argued(parse, slot.at) or _has_end(parse, slot.at):
+        return "another clause depends on what the word says"
+    return "a negative or quantified phrase has scope over the word" if _is_scoped(parse, slot.at) else None
+
+
+def _is_pair(parse: Parse, first: int, second: int) -> bool:
+    """Whether two coordinated words are of a kind, and the second is no predicate of its own."""
+    if parse.pos[first] != parse.pos[second] or parse.child(second, "nsubj", "cop", "aux") is not None:
+        return False
+    between = range(first + 1, second)
+    close = parse.tags[first] == parse.tags[second] and all(parse.bases[i] in LINKS for i in between)
+    return parse.pos[first] == "ADJ" or close
+
+
+def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
+    """Whether another word of the sentence is an opposite of the word, means the same as it or one, or is it again.
+
+    "A big dog and a small one", "a tiny, small village": what holds the other way contradicts the turned word.
+    """
+    lemma = parse.lower_lemmas[slot.at]
+    opposites = english.substitutes.opposed(lemma, slot.pos) | english.substitutes.alike(lemma, slot.pos)
+    is_one = opposites.__contains__
+    result = sum(map(is_one, parse.lowers)) + sum(map(is_one, parse.lower_lemmas))
+    if result == 1 + is_one(parse.lowers[slot.at]):  # the word itself, as nearly always: no need to look closer
+        return False
+    both = zip(parse.lowers, parse.lower_lemmas, strict=True)
+    there = [i for i, (word, lemma) in enumerate(both) if word in opposites or lemma in opposites]
+    return any(i != slot.at and POS_OF_TAG.get(parse.tags[i]) == slot.pos for i in there)
+
+
+def _is_argued(parse: Parse, at: int) -> bool:
+    """Whether a contrast, a cause or an end is said with the word: its opposite would contradict that.
+
+    "It is cheap but good", "upset because innocent people died", "due to its weak cast".
+    """
+    if ARGUMENTS.isdisjoint(parse.lower_words):
+        return False
+    above = path(parse, at)
+    below = [i for head in above for i in parse.children[head] if parse.bases[i] in SAID_WITH]
+    joined = [i for i in (*above, *below) if parse.bases[i] in SAID_WITH]
+    return any(parse.lowers[j] in ARGUING.get(parse.bases[j], ()) for i in joined for j in parse.children[i])
+
+
+def _has_end(parse: Parse, at: int) -> bool:
+    """Whether an infinitive says what a verb is done for: "cut rates to ward off deflation"."""
+    if parse.pos[at] != "VERB":
+        return False
+    ends = (i for i in parse.children[at] if parse.bases[i] == "advcl" and parse.tags[i] == "VB")
+    return any(parse.lowers[j] == "to" for i in ends for j in parse.children[i])
+
+
+def _is_numbered(parse: Parse, at: int) -> bool:
+    """Whether a number, a name or a date follows an adjective: "the Big 12", "Happy Memorial Day"."""
+    after = at + 1
+    if parse.pos[at] != "ADJ" or after >= len(parse) or parse.bases[at] != "amod":
+        return False
+    return parse.tags[after] == "CD" or (bool(parse.entities[after]) and parse.heads[at] == after)
+
+
+def _is_scoped(parse: Parse, at: int) -> bool:
+    """Whether the word stands under a negative phrase ("nobody", "few people", "not all", "never").
+
+    A plain "not" is none.
+    """
+    if SCOPING.isdisjoint(parse.lower_words):
+        return False
+    for i in (i for head in path(parse, at) for i in (head, *parse.children[head])):
+        parts = (i, *parse.children[i]) if parse.bases[i] in PHRASES else (i,)
+        if any(_is_negative(parse, j) for j in parts if j != at):
+            return True
+    return any(a in NOT and b in UNIVERSAL for a, b in pairwise(parse.lowers))
+
+
+def _is_negative(parse: Parse, at: int) -> bool:
+    word, head = parse.lowers[at], parse.heads[at]
+    if word in FEW:
+        beside = {parse.lowers[i] for i in (*parse.children[at], *parse.children[head]) if i < at}
+        return beside.isdisjoint(ARTICLES) and not (word == "little" and parse.tags[head] == "NNS")
+    return word in NEGATIVE and (word != "no" or parse.bases[at] in ("det", "advmod"))
+
+
+def _kept(parse: Parse, slot: Slot) -> Slot | None:
+    """The slot with those of its opposites that can stand there; None if none can.
+
+    No "not unable" and no "almost possible" for "almost impossible"; no opposite of "big enough", which is "too small".
+    """
+    if parse.lowers[slot.at + 1 : slot.at + 2] == ("enough",):
+        return None
+    if SCALING.isdisjoint(parse.lower_words):
+        return slot
+    lemma = parse.lower_lemmas[slot.at]
+    before = {parse.lowers[i] for i in parse.children[slot.at]} | set(parse.lowers[max(slot.at - 1, 0) : slot.at])
+    denied, in_degree = not before.isdisjoint(DENIALS), not before.isdisjoint(DEGREES)
+    choices = tuple(
+        (word, s)
+        for word, s in slot.choices
+        if not ((denied or in_degree) and _is_prefixed(s.lemma, lemma))
+        and not (in_degree and _is_prefixed(lemma, s.lemma))
+    )
+    return Slot(slot.at, slot.pos, choices) if choices else None
+
+
+def _is_prefixed(word: str, base: str) -> bool:
+    """Whether the word is the other one with a negative prefix."""
+    return word.endswith(base) and word.removesuffix(base) in PREFIXES
+
+
+def depth(parse: Parse, at: int) -> int:
+    """How many steps a token is from the head of its sentence.
+
+    A word of the predicate counts as the head does.
+    """
+    return len(path(parse, at)) - 1
+
+
+def path(parse: Parse, at: int) -> list[int]:
+    """The token and all that it hangs on, up to the head of its sentence."""
+    result = [at]
+    while parse.heads[result[-1]] != result[-1] and len(result) <= len(parse):
+        result.append(parse.heads[result[-1]])
+    return result
+
+
+DEPTH_MOST = 3
 COMPLEMENTARY = "compl"  # the flag of opposites where what is not the one is the other
 FINITE = frozenset("is are was were am".split())
 INTENSE = frozenset("too so very more most less least enough quite rather as how only even just also alone".split())
 QUANTIFIED = (
     NEGATIVE | FEW | UNIVERSAL | frozenset("not n't n’t any anyone anybody anything either most half without".split())
 )
-NOT = "not"
 UNTIL = frozenset("until till since".split())
 
 
@@ -32,7 +204,7 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     where nobody and nothing is said to be or do it.
     """
     if group.variants:
-        return written(group, "antonym", level=level)
+        return group.variant("antonym", level)
     if english.mode == "paper":
         return paper_antonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
     if level > 1:
@@ -41,13 +213,13 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    found = ordered(slots, rng, lambda slot: _rank(english, parse, slot))
-    return replaced(english, parse, found, relation="antonym", level=1)
+    ranked_slots = ordered(slots, rng, lambda slot: _rank(english, parse, slot))
+    return replaced(english, parse, ranked_slots, relation="antonym", level=1)
 
 
 def _rank(english: English, parse: Parse, slot: Slot) -> tuple[bool, int, bool]:
     synonyms = english.substitutes.of(parse.lower_lemmas[slot.at], slot.pos, "s")
-    return is_last(slot), min(depth(parse, slot.at), DEPTH), not synonyms
+    return is_last(slot), min(depth(parse, slot.at), DEPTH_MOST), not synonyms
 
 
 @listed(1)
@@ -58,22 +230,22 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
     "be", neither negated, quantified, compared nor coordinated.
     """
     if group.variants:
-        return written(group, "negated_antonym", level=level)
+        return group.variant("negated_antonym", level)
     if english.mode == "paper":
         return "the published recipe has no negated antonym"
     slots = english.read(turning_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    found = [c for slot in slots if (c := _complementary(slot)) and parse.child(slot.at, "cop") is not None]
-    if not found:
+    ranked_slots = [c for slot in slots if (c := _complementary(slot)) and parse.child(slot.at, "cop") is not None]
+    if not ranked_slots:
         return "no complementary opposite in a predicate"
-    reasons = [_why_not_negated(parse, slot.at) for slot in found]
-    found = [slot for slot, reason in zip(found, reasons, strict=True) if reason is None]
-    if not found:
+    reasons = [_why_not_negated(parse, slot.at) for slot in ranked_slots]
+    ranked_slots = [slot for slot, reason in zip(ranked_slots, reasons, strict=True) if reason is None]
+    if not ranked_slots:
         return str(reasons[0])
-    rng.shuffle(found)
-    turned = replaced(english, parse, found, relation="antonym", level=1)
+    rng.shuffle(ranked_slots)
+    turned = replaced(english, parse, ranked_slots, relation="antonym", level=1)
     if not isinstance(turned, Variant):
         return turned
     copula = parse.starts.index(turned.edits[-1].start) - 1
@@ -87,7 +259,7 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
 @listed(beside=("negated_antonym",))
 def unnegated(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Variant | str:  # noqa: ARG001
     """The opposite in `base`, a negated antonym, without its "not": "is impossible" for "is not impossible"."""
-    left = tuple(edit for edit in base.edits if edit.text.strip().lower() != NOT)
+    left = tuple(edit for edit in base.edits if edit.text.strip().lower() != "not")
     if len(left) == len(base.edits) or not left:
         return "its negation is not a separate edit"
     return Variant(apply_edits(group.source, left), "antonym", level, left, "unnegated", base.certificate)

@@ -1,4 +1,4 @@
-"""What a generator is."""
+"""What a generator is, alone or at the place of another one's edit."""
 
 from __future__ import annotations
 
@@ -83,3 +83,23 @@ def named(generator: Generator | BesideGenerator) -> NamedGenerator:
 def name_of(generator: Generator) -> str:
     """What listings call a generator: "antonym", or "antonym+control" for one beside another."""
     return named(generator).label or generator.__name__
+
+
+PROBES = "written probes"
+OWN_TEXT = "text of your own and --experimental"
+OPTION = "--experimental"
+
+
+def beside(base: Generator, other: BesideGenerator) -> Generator:
+    """A generator of variants at the very place where `base` puts its own.
+
+    It bears the name of `base`: randomness is seeded by the name, so that both meet the same variant.
+    """
+
+    def both(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+        result = base(group, level=level, rng=rng, english=english)
+        if not isinstance(result, Variant):
+            return result
+        return other(group, base=result, level=level, rng=rng, english=english) or f"no {other.__name__}"
+
+    return NamedGenerator(both, base.__name__, label=f"{base.__name__}+{other.__name__}")

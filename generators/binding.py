@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from encheck.generators.moving import Span, inside_sentence, span_of, text_of
-from encheck.generators.sides import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phrases import Span, inside_sentence, span_of, text_of
 from encheck.language.edits.articles import article
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -44,7 +44,9 @@ MEASURES = frozenset("percent year month week day hour minute second mile inch f
 INDEFINITE = frozenset(["a", "an"])
 
 
-class _Pair(NamedTuple):
+class BoundPair(NamedTuple):
+    """Two noun phrases that are joined, and the token of the attribute of each."""
+
     first: Span
     second: Span
     attributes: tuple[int, int]
@@ -52,10 +54,10 @@ class _Pair(NamedTuple):
 
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
     """Two noun phrases joined by "and", with an attribute of one sort each."""
-    found = [pair for i in range(len(parse)) if (pair := _pair(parse, i)) is not None]
-    if len(found) != 1:
+    result = [pair for i in range(len(parse)) if (pair := _pair(parse, i)) is not None]
+    if len(result) != 1:
         return NONE
-    pair = found[0]
+    pair = result[0]
     if not SHOWING.isdisjoint(parse.lowers[pair.first[0] : pair.second[1]]):
         return "a word that refers to the other thing"
     one = inside_sentence(parse, pair.first, english.lexicon) if pair.first[0] == 0 else text_of(parse, pair.first)
@@ -68,7 +70,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
     return Ways(kept, changed, "two attributes", _control(parse, pair, rng))
 
 
-def _pair(parse: Parse, at: int) -> _Pair | None:
+def _pair(parse: Parse, at: int) -> BoundPair | None:
     """The noun at this place with the one that is joined to it, where each has one attribute, of one sort."""
     joined = [i for i in parse.children[at] if parse.bases[i] == "conj"]
     if len(joined) != 1 or parse.bases[at] in ("conj", "appos"):
@@ -76,10 +78,11 @@ def _pair(parse: Parse, at: int) -> _Pair | None:
     spans = _spans(parse, at, joined[0])
     if spans is None or not all(_is_plain(parse, span) for span in spans):
         return None
-    own, others = (_attributes(parse, span) for span in spans)
+    # The adjectives of a sort, and the numbers, of a phrase; whatever names something counts too.
+    own, others = ([i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in SORT] for span in spans)
     if len(own) != 1 or len(others) != 1 or not _are_of_a_sort(parse, spans, own[0], others[0]):
         return None
-    return _Pair(*spans, (own[0], others[0]))
+    return BoundPair(*spans, (own[0], others[0]))
 
 
 def _spans(parse: Parse, at: int, other: int) -> tuple[Span, Span] | None:
@@ -100,11 +103,6 @@ def _is_plain(parse: Parse, span: Span) -> bool:
     return WORDS.issuperset(tags) and tags.count("IN") <= 1 and tags[-1] in ("NN", "NNS", "NNP")
 
 
-def _attributes(parse: Parse, span: Span) -> list[int]:
-    """The adjectives of a sort, and the numbers, of a phrase; whatever names something counts too."""
-    return [i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in SORT]
-
-
 def _are_of_a_sort(parse: Parse, spans: tuple[Span, Span], first: int, second: int) -> bool:
     both = (first, second)
     links = [[parse.lowers[i] for i in range(*span) if parse.tags[i] == "IN"] for span in spans]
@@ -120,7 +118,7 @@ def _are_of_a_sort(parse: Parse, spans: tuple[Span, Span], first: int, second: i
     return written and plain and SORT.get(parse.lowers[first]) is SORT.get(parse.lowers[second], ())
 
 
-def _exchanged(parse: Parse, pair: _Pair, one: str) -> tuple[str, str]:
+def _exchanged(parse: Parse, pair: BoundPair, one: str) -> tuple[str, str]:
     """Both phrases with the attribute of the other."""
     first, second = pair.attributes
     own = parse.words[first] if first else parse.lowers[first]
@@ -140,15 +138,16 @@ def _with(parse: Parse, span: Span, at: int, word: str, text: str) -> str:
     return text[:begin] + article(word) + text[begin + len(parse.words[at - 1]) :]
 
 
-def _told(parse: Parse, pair: _Pair, first: str, second: str) -> list[str]:
+def _told(parse: Parse, pair: BoundPair, first: str, second: str) -> list[str]:
     """The two phrases in both orders, plainly and with "both"."""
     span = (pair.first[0], pair.second[1])
     said = (f"{first} and {second}", _turned(parse, pair, first, second))
-    both = [f"both {one}" for one in said] if _takes_both(parse, pair) else []
+    takes_both = all(parse.tags[phrase[0]] == "DT" for phrase in (pair.first, pair.second))  # each has an article
+    both = [f"both {one}" for one in said] if takes_both else []
     return [rewritten(parse, (*span, one)) for one in (*said, *both)]
 
 
-def _turned(parse: Parse, pair: _Pair, first: str, second: str) -> str:
+def _turned(parse: Parse, pair: BoundPair, first: str, second: str) -> str:
     """The second phrase before the first; an article that both share stays in front."""
     said, behind = first.partition(" ")[::2]
     plural = parse.tags[pair.second[1] - 1] == "NNS"
@@ -158,12 +157,7 @@ def _turned(parse: Parse, pair: _Pair, first: str, second: str) -> str:
     return f"{said if said == 'the' else article(second)} {second} and {behind}"
 
 
-def _takes_both(parse: Parse, pair: _Pair) -> bool:
-    """Whether "both" can stand before: each phrase begins with an article."""
-    return all(parse.tags[span[0]] == "DT" for span in (pair.first, pair.second))
-
-
-def _control(parse: Parse, pair: _Pair, rng: Draws) -> str:
+def _control(parse: Parse, pair: BoundPair, rng: Draws) -> str:
     """Another attribute of the first thing."""
     at = pair.attributes[0]
     if parse.tags[at] == "CD":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from encheck.generators.moving import capital, inside_sentence, root_of, span_of
+from encheck.generators.phrases import capital, inside_sentence, root_of, span_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 
@@ -51,7 +51,9 @@ def two_clauses(parse: Parse, english: English, words: frozenset[str]) -> TwoCla
         return "no clause that depends on the main clause and starts with the word"
     if not MARKS.isdisjoint(parse.text) or " '" in parse.text or "--" in parse.text or parse.words[-1] != ".":
         return "a quotation, an insertion or no full stop"
-    if not _is_whole(parse, root, verb) or not (_is_whole(parse, verb, None) or _has_no_subject(parse, verb)):
+    is_plain = not any(parse.bases[i] in (*BESIDE, "aux", "cop", "nsubj") for i in parse.children[verb])
+    has_no_subject = parse.tags[verb] == "VBG" and is_plain  # "before leaving"
+    if not _is_whole(parse, root, verb) or not (has_no_subject or _is_whole(parse, verb, None)):
         return "a clause without subject or finite verb, or with another beside it"
     return _of_places(parse, english, at, span[1]) or "more than two clauses"
 
@@ -85,12 +87,6 @@ def tense(parse: Parse, verb: int) -> str:
     return next((parse.tags[i] for i in parts if parse.tags[i] in FINITE), "")
 
 
-def _has_no_subject(parse: Parse, verb: int) -> bool:
-    """A clause as in "before leaving"."""
-    plain = not any(parse.bases[i] in (*BESIDE, "aux", "cop", "nsubj") for i in parse.children[verb])
-    return parse.tags[verb] == "VBG" and plain
-
-
 def _of_places(parse: Parse, english: English, at: int, after: int) -> TwoClauses | None:
     """The clauses by where the second stands: at the end, or at the front with a comma behind it."""
     last = len(parse) - (parse.words[-1] in (".", "!"))
@@ -109,17 +105,12 @@ def _of_places(parse: Parse, english: English, at: int, after: int) -> TwoClause
     if not main or "," in main + other or size > LONGEST:
         return None
     is_capital = parse.words[0][0].isupper()
-    return TwoClauses(
-        main, parse.lowers[at], other, end, _is_free(parse, at, size), *_tenses(parse, at), is_capital, comma
-    )
-
-
-def _is_free(parse: Parse, at: int, size: int) -> bool:
-    """Whether either clause can be the main one: both of the past, short, without a time or a word that points."""
+    # Either clause can be the main one: both of the past, short, without a time or a word that points.
     verb = parse.heads[at]
     past = tense(parse, verb) == tense(parse, parse.heads[verb]) == "VBD"
     timed = any(one.endswith(TIMES) for one in parse.entities)
-    return past and not timed and size <= LONGEST_FREE and (PRONOUNS | SHOWING).isdisjoint(parse.lowers)
+    is_free = past and not timed and size <= LONGEST_FREE and (PRONOUNS | SHOWING).isdisjoint(parse.lowers)
+    return TwoClauses(main, parse.lowers[at], other, end, is_free, *_tenses(parse, at), is_capital, comma)
 
 
 def _tenses(parse: Parse, at: int) -> tuple[bool, bool, bool]:
@@ -141,7 +132,7 @@ def _lowered(parse: Parse, english: English, first: int, after: int) -> str | No
     return inside_sentence(parse, (first, after), english.lexicon) if first < after else None
 
 
-def arranged(found: TwoClauses, main: str, word: str, other: str, *, front: bool = False) -> str:
+def arranged(clauses: TwoClauses, main: str, word: str, other: str, *, front: bool = False) -> str:
     """The text with these clauses and this conjunction, the second clause at the end or at the front."""
-    text = f"{word} {other}{found.comma} {main}" if front else f"{main} {word} {other}"
-    return (capital(text) if found.is_capital else text) + found.end
+    text = f"{word} {other}{clauses.comma} {main}" if front else f"{main} {word} {other}"
+    return (capital(text) if clauses.is_capital else text) + clauses.end

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from encheck.generators.moving import capital, inside_sentence, is_noun_phrase, span_of, text_of
-from encheck.generators.sides import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phrases import capital, inside_sentence, is_noun_phrase, span_of, text_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -57,7 +57,32 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
         return "two comparisons, or a word that fits only one direction"
     bounds = [i for i in range(1, len(parse) - 1) if _is_bound(parse, i)]
     if len(bounds) == 1:
-        return _of_number(parse, bounds[0])
+        at = bounds[0]
+        first = at - 1 - (parse.lowers[at - 2 : at - 1] == ("no",))
+        written = [parse.words[i] for i in range(max(first, 1), at + 1)]
+        if parse.lowers[at + 1] in ("one", "once") or not " ".join(written).islower() or parse.tags[first - 1] == "DT":
+            return "a bound that is not plain"
+        if parse.lower_lemmas[first - 1] in CLIMBING:
+            return "a bound that is not plain"
+        # The number counts things, so that there can be fewer of them.
+        after = next((i for i in range(at + 1, len(parse)) if parse.tags[i] != "CD"), len(parse) - 1)
+        is_measure = (
+            parse.lower_lemmas[after] in MEASURES or parse.words[after].startswith("%") or parse.pos[after] == "SYM"
+        )
+        less = (
+            "fewer"
+            if parse.words[at + 1] not in ("$", HALF) and "." not in parse.words[at + 1] and not is_measure
+            else "less"
+        )
+        said = " ".join(parse.lowers[first : at + 1]).replace("fewer", "less")
+        for pair in BOUNDS:
+            words = [[one.format(less="less") for one in side] for side in pair]
+            side = next((i for i in (0, 1) if said in words[i]), None)
+            if side is not None and "no" not in set(parse.lowers) - set(parse.lowers[first : at + 1]):
+                result = [[_put(parse, first, at + 1, one.format(less=less)) for one in each] for each in pair]
+                control = _put(parse, first, at + 1, "almost" if _is_round(parse.lowers[at + 1]) else "exactly")
+                return Ways(result[side], result[1 - side], "a bound of a number", control)
+        return NONE
     return (_of_adjective(parse, english) if "than" in parse.lowers else None) or NONE
 
 
@@ -70,37 +95,9 @@ def _is_bound(parse: Parse, at: int) -> bool:
     return numbered and (pair or than)
 
 
-def _of_number(parse: Parse, at: int) -> Ways | str:
-    first = at - 1 - (parse.lowers[at - 2 : at - 1] == ("no",))
-    written = [parse.words[i] for i in range(max(first, 1), at + 1)]
-    if parse.lowers[at + 1] in ("one", "once") or not " ".join(written).islower() or parse.tags[first - 1] == "DT":
-        return "a bound that is not plain"
-    if parse.lower_lemmas[first - 1] in CLIMBING:
-        return "a bound that is not plain"
-    less = "fewer" if _is_counted(parse, at) else "less"
-    said = " ".join(parse.lowers[first : at + 1]).replace("fewer", "less")
-    for pair in BOUNDS:
-        words = [[one.format(less="less") for one in side] for side in pair]
-        side = next((i for i in (0, 1) if said in words[i]), None)
-        if side is not None and "no" not in set(parse.lowers) - set(parse.lowers[first : at + 1]):
-            found = [[_put(parse, first, at + 1, one.format(less=less)) for one in each] for each in pair]
-            control = _put(parse, first, at + 1, "almost" if _is_round(parse.lowers[at + 1]) else "exactly")
-            return Ways(found[side], found[1 - side], "a bound of a number", control)
-    return NONE
-
-
 def _is_round(number: str) -> bool:
     """Whether something can be almost so many: "50", "3,400", "half"."""
     return number in ("$", HALF) or (number.endswith("0") and number.replace(",", "").isdigit())
-
-
-def _is_counted(parse: Parse, at: int) -> bool:
-    """Whether the number counts things, so that there can be fewer of them."""
-    after = next((i for i in range(at + 1, len(parse)) if parse.tags[i] != "CD"), len(parse) - 1)
-    is_measure = (
-        parse.lower_lemmas[after] in MEASURES or parse.words[after].startswith("%") or parse.pos[after] == "SYM"
-    )
-    return parse.words[at + 1] not in ("$", HALF) and "." not in parse.words[at + 1] and not is_measure
 
 
 def _put(parse: Parse, first: int, after: int, words: str) -> str:
@@ -114,18 +111,18 @@ def _of_adjective(parse: Parse, english: English) -> Ways | None:
         for own, other in (pair, pair[::-1]):
             for words in (one for one in own if one not in AMBIGUOUS):
                 first = than - len(words.split())
-                if " ".join(parse.lowers[max(first, 0) : than]) == words and not _is_measured(parse, first):
+                # Something says by how much: "two years older", "three times faster".
+                if " ".join(parse.lowers[max(first, 0) : than]) == words and not (
+                    first < 1
+                    or "CD" in parse.tags[max(first - 5, 0) : first]
+                    or parse.tags[first - 1] in ("NNS", "RB", "RBR")
+                ):
                     kept = [_put(parse, first, than, one) for one in own]
                     changed = [_put(parse, first, than, one) for one in other]
                     kept += _exchanged(parse, english, first, than, other)
                     changed += _exchanged(parse, english, first, than, own)
                     return Ways(kept, changed, "a comparison", _equal(parse, first, than))
     return None
-
-
-def _is_measured(parse: Parse, first: int) -> bool:
-    """Whether something says by how much: "two years older", "three times faster"."""
-    return first < 1 or "CD" in parse.tags[max(first - 5, 0) : first] or parse.tags[first - 1] in ("NNS", "RB", "RBR")
 
 
 def _equal(parse: Parse, first: int, than: int) -> str:

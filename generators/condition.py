@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from encheck.generators.clauses import TwoClauses, arranged, two_clauses
-from encheck.generators.sides import Phenomenon, Ways, choice_of
+from encheck.generators.phenomenon import Phenomenon, Ways, choice_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -30,23 +30,25 @@ ADDRESSED = frozenset(  # "if you want a copy" says to whom something is said, a
 
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
     """The clause that "if" or "unless" opens, with the main clause."""
-    found = two_clauses(parse, english, frozenset(OTHER))
-    if isinstance(found, str):
-        return found
-    if not found.is_open:
+    clauses = two_clauses(parse, english, frozenset(OTHER))
+    if isinstance(clauses, str):
+        return clauses
+    if not clauses.is_open:
         return "no open condition"
     if not ADDRESSED.isdisjoint(parse.lower_lemmas):
         return "a condition on the reader's wishes"
     is_denied = not NEGATIVE.isdisjoint(parse.lowers)
     if is_denied or not BOUND.isdisjoint(parse.lowers):
         return "a word that fits only a condition or only an exception"
-    kept, changed = _told(found, found.word), _told(found, OTHER[found.word])
-    return Ways(kept, changed, "a condition", arranged(found, found.main, "even if", found.other))
+    kept, changed = _told(clauses, clauses.word), _told(clauses, OTHER[clauses.word])
+    return Ways(kept, changed, "a condition", arranged(clauses, clauses.main, "even if", clauses.other))
 
 
-def _told(found: TwoClauses, word: str) -> list[str]:
+def _told(clauses: TwoClauses, word: str) -> list[str]:
     return [
-        arranged(found, found.main, each, found.other, front=front) for each in SAYING[word] for front in (False, True)
+        arranged(clauses, clauses.main, each, clauses.other, front=front)
+        for each in SAYING[word]
+        for front in (False, True)
     ]
 
 

@@ -53,8 +53,8 @@ def clause_ends(_english: English, parse: Parse) -> tuple[int, ...]:
     left out: "and a rope was made fast around the mast" goes on with "while the cook ...".
     """
     cuts = {parse.ends[at] for at in range(len(parse)) if _is_clause_end(parse, at)}
-    words = [found for found in re.finditer(r"\S+", parse.text) if is_word(found[0])]
-    return tuple(n for n, found in enumerate(words, 2) if found.start() + len(found[0].rstrip(AT_CUT)) in cuts)
+    words = [match for match in re.finditer(r"\S+", parse.text) if is_word(match[0])]
+    return tuple(n for n, match in enumerate(words, 2) if match.start() + len(match[0].rstrip(AT_CUT)) in cuts)
 
 
 def _is_clause_end(parse: Parse, at: int) -> bool:
@@ -84,5 +84,5 @@ def end_of(text: str) -> int:
     >>> "It rained."[: end_of("It rained.")]
     'It rained'
     """
-    found = END.search(text)
-    return found.start() if found else len(text)
+    match = END.search(text)
+    return match.start() if match else len(text)

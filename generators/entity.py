@@ -14,11 +14,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from encheck.generators.number import ENDED, OPENING, alike
-from encheck.generators.sides import Edits, Phenomenon, Side, SideEdit
+from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
 from encheck.language.english import English
-from encheck.language.names.mention import Name, Thing
-from encheck.language.names.mentions import leaders, names, things
-from encheck.language.names.tables import FEMALE, GENDERED, OTHERS, PEOPLE, SURNAMES, TITLES
+from encheck.language.name_tables import FEMALE, GENDERED, OTHERS, PEOPLE, SURNAMES, TITLES
+from encheck.language.names import Name, NamedThing, leaders, names, things
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, content_hash
@@ -42,9 +41,9 @@ WHY: Mapping[Side, str] = {
 class Inventory:
     """What a data set names, by kind."""
 
-    by_kind: Mapping[str, tuple[Thing, ...]]
+    by_kind: Mapping[str, tuple[NamedThing, ...]]
 
-    def of(self, *kinds: str) -> tuple[Thing, ...]:
+    def of(self, *kinds: str) -> tuple[NamedThing, ...]:
         """The things of these kinds."""
         return tuple(thing for kind in kinds for thing in self.by_kind.get(kind, ()))
 
@@ -52,18 +51,18 @@ class Inventory:
 EMPTY = Inventory({})
 
 
-class Plan(NamedTuple):
+class NameChange(NamedTuple):
     """The name that gives way, another one, and the notation in which the changed text has it."""
 
     name: Name
-    thing: Thing
+    thing: NamedThing
     notation: int
 
 
 def inventory(english: English, texts: Sequence[str]) -> Inventory:
     """What these texts name, at most `MOST` of a kind, in an order that their names decide."""
-    found = {one.thing for text in texts for one in _named(english.read(_names, text))}
-    ranked = sorted(found, key=lambda thing: content_hash(*thing.forms))
+    mentioned = {one.thing for text in texts for one in _named(english.read(_names, text))}
+    ranked = sorted(mentioned, key=lambda thing: content_hash(*thing.forms))
     kinds = sorted({thing.kind for thing in ranked})
     return Inventory({kind: tuple([thing for thing in ranked if thing.kind == kind][:MOST]) for kind in kinds})
 
@@ -108,25 +107,22 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     }
 
 
-def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> Plan | None:
+def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> NameChange | None:
     """Another name and its notation: by a coin the surface favours the kept text or the changed one."""
     others = [one for one in _others(name, parse, known) if _fits(parse.text, name, *one.forms)]
     if not others or not _fits(parse.text, name, name.other):
         return None
     favoured = rng.choice(COIN)
     ranked = sorted(others, key=lambda one: content_hash(str(rng.run_seed), parse.text, *one.forms))[:TRIED]
-    ranked += [_namesake(name.thing, one) for one in ranked if name.thing.kind == "person"]
-    plans = [Plan(name, one, notation) for one in ranked for notation in (0, 1)]
+    # A person with the given name of the one and the surname of the other, whom the surface favours more.
+    own = name.thing
+    for other in list(ranked) if own.kind == "person" else ():
+        whole, initials = (f"{form.removesuffix(own.last)}{other.last}" for form in own.forms)
+        ranked.append(NamedThing("person", (whole, initials), own.gender, own.given, other.last))
+    plans = [NameChange(name, one, notation) for one in ranked for notation in (0, 1)]
     by = {plan: _favour(plan, len(parse.text)) for plan in plans}
     wanted = [plan for plan in plans if by[plan] * favoured > 0]
     return wanted[0] if wanted else min(plans, key=lambda plan: abs(by[plan]))
-
-
-def _namesake(thing: Thing, other: Thing) -> Thing:
-    """A person with the given name of the one and the surname of the other, whom the surface favours more."""
-    initials = thing.forms[1].removesuffix(thing.last)
-    whole = thing.forms[0].removesuffix(thing.last)
-    return Thing("person", (f"{whole}{other.last}", f"{initials}{other.last}"), thing.gender, thing.given, other.last)
 
 
 def _fits(text: str, name: Name, *forms: str) -> bool:
@@ -135,22 +131,22 @@ def _fits(text: str, name: Name, *forms: str) -> bool:
     return not is_possessive or not any(form.endswith("s") for form in forms)
 
 
-def _favour(plan: Plan, around: int) -> float:
+def _favour(plan: NameChange, around: int) -> float:
     """How much the surface favours the kept text over the changed one."""
     own = plan.name.own
     return alike(own, plan.name.other, around) - alike(own, plan.thing.forms[plan.notation], around)
 
 
-def _others(name: Name, parse: Parse, known: Inventory) -> Iterator[Thing]:
+def _others(name: Name, parse: Parse, known: Inventory) -> Iterator[NamedThing]:
     """What can stand in the place of a name: of the data, else of the lists; nothing that the text names too."""
     for some in (known, LISTED):
-        found = [one for one in _turned(name.thing, some, parse) if _is_other(name, one, parse)]
-        if found:
-            yield from found
+        result = [one for one in _turned(name.thing, some, parse) if _is_other(name, one, parse)]
+        if result:
+            yield from result
             return
 
 
-def _turned(thing: Thing, some: Inventory, parse: Parse) -> Iterator[Thing]:
+def _turned(thing: NamedThing, some: Inventory, parse: Parse) -> Iterator[NamedThing]:
     """Of these, what is of the kind of a thing, with its title where it has one."""
     if thing.kind not in ("titled", "surname"):
         yield from some.of(thing.kind)
@@ -161,17 +157,17 @@ def _turned(thing: Thing, some: Inventory, parse: Parse) -> Iterator[Thing]:
         short = last if thing.kind == "surname" else f"{TITLES[thing.given]} {last}"
         titled = f"{thing.given} {last}"
         forms = (short, titled) if thing.kind == "surname" else (titled, short)
-        yield Thing(thing.kind, forms, thing.gender, thing.given, last)
+        yield NamedThing(thing.kind, forms, thing.gender, thing.given, last)
 
 
-def _listed_persons() -> Iterator[Thing]:
+def _listed_persons() -> Iterator[NamedThing]:
     for name in PEOPLE:
         given, last = name.split()
-        yield Thing("person", (name, f"{given[0]}. {last}"), "f" if given in FEMALE else "m", given, last)
+        yield NamedThing("person", (name, f"{given[0]}. {last}"), "f" if given in FEMALE else "m", given, last)
 
 
-def _by_kind(found: Iterable[Thing]) -> Inventory:
-    by_kind: dict[str, tuple[Thing, ...]] = {}
+def _by_kind(found: Iterable[NamedThing]) -> Inventory:
+    by_kind: dict[str, tuple[NamedThing, ...]] = {}
     for thing in found:
         by_kind[thing.kind] = (*by_kind.get(thing.kind, ()), thing)
     return Inventory(by_kind)
@@ -180,7 +176,7 @@ def _by_kind(found: Iterable[Thing]) -> Inventory:
 LISTED = _by_kind((*things(), *_listed_persons(), *leaders().values()))
 
 
-def _is_other(name: Name, one: Thing, parse: Parse) -> bool:
+def _is_other(name: Name, one: NamedThing, parse: Parse) -> bool:
     """Whether it is another thing, of the same gender, of which the text has no word."""
     thing = name.thing
     if one.forms == thing.forms or (one.last and one.given == one.last) or (thing.last and one.last == thing.last):
@@ -202,7 +198,7 @@ def _words_of(*forms: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=20_000)
-def _telling_words(thing: Thing) -> frozenset[str]:
+def _telling_words(thing: NamedThing) -> frozenset[str]:
     """The words of a name that tell whom or what it names."""
     return frozenset(word for word in _words_of(*thing.forms) if len(word) > 3 and word not in UNTELLING)
 

@@ -40,8 +40,8 @@ def swaps(text: str, *, pairs: int, rng: Random, stays: Sequence[tuple[int, int]
 
     Words in the spans of characters `stays` are left alone.
     """
-    found = (m for m in WORD.finditer(text) if not any(m.start() < b and a < m.end() for a, b in stays))
-    words = [(m.start(), m.end(), m.group()) for m in found]
+    match = (m for m in WORD.finditer(text) if not any(m.start() < b and a < m.end() for a, b in stays))
+    words = [(m.start(), m.end(), m.group()) for m in match]
     for _ in range(TRIES):
         chosen = _disjoint([w.lower() for _, _, w in words], pairs, rng)
         if chosen is not None:

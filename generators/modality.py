@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from encheck.generators.moving import can_act
-from encheck.generators.sides import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phrases import can_act
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.predicates import MAIN, Predicate, number_of
@@ -60,10 +60,10 @@ OWN |= dict.fromkeys(("we", "they", "you"), "plural")
 
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
     """The only modal verb of a sentence, between its subject and its verb."""
-    found = [i for i, tag in enumerate(parse.tags) if tag == "MD"]
-    if len(found) != 1 or parse.lowers[found[0]] not in MODALS:
-        return "two modal verbs" if len(found) > 1 else NONE
-    at = found[0]
+    result = [i for i, tag in enumerate(parse.tags) if tag == "MD"]
+    if len(result) != 1 or parse.lowers[result[0]] not in MODALS:
+        return "two modal verbs" if len(result) > 1 else NONE
+    at = result[0]
     verb, subject, modal = parse.heads[at], parse.child(parse.heads[at], *SUBJECTS), MODALS[parse.lowers[at]]
     if subject is None or not subject < at or parse.tags[at + 1 : at + 2] != ("VB",) or not parse.words[at].islower():
         return "a modal verb that is not between subject and verb"
@@ -73,17 +73,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
         return "a modal verb of a clause that depends on another"
     if not _suits(parse, english, modal, verb, at, subject):
         return NONE
-    return _ways(parse, modal, at, _agreement(parse, verb, at, subject))
-
-
-def _agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
-    """How the subject agrees: a key of `FORMS`, or nothing."""
-    if parse.lower_lemmas[subject] in AMOUNTS:
-        return ""
-    return OWN.get(parse.lowers[subject]) or number_of(Predicate(parse, verb, at, subject, None, "", MAIN))
-
-
-def _ways(parse: Parse, modal: Modal, at: int, agreement: str) -> Ways | str:
+    agreement = _agreement(parse, verb, at, subject)
     if agreement not in FORMS:
         return "an uncertain plural"
     forms = dict(zip(("be", "have", "do"), FORMS[agreement], strict=True))
@@ -92,6 +82,13 @@ def _ways(parse: Parse, modal: Modal, at: int, agreement: str) -> Ways | str:
         return rewritten(parse, (at, at + 1, words.format_map(forms)))
 
     return Ways([put(one) for one in modal.kept], [put(one) for one in modal.changed], modal.why, put(modal.control))
+
+
+def _agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
+    """How the subject agrees: a key of `FORMS`, or nothing."""
+    if parse.lower_lemmas[subject] in AMOUNTS:
+        return ""
+    return OWN.get(parse.lowers[subject]) or number_of(Predicate(parse, verb, at, subject, None, "", MAIN))
 
 
 def _suits(parse: Parse, english: English, modal: Modal, verb: int, at: int, subject: int) -> bool:

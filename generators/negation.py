@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from encheck.generators.antonym import negated_antonym
-from encheck.generators.sides import MIRRORED, NO_MIRROR, Edits, Phenomenon, Side, by_side
+from encheck.generators.phenomenon import MIRRORED, NO_MIRROR, Edits, Phenomenon, Side, by_side
 from encheck.language.edits.inflection import inflected
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -27,12 +27,14 @@ from encheck.language.predicates import (
     QUESTION,
     RELATIVE,
     SAYING,
+    SENTENCES,
     Predicate,
+    discourse_clash,
+    has_more_sentences,
     number_of,
     predicates,
 )
 from encheck.language.prose import why_left
-from encheck.language.surroundings import SENTENCES, clash, has_more_sentences
 from encheck.statistics.draws import Draws
 from encheck.surface import tokens
 from encheck.types import Edit, Group, Variant
@@ -67,7 +69,7 @@ COIN = (1, -1)  # which text the surface shall favour: what goes by it shall win
 ALL = frozenset("All Every Everyone Everybody Everything".split())
 
 
-class Plan(NamedTuple):
+class PredicateTexts(NamedTuple):
     """The characters that give way, and what stands there in the kept, changed and mirrored text and in the control."""
 
     start: int
@@ -84,35 +86,35 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     """
     if left := why_left(parse.text):
         return left
-    plan: Plan | str | None = None
-    found = _free(parse)
-    if not isinstance(found, str):
-        ranks = rng.ranks(len(found))
-        one = found[min(range(len(found)), key=lambda i: (_is_aside(found[i]), ranks[i]))]
+    plan: PredicateTexts | str | None = None
+    result = _free(parse)
+    if not isinstance(result, str):
+        ranks = rng.ranks(len(result))
+        one = result[min(range(len(result)), key=lambda i: (_is_aside(result[i]), ranks[i]))]
         plan = _by_antonym(one, rng, english) or _plan(one, rng)
-    elif found != SENTENCES:
+    elif result != SENTENCES:
         plan = _of_all(parse, rng)
     if plan is None or isinstance(plan, str):
-        return plan or str(found)
+        return plan or str(result)
     made = {side: Edit(plan.start, plan.end, text) for side, text in plan.texts.items()}
     return by_side(parse.text, made, plan.why, says=WHY)
 
 
 def _free(parse: Parse) -> tuple[Predicate, ...] | str:
     """The predicates whose denial goes with the rest of the text; or the reason why there is none."""
-    found = predicates(parse)
-    if isinstance(found, str):
-        return SENTENCES if has_more_sentences(parse) and found not in STATELESS else found
-    reasons = [clash(one) for one in found]
-    free = tuple(one for one, reason in zip(found, reasons, strict=True) if not reason)
+    denied = predicates(parse)
+    if isinstance(denied, str):
+        return SENTENCES if has_more_sentences(parse) and denied not in STATELESS else denied
+    reasons = [discourse_clash(one) for one in denied]
+    free = tuple(one for one, reason in zip(denied, reasons, strict=True) if not reason)
     return free or reasons[0]
 
 
-def _is_aside(one: Predicate) -> bool:
-    return one.clause == RELATIVE or one.parse.lower_lemmas[one.head] in SAYING
+def _is_aside(predicate: Predicate) -> bool:
+    return predicate.clause == RELATIVE or predicate.parse.lower_lemmas[predicate.head] in SAYING
 
 
-def _of_all(parse: Parse, rng: Draws) -> Plan | None:
+def _of_all(parse: Parse, rng: Draws) -> PredicateTexts | None:
     """ "All" denied as "not all": where all is said of, the denial of the predicate could be read in two ways."""
     at = next((i for i, word in enumerate(parse.words) if word in ALL and _is_said_of(parse, i)), None)
     if at is None:
@@ -120,7 +122,7 @@ def _of_all(parse: Parse, rng: Draws) -> Plan | None:
     said = parse.lowers[at]
     kept, control = f"Absolutely {said}", f"{rng.choice(('Nearly', 'Almost'))} {said}"
     texts: dict[Side, str] = {"kept": kept, "changed": f"Not {said}", "control": control}
-    return Plan(parse.starts[at], parse.ends[at], texts, "scope over all")
+    return PredicateTexts(parse.starts[at], parse.ends[at], texts, "scope over all")
 
 
 def _is_said_of(parse: Parse, at: int) -> bool:
@@ -134,54 +136,67 @@ def _is_said_of(parse: Parse, at: int) -> bool:
     return sentence[0] == at and words.isdisjoint(NEGATIVE | NOT | {"?", "but", "except", "else"})
 
 
-def _by_antonym(one: Predicate, rng: Draws, english: English) -> Plan | None:
+def _by_antonym(predicate: Predicate, rng: Draws, english: English) -> PredicateTexts | None:
     """ "Is not impossible" as what keeps "is possible", where one of the two has to hold and no more is said."""
-    parse, at = one.parse, one.head
-    if one.negation is not None or parse.tags[at] != "JJ" or one.finite != at - 1 or one.operator not in BE:
+    parse, at = predicate.parse, predicate.head
+    if (
+        predicate.negation is not None
+        or parse.tags[at] != "JJ"
+        or predicate.finite != at - 1
+        or predicate.operator not in BE
+    ):
         return None
     group = Group("", parse.text, parse.text, "")
     turned = negated_antonym(group, level=1, rng=Draws(rng.run_seed, "negated_antonym", parse.text), english=english)
     if not isinstance(turned, Variant) or turned.edits[-1].start != parse.starts[at]:
         return None
-    be, word, opposite = parse.words[one.finite], parse.words[at], turned.edits[-1].text
+    be, word, opposite = parse.words[predicate.finite], parse.words[at], turned.edits[-1].text
     texts: dict[Side, str] = {
         "kept": f"{be} not {opposite}",
         "changed": f"{rng.choice((f'{be} not', SHORT.get(be, f'{be} not')))} {word}",
         "mirror": f"{be} {opposite}",
         "control": f"{be} {rng.choice(EXPECTED)} to be {word}",
     }
-    return Plan(parse.starts[one.finite], parse.ends[at], texts, f"{one.clause}, {turned.certificate}")
+    return PredicateTexts(
+        parse.starts[predicate.finite], parse.ends[at], texts, f"{predicate.clause}, {turned.certificate}"
+    )
 
 
-def _plan(one: Predicate, rng: Draws) -> Plan | str:
+def _plan(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
     """What is made of a predicate: the ways in which it can be said and denied, and a choice of them by coin."""
-    parse = one.parse
-    start, end = parse.starts[one.finite], parse.ends[last_of(one)]
-    start -= _short(one) != "" and parse.text[start - 1] == " "
+    parse = predicate.parse
+    start, end = parse.starts[predicate.finite], parse.ends[last_of(predicate)]
+    start -= _short(predicate) != "" and parse.text[start - 1] == " "
     own = parse.text[start:end]
-    kept, changed, mirrors = (_unlike(own, ways) for ways in _sides(one))
-    plain = _unlike(own, [way for way in (_short(one), *_in_full(one)) if way])
-    kept = plain if plain and one.negation is None and rng.choice(COIN) > 0 else kept
+    kept, changed, mirrors = (_unlike(own, ways) for ways in _sides(predicate))
+    plain = _unlike(own, [way for way in (_short(predicate), *_in_full(predicate)) if way])
+    kept = plain if plain and predicate.negation is None and rng.choice(COIN) > 0 else kept
     if not kept or not changed:
         return NO_MIRROR
     around = len(tokens(parse.text)) - len(tokens(own))
-    texts = dict(zip(MIRRORED, _chosen(own, kept, changed, mirrors, around, rng), strict=False))
-    if control := _control(one, rng):
+    # The edit distance favours the side that a coin names, and the mirror the other; else as near to that as may be.
+    favoured = rng.choice(COIN)
+    choices = _favours(own, tuple(kept), tuple(changed), tuple(mirrors), around)
+    by_distance = [(abs(first - favoured) + abs(first + second), sides) for first, second, sides in choices]
+    least = min(distance for distance, _ in by_distance)
+    chosen = rng.choice([sides for distance, sides in by_distance if distance == least])
+    texts = dict(zip(MIRRORED, chosen, strict=False))
+    if control := _control(predicate, rng):
         texts["control"] = control
-    kind = "denied" if one.negation is None else "a denial taken back"
+    kind = "denied" if predicate.negation is None else "a denial taken back"
     written_so = {side: _written(parse.text, own, text) for side, text in texts.items()}
-    return Plan(start, end, written_so, f"{one.clause}, {kind}")
+    return PredicateTexts(start, end, written_so, f"{predicate.clause}, {kind}")
 
 
-def _sides(one: Predicate) -> tuple[list[str], list[str], list[str]]:
+def _sides(predicate: Predicate) -> tuple[list[str], list[str], list[str]]:
     """The ways for the kept text, the changed one and the mirror.
 
     What changes the statement has no word of emphasis, which readers took for odd there (docs/generators.md).
     """
-    said, denied = _ways(one)
-    stressed = _stressed(one)
-    if one.negation is None:
-        return [*said, *filter(None, [_short(one)]), *stressed], denied, denied
+    said, denied = _ways(predicate)
+    stressed = _stressed(predicate)
+    if predicate.negation is None:
+        return [*said, *filter(None, [_short(predicate)]), *stressed], denied, denied
     return denied, said[:1], [*said[1:], *stressed]
 
 
@@ -190,15 +205,17 @@ def _unlike(own: str, ways: Sequence[str]) -> list[str]:
     return [way for way in ways if way not in (own.strip(), _plain(own.strip()))]
 
 
-def _short(one: Predicate) -> str:
+def _short(predicate: Predicate) -> str:
     """The contraction of an operator with the pronoun before it: "'s"; "" if there is none."""
-    parse, at = one.parse, one.finite
-    is_clear = one.operator not in ("has", "have") or at != one.head  # nobody writes "she's a car" for what she has
-    pronoun = at > 0 and parse.lowers[at - 1] in PRONOUNS and one.subject == at - 1
+    parse, at = predicate.parse, predicate.finite
+    is_clear = (
+        predicate.operator not in ("has", "have") or at != predicate.head
+    )  # nobody writes "she's a car" for what she has
+    pronoun = at > 0 and parse.lowers[at - 1] in PRONOUNS and predicate.subject == at - 1
     behind = at + 1 < len(parse) and parse.words[at + 1][0].isalnum()
     if (
-        one.negation is not None
-        or one.base
+        predicate.negation is not None
+        or predicate.base
         or parse.lowers[at] not in CONTRACTED
         or not (is_clear and pronoun and behind)
     ):
@@ -206,9 +223,9 @@ def _short(one: Predicate) -> str:
     return CONTRACTED[parse.lowers[at]]
 
 
-def last_of(one: Predicate) -> int:
+def last_of(predicate: Predicate) -> int:
     """The last token that gives way: the full verb, the not, or the operator."""
-    return one.head if one.base else one.finite if one.negation is None else one.negation
+    return predicate.head if predicate.base else predicate.finite if predicate.negation is None else predicate.negation
 
 
 def _plain(own: str) -> str:
@@ -223,67 +240,61 @@ def _written(source: str, own: str, text: str) -> str:
     return f" {text}" if not is_tied and (was_tied or own[0] == " ") else text
 
 
-def _ways(one: Predicate) -> tuple[list[str], list[str]]:
+def _ways(predicate: Predicate) -> tuple[list[str], list[str]]:
     """How a predicate is said, and how it is denied, without emphasis; plain first."""
-    word = one.parse.words[one.finite]
-    if not one.base:
-        operator = word if word in CLITICS else one.operator
+    word = predicate.parse.words[predicate.finite]
+    if not predicate.base:
+        operator = word if word in CLITICS else predicate.operator
         short = [SHORT[operator]] if operator in SHORT else []
-        clitic = [f"{_short(one)} not"] if _short(one) and one.operator in BE else []
-        return [operator, *_in_full(one)], [f"{operator} not", *short, *clitic, *_denied_in_full(one)]
-    verb, do = _verb_and_do(one)
-    said = [verb, f"{do} {one.base}"] if verb else [f"{do} {one.base}"]
-    return said, [f"{do} not {one.base}", f"{SHORT[do]} {one.base}"]
+        clitic = [f"{_short(predicate)} not"] if _short(predicate) and predicate.operator in BE else []
+        return [operator, *_in_full(predicate)], [
+            f"{operator} not",
+            *short,
+            *clitic,
+            *[way for full in _in_full(predicate) for way in (f"{full} not", SHORT.get(full, "")) if way],
+        ]
+    verb, do = _verb_and_do(predicate)
+    said = [verb, f"{do} {predicate.base}"] if verb else [f"{do} {predicate.base}"]
+    return said, [f"{do} not {predicate.base}", f"{SHORT[do]} {predicate.base}"]
 
 
-def _verb_and_do(one: Predicate) -> tuple[str, str]:
-    if one.negation is None:
-        return one.parse.words[one.head], AUXILIARY[one.parse.tags[one.head]]
-    return _conjugated(one), one.parse.lowers[one.finite]
+def _verb_and_do(predicate: Predicate) -> tuple[str, str]:
+    if predicate.negation is None:
+        return predicate.parse.words[predicate.head], AUXILIARY[predicate.parse.tags[predicate.head]]
+    return _conjugated(predicate), predicate.parse.lowers[predicate.finite]
 
 
-def _in_full(one: Predicate) -> list[str]:
+def _in_full(predicate: Predicate) -> list[str]:
     """A clitic written in full."""
-    word = one.parse.lowers[one.finite]
+    word = predicate.parse.lowers[predicate.finite]
     if word in CLITICS and word[1:] == "s":
-        full = {"be": "is", "have": "has"}.get(one.parse.lower_lemmas[one.finite], "")
-        return [full] if full and (full == "is") == (one.parse.tags[one.head] != "VBN") else []
-    return [one.operator] if word in CLITICS else []
+        full = {"be": "is", "have": "has"}.get(predicate.parse.lower_lemmas[predicate.finite], "")
+        return [full] if full and (full == "is") == (predicate.parse.tags[predicate.head] != "VBN") else []
+    return [predicate.operator] if word in CLITICS else []
 
 
-def _denied_in_full(one: Predicate) -> list[str]:
-    return [way for full in _in_full(one) for way in (f"{full} not", SHORT.get(full, "")) if way]
-
-
-def _stressed(one: Predicate) -> list[str]:
+def _stressed(predicate: Predicate) -> list[str]:
     """How a predicate is said with a word of emphasis."""
-    if one.base:
-        verb, do = _verb_and_do(one)
-        return [f"{do} indeed {one.base}", f"{do} in fact {one.base}", *(f"{w} {verb}" for w in BEFORE_VERB if verb)]
-    word = one.parse.words[one.finite]
-    operator = word if word in CLITICS else one.operator
-    return [f"{operator} {word}" for word in (OF_MODALS if one.operator in MODALS else EMPHASIS)]
+    if predicate.base:
+        verb, do = _verb_and_do(predicate)
+        return [
+            f"{do} indeed {predicate.base}",
+            f"{do} in fact {predicate.base}",
+            *(f"{w} {verb}" for w in BEFORE_VERB if verb),
+        ]
+    word = predicate.parse.words[predicate.finite]
+    operator = word if word in CLITICS else predicate.operator
+    return [f"{operator} {word}" for word in (OF_MODALS if predicate.operator in MODALS else EMPHASIS)]
 
 
-def _conjugated(one: Predicate) -> str:
+def _conjugated(predicate: Predicate) -> str:
     """The full verb of "do not accept" in the form of its *do*; "" where that is not attested."""
-    tag = {"does": "VBZ", "do": "VBP", "did": "VBD"}[one.parse.lowers[one.finite]]
-    if one.base in ("have", "do"):
-        return {"have": ("has", "have", "had"), "do": ("does", "do", "did")}[one.base][("VBZ", "VBP", "VBD").index(tag)]
-    return inflected(one.base, tag) or ""
-
-
-def _chosen(
-    own: str, kept: Sequence[str], changed: Sequence[str], mirrors: Sequence[str], around: int, rng: Draws
-) -> tuple[str, ...]:
-    """(kept, changed, mirror), so that the edit distance favours the side that a coin names, and the mirror the other.
-
-    Where no choice does so, one in which neither of the two sources is favoured more.
-    """
-    favoured = rng.choice(COIN)
-    found = _favours(own, tuple(kept), tuple(changed), tuple(mirrors), around)
-    best = min(abs(first - favoured) + abs(first + second) for first, second, _ in found)
-    return rng.choice([texts for first, second, texts in found if abs(first - favoured) + abs(first + second) == best])
+    tag = {"does": "VBZ", "do": "VBP", "did": "VBD"}[predicate.parse.lowers[predicate.finite]]
+    if predicate.base in ("have", "do"):
+        return {"have": ("has", "have", "had"), "do": ("does", "do", "did")}[predicate.base][
+            ("VBZ", "VBP", "VBD").index(tag)
+        ]
+    return inflected(predicate.base, tag) or ""
 
 
 @lru_cache(maxsize=20_000)
@@ -325,30 +336,30 @@ def _distance(own: str, text: str, around: int) -> float:
     return round(Levenshtein.distance(one, other) / (around + max(len(one), len(other))), 9)
 
 
-def _control(one: Predicate, rng: Draws) -> str:
+def _control(predicate: Predicate, rng: Draws) -> str:
     """Another statement about the subject in the place of the predicate; "" if there is none."""
-    parse, operator = one.parse, one.operator
+    parse, operator = predicate.parse, predicate.operator
     word = rng.choice(EXPECTED)
     if operator in MODALS:
         return OTHER_MODAL[operator]
-    if one.base in UNEXPECTED:
+    if predicate.base in UNEXPECTED:
         return ""
-    if one.base:
-        tense = {"did": "VBD"}.get(parse.lowers[one.finite], parse.tags[one.finite])
-        be = _be(one, tense == "VBD")
-        return be and f"{be} {word} to {one.base}"
-    if parse.lower_lemmas[one.head] in THOUGHT or parse.tags[last_of(one) + 1 :][:1] == ("RB",):
+    if predicate.base:
+        tense = {"did": "VBD"}.get(parse.lowers[predicate.finite], parse.tags[predicate.finite])
+        be = _be(predicate, tense == "VBD")
+        return be and f"{be} {word} to {predicate.base}"
+    if parse.lower_lemmas[predicate.head] in THOUGHT or parse.tags[last_of(predicate) + 1 :][:1] == ("RB",):
         return ""
     if operator in BE:
-        return f"{parse.words[one.finite]} {word} to be"
-    if operator in ("has", "have", "had") and one.finite != one.head:
-        be = _be(one, operator == "had")
+        return f"{parse.words[predicate.finite]} {word} to be"
+    if operator in ("has", "have", "had") and predicate.finite != predicate.head:
+        be = _be(predicate, operator == "had")
         return be and f"{be} {word} to have"
     return ""
 
 
-def _be(one: Predicate, past: bool) -> str:
-    forms = {"first": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}.get(number_of(one))
+def _be(predicate: Predicate, past: bool) -> str:
+    forms = {"first": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}.get(number_of(predicate))
     return forms[past] if forms else ""
 
 

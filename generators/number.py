@@ -2,26 +2,112 @@
 
 Of a number that can be written in two ways, the kept edit writes it in the other way, and the changed edit writes
 another number in that way: both move as much of the notation. The second source, a mirror, has the other number in the
-way of the text, so that what keeps the text changes the mirror and the other way round (docs/probes.md).
+way of the text, so that what keeps the text changes the mirror and the other way round (docs/probes.md). The control
+keeps the number, and says something else of the same place: "12 people" and "12 women", "5 minutes" and "5 hours".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from encheck.generators.sides import Edits, Phenomenon, Side, SideEdit
+from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
 from encheck.language.edits.articles import article
 from encheck.language.english import English
-from encheck.language.numbers.elsewhere import elsewhere
-from encheck.language.numbers.mention import Form, Mention, Value
+from encheck.language.numbers.mention import Mention, NumberForm, NumberPlace, Value, Write
 from encheck.language.numbers.mentions import mentions
-from encheck.language.numbers.values import NEAR, SIZES
+from encheck.language.numbers.numerals import NEAR, SIZES
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 from encheck.surface import tokens
-from encheck.types import Edit
+from encheck.types import Edit, apply_edits
+
+
+class PhraseWord(NamedTuple):
+    """Characters `start` to `end` of a text, and the other word for them."""
+
+    start: int
+    end: int
+    text: str
+
+
+UNITS = dict(
+    pair.split(">")
+    for pair in """
+    seconds>minutes minutes>hours hours>days days>weeks weeks>months months>years years>months miles>yards
+    kilometers>miles kilometres>miles km>miles meters>feet metres>feet feet>meters inches>centimeters
+    yards>miles pounds>kilograms kilograms>pounds kilos>pounds kg>lbs lbs>kg grams>ounces ounces>grams
+    liters>gallons litres>gallons gigabytes>megabytes megabytes>gigabytes GB>MB MB>GB KB>MB gigs>megabytes
+    mins>hours hrs>days secs>minutes cm>inches hour>day minute>hour day>week week>month month>week year>month
+    mile>kilometer inch>centimeter pound>kilogram dollars>euros euros>dollars yen>dollars rupees>dollars
+    """.split()
+)
+OF_AGE = re.compile(r"\S+[- ]years?[- ](?:old|of age)")
+SIGNS = {"$": "€", "€": "$", "£": "€", "¥": "$", "₹": "$"}
+HALVES = {"am": "pm", "pm": "am", "a.m.": "p.m.", "p.m.": "a.m.", "AM": "PM", "PM": "AM"}
+MONTHS = dict(
+    pair.split(">")
+    for pair in """January>May February>June March>August April>September May>October June>November July>December
+    August>March September>April October>January November>June December>July Jan>Oct Feb>Jun Mar>Aug Apr>Sep Jun>Nov
+    Jul>Dec Aug>Mar Sep>Apr Oct>Jan Nov>Jun Dec>Jul""".split()
+)
+COUNTED = dict(  # what can stand in the same places: of as common words
+    pair.split(">")
+    for pair in """people>women men>women women>men children>adults adults>children boys>girls girls>boys sons>daughters
+    daughters>sons brothers>sisters sisters>brothers kids>adults students>teachers teachers>students pupils>teachers
+    workers>managers employees>customers customers>employees soldiers>civilians civilians>soldiers troops>civilians
+    patients>doctors doctors>nurses nurses>doctors players>coaches officers>civilians officials>reporters members>guests
+    guests>members passengers>drivers drivers>passengers lawyers>doctors companies>schools firms>schools banks>shops
+    countries>cities nations>cities states>cities cities>villages towns>villages villages>towns schools>hospitals
+    hospitals>schools houses>shops homes>shops shops>schools stores>offices offices>shops rooms>floors buildings>streets
+    cars>bikes bikes>cars trucks>cars buses>trains trains>buses planes>ships ships>planes books>films films>books
+    movies>books songs>poems albums>books articles>books pages>chapters chapters>pages letters>emails emails>letters
+    calls>emails messages>calls dogs>cats cats>dogs horses>cows birds>dogs fish>birds apples>oranges eggs>apples
+    deaths>injuries injuries>deaths goals>fouls games>seasons matches>games seasons>games wins>losses losses>wins
+    reasons>examples questions>answers answers>questions ways>reasons examples>reasons problems>advantages
+    photos>videos pictures>videos videos>pictures photographs>paintings songs>albums files>folders
+    buttons>lights phones>computers computers>phones cameras>phones batteries>chargers screens>keyboards lamps>chairs
+    chairs>tables tables>chairs days>weeks weeks>months nights>weekends lives>jobs jobs>homes votes>seats seats>votes
+    points>games witnesses>lawyers suspects>witnesses victims>witnesses bombs>rockets rockets>bombs
+    attacks>arrests arrests>attacks charges>warnings rivers>lakes lakes>rivers islands>lakes mountains>rivers
+    courses>exams exams>courses subjects>teachers languages>instruments brothers>cousins parties>meetings""".split()
+)
+
+
+def other_word(parse: Parse, mention: Mention) -> PhraseWord | None:
+    """Another word for one in the phrase of a number; None if there is none, or where it stands twice."""
+    spot = NumberPlace(parse, mention.start, mention.end)
+    result = _within(parse, mention) or _behind(spot)
+    if result is None:
+        return None
+    own = parse.text[result.start : result.end]
+    again = re.findall(rf"(?<!\w){re.escape(own)}(?!\w)", parse.text) if own.isalpha() else [own]
+    return result if len(again) == 1 and result.text.lower() not in parse.lower_words else None
+
+
+def _within(parse: Parse, mention: Mention) -> PhraseWord | None:
+    """A unit, a sign, a month or a half of the day in the number itself."""
+    text = parse.text[mention.start : mention.end]
+    if OF_AGE.match(parse.text[mention.start :]):
+        return None
+    for table in (SIGNS,) if mention.kind == "money" else ({"date": MONTHS, "time": HALVES}.get(mention.kind, UNITS),):
+        for match in re.finditer(r"[^\W\d_]+(?:\.[^\W\d_]\.)?|[$€£¥₹]", text):
+            # A date is of the end of a month, which not each month has.
+            if match[0] in table and not (
+                mention.kind == "date" and re.search(r"\b(?:29|30|31)(?!\d)", text) is not None
+            ):
+                return PhraseWord(mention.start + match.start(), mention.start + match.end(), table[match[0]])
+    return None
+
+
+def _behind(spot: NumberPlace) -> PhraseWord | None:
+    """The noun that is counted."""
+    noun = spot.noun
+    if noun is None or spot.parse.words[noun] not in COUNTED:
+        return None
+    return PhraseWord(spot.parse.starts[noun], spot.parse.ends[noun], COUNTED[spot.parse.words[noun]])
+
 
 OPENING = re.compile(r"(?:^|[.!?][\"'”’)]*\s)[\"'“‘(\s]*$")
 ENDED = re.compile(
@@ -29,14 +115,14 @@ ENDED = re.compile(
 )
 LETTERS = 6  # of a word and the blank behind it
 COIN = (1, -1, -1)  # which text the surface shall favour: most notations favour the kept one by themselves
-Choice = tuple[Form, Value, float]
+Choice = tuple[NumberForm, Value, float]
 
 
-class Plan(NamedTuple):
+class NumberChange(NamedTuple):
     """The number that is edited, its other notation, and the other value of each size that has one."""
 
     mention: Mention
-    form: Form
+    form: NumberForm
     values: dict[int, Value]
 
 
@@ -64,29 +150,29 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: A
             made["mirror", level] = _side_edit(source, plan, one.own(value), f"{why}, same notation")
         else:
             made["changed", level] = made["mirror", level] = f"no other number that is {size}"
-    if other := elsewhere(parse, one):
+    if other := other_word(parse, one):
         start, end, word = other
         why = f"{one.kind}: {source[start:end]} > {word}: another statement of the same number"
         made |= dict.fromkeys((("control", level) for level in SIZES), SideEdit((Edit(start, end, word),), why))
     return made
 
 
-def _plan(one: Mention, rng: Draws, context: int) -> Plan | None:
+def _plan(mention: Mention, rng: Draws, context: int) -> NumberChange | None:
     """What is made of a number; None where no near value can be written in both notations.
 
     Surfaces favour the kept text or the changed one, as a coin has it where there is a choice: what goes by the surface
     shall win as often as it loses.
     """
     favoured = rng.choice(COIN)
-    near = [(form, *found) for form in one.forms for found in _values(one, form, NEAR, context)]
+    near = [(form, *result) for form in mention.forms for result in _values(mention, form, NEAR, context)]
     if not near:
         return None
     form, _, _ = _chosen(near, favoured, rng)
     values: dict[int, Value] = {}
     for size in SIZES:
-        if found := [(form, *one_found) for one_found in _values(one, form, size, context)]:
-            values[size] = _chosen(found, favoured, rng)[1]
-    return Plan(one, form, values)
+        if result := [(form, *one_found) for one_found in _values(mention, form, size, context)]:
+            values[size] = _chosen(result, favoured, rng)[1]
+    return NumberChange(mention, form, values)
 
 
 def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
@@ -97,18 +183,18 @@ def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
     return rng.choice(there) if favoured > 0 else min(there, key=lambda one: one[2])
 
 
-def _values(one: Mention, form: Form, size: int, context: int) -> list[tuple[Value, float]]:
+def _values(mention: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
     """(value, how much the surface favours the kept text) of those that both notations have, unlike the own ones."""
-    kept, own = said_as(form.write, one.value), said_as(one.own, one.value)
+    kept, own = said_as(form.write, mention.value), said_as(mention.own, mention.value)
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
-    found = []
+    result = []
     of_kept = alike(own, kept, context)
-    for value in one.beside(size):
-        said, mirrored = said_as(form.write, value), said_as(one.own, value)
+    for value in mention.beside(size):
+        said, mirrored = said_as(form.write, value), said_as(mention.own, value)
         if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
-            found.append((value, of_kept - alike(own, said, context)))
-    return found
+            result.append((value, of_kept - alike(own, said, context)))
+    return result
 
 
 def alike(own: str, other: str, context: int) -> float:
@@ -134,22 +220,22 @@ def said_as(write: Callable[[Value], str], value: Value) -> str | None:
         return None
 
 
-def _side_edit(source: str, plan: Plan, text: str, why: str) -> SideEdit:
+def _side_edit(source: str, plan: NumberChange, text: str, why: str) -> SideEdit:
     edits = edits_for(source, plan.mention, text)
     said = source[plan.mention.start : plan.mention.end]
     return SideEdit(edits, f"{plan.mention.kind}: {said} > {edits[-1].text}: {why}; notation: {plan.form.name}")
 
 
-def edits_for(source: str, one: Mention, text: str) -> tuple[Edit, ...]:
+def edits_for(source: str, mention: Mention, text: str) -> tuple[Edit, ...]:
     """The edit of a number, with a full stop that an abbreviation shared with its sentence, capital and article."""
-    text = capital(source, one.start, text)
-    if source[one.end - 1] == "." and not text.endswith(".") and ENDED.match(source, one.end):
+    text = capital(source, mention.start, text)
+    if source[mention.end - 1] == "." and not text.endswith(".") and ENDED.match(source, mention.end):
         text += "."
-    edits: tuple[Edit, ...] = (Edit(one.start, one.end, text),)
-    found = re.search(r"\b(an?)\s+$", source[: one.start], re.IGNORECASE)
-    if found and (wanted := article(text)) != found[1].lower():
-        wanted = wanted.capitalize() if found[1][0].isupper() else wanted
-        edits = (Edit(found.start(1), found.end(1), wanted), *edits)
+    edits: tuple[Edit, ...] = (Edit(mention.start, mention.end, text),)
+    match = re.search(r"\b(an?)\s+$", source[: mention.start], re.IGNORECASE)
+    if match and (wanted := article(text)) != match[1].lower():
+        wanted = wanted.capitalize() if match[1][0].isupper() else wanted
+        edits = (Edit(match.start(1), match.end(1), wanted), *edits)
     return edits
 
 
@@ -164,3 +250,70 @@ NUMBER = Phenomenon(
     "number", edits, "other numbers", levels=tuple(SIZES), experimental=(), in_probes=True,
     readers={"changed": (252, 260), "control": (105, 106)},
 )  # fmt: skip
+
+
+NAME = "shared_number"
+OF_COUNTS = frozenset({"cardinal", "decimal"})  # what they count has to be the same, too
+NOTHING_SHARED = "the query and the document share no number that can be written in another notation"
+
+
+class SharedNumber(NamedTuple):
+    """The query with either number, in its own notation, and the document with either, in another one."""
+
+    queries: tuple[str, str]
+    documents: tuple[str, str]
+
+
+def shared_number(query: Parse, document: Parse, *, seed: int) -> SharedNumber | str:
+    """One number of both, with a near one in its place; or why there is none.
+
+    A number is of both where kind and value are the same, and of a count the word behind it.
+    """
+    asked, said = mentions(query), mentions(document)
+    if isinstance(asked, str):
+        return f"{asked} in the query"
+    if isinstance(said, str):
+        return f"{said} in the document"
+    rng = Draws(seed, NAME, f"{query.text}\n{document.text}")
+    result = list(_pairs(query, asked, document, said))
+    return rng.choice(result) if result else NOTHING_SHARED
+
+
+def _pairs(
+    query: Parse, asked: tuple[Mention, ...], document: Parse, said: tuple[Mention, ...]
+) -> Iterator[SharedNumber]:
+    for one in asked:
+        for other in said:
+            if _is_same(query, one, document, other):
+                yield from _contrasts(query.text, one, document.text, other)
+
+
+def _is_same(query: Parse, mention: Mention, document: Parse, other: Mention) -> bool:
+    if (mention.kind, mention.value) != (other.kind, other.value):
+        return False
+    return mention.kind not in OF_COUNTS or _counted(query, mention) == _counted(document, other)
+
+
+def _counted(parse: Parse, mention: Mention) -> str:
+    return NumberPlace(parse, mention.start, mention.end).next().removesuffix("s")
+
+
+def _contrasts(query: str, mention: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
+    """Of each near value that both can say, in each notation of the document in which no word gives it away."""
+    for write in (other.own, *(form.write for form in other.forms)):
+        for value in mention.beside(NEAR):
+            asked, said = ([said_as(way, v) for v in (mention.value, value)] for way in (mention.own, write))
+            if all(asked) and all(said) and not _telling(asked) & _telling(said):
+                yield SharedNumber(_both(query, mention, mention.own, value), _both(document, other, write, value))
+
+
+def _telling(both: list[str | None]) -> set[str]:
+    """The words by which two numbers in one notation differ."""
+    first, second = (set(tokens(text or "")) for text in both)
+    return first ^ second
+
+
+def _both(text: str, mention: Mention, write: Write, value: Value) -> tuple[str, str]:
+    """The text with its own value in this notation, then with the other one."""
+    first, second = (apply_edits(text, edits_for(text, mention, write(v))) for v in (mention.value, value))
+    return first, second

@@ -9,7 +9,7 @@ on Python's hash seed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 from random import Random
@@ -29,16 +29,12 @@ def synonyms_of(lexicon: Lexicon) -> Related:
     """All words that share a synset with a word, lower-cased, letters and blanks alone."""
 
     def related(word: str) -> list[str]:
-        found = (lemma for pos in PARTS for base in lexicon.base_forms(word.lower(), pos)
+        result = (lemma for pos in PARTS for base in lexicon.base_forms(word.lower(), pos)
                  for sense in lexicon.senses(base, pos) for lemma in sense.lemmas)  # fmt: skip
-        return _cleaned(word, found)
+        clean = (re.sub("[^a-z ]", "", re.sub("[_-]", " ", lemma.lower())) for lemma in result)
+        return sorted({lemma for lemma in clean if lemma and lemma != word})
 
     return related
-
-
-def _cleaned(word: str, found: Iterable[str]) -> list[str]:
-    clean = (re.sub("[^a-z ]", "", re.sub("[_-]", " ", lemma.lower())) for lemma in found)
-    return sorted({lemma for lemma in clean if lemma and lemma != word})
 
 
 def antonyms_of(lexicon: Lexicon) -> Related:
@@ -59,14 +55,14 @@ def _antonyms(lexicon: Lexicon, lemma: str, pos: Pos, sense_id: str) -> Sequence
     return lexicon.antonyms(lemma, pos, own) if own else ()
 
 
-class Made(NamedTuple):
+class PaperText(NamedTuple):
     """A text, and what was done to come by it."""
 
     text: str
     said: str
 
 
-def substituted(text: str, *, words: int, rng: Random, related: Related, stop: frozenset[str]) -> Made:
+def substituted(text: str, *, words: int, rng: Random, related: Related, stop: frozenset[str]) -> PaperText:
     """The text with up to `words` distinct words replaced, each by one of its related words, wherever it occurs."""
     tokens = text.split()
     candidates = sorted({token for token in tokens if token not in stop})
@@ -79,10 +75,10 @@ def substituted(text: str, *, words: int, rng: Random, related: Related, stop: f
             done.append(f"{candidate} > {choice}")
         if len(done) == words:
             break
-    return Made(" ".join(tokens), "; ".join(done))
+    return PaperText(" ".join(tokens), "; ".join(done))
 
 
-def jumbled(text: str, *, swaps: int, rng: Random) -> Made:
+def jumbled(text: str, *, swaps: int, rng: Random) -> PaperText:
     """The text after `swaps` exchanges of two random positions; a later one may undo an earlier one."""
     tokens, done = text.split(), []
     for _ in range(swaps):
@@ -93,7 +89,7 @@ def jumbled(text: str, *, swaps: int, rng: Random) -> Made:
                 break
         done.append(f"{tokens[first]} <-> {tokens[second]}")
         tokens[first], tokens[second] = tokens[second], tokens[first]
-    return Made(" ".join(tokens), "; ".join(done))
+    return PaperText(" ".join(tokens), "; ".join(done))
 
 
 def paper_synonym(text: str, *, words: int, rng: Random, lexicon: Lexicon) -> Variant | str:
@@ -113,7 +109,7 @@ def paper_jumble(text: str, *, swaps: int, rng: Random) -> Variant | str:
     return _variant(text, jumbled(text, swaps=swaps, rng=rng), "jumble", swaps) if text.split() else "no word"
 
 
-def _variant(text: str, made: Made, relation: str, level: int) -> Variant:
+def _variant(text: str, made: PaperText, relation: str, level: int) -> Variant:
     """The variant, its edits found by comparing words; blanks between words become single ones, as in the paper."""
     said = f"paper mode: {made.said or 'nothing was replaced'}"
     return Variant(made.text, relation, level, _edits(text, made.text), f"{PREFIX}{relation}", said)

@@ -1,21 +1,242 @@
-"""The generators and phenomena that the files of this package declare, by their names.
+"""Phenomena: kept edit, changed edit, control and mirror, from one reading of a sentence; and all that are declared.
 
-Of a phenomenon, one edit keeps the meaning, one changes it, and one is a control, another plausible statement of the
-same place. Those of the probes were written by hand (docs/probes.md).
+A `Phenomenon` is declared in its own file. Where a reading gives the ways to say the same and the ways to say something
+else, each a whole sentence, `choice_of` chooses a kept text, a changed text and a mirror of them: the mirror says what
+the changed text says, in other words (docs/probes.md). A coin decides which text the edit distance favours, and the
+mirror pulls the other way, where there is such a choice.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
-from functools import cache
-from typing import TypeVar
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property, partial
+from itertools import product
+from typing import Literal, NamedTuple, TypeVar
 
 from encheck import generators as package
-from encheck.generators.base import NamedGenerator
-from encheck.generators.sides import Phenomenon, Side
-from encheck.types import Validity
+from encheck.generators.base import OPTION, OWN_TEXT, PROBES, NamedGenerator, Outcome, Survey
+from encheck.generators.phrases import capital, root_of
+from encheck.language.english import English
+from encheck.language.parse import Parse
+from encheck.language.prose import why_left
+from encheck.scoring.differences import favour
+from encheck.statistics.draws import Draws
+from encheck.types import Edit, Group, Lacking, Validity, Variant, apply_edits
+
+Side = Literal["kept", "changed", "control", "mirror"]
+SIDES: tuple[Side, ...] = ("changed", "kept", "control", "mirror")
+MIRRORED: tuple[Side, ...] = ("kept", "changed", "mirror")
+WHY: Mapping[Side, str] = {
+    "changed": "something else",
+    "kept": "the same",
+    "control": "another statement of the same place",
+    "mirror": "what the changed text says, in other words",
+}
+SEVERAL = "no plain statement of one sentence"
+NO_MIRROR = "no second way to say it"
+NO_CONTROL = "no other statement for this place"
+COIN = (1, -1)
+TokenChange = tuple[int, int, str]  # first token, one past the last, and what stands there
+
+
+class SideEdit(NamedTuple):
+    """The edits that make one text of a sentence, and what was done: the certificate of the variant."""
+
+    edits: tuple[Edit, ...]
+    certificate: str
+
+
+Edits = Mapping[tuple[Side, int], SideEdit | str]  # by side and level, where there are some; or why there are none
+
+
+@dataclass(frozen=True, eq=False)
+class Phenomenon:
+    """A change of meaning, with what keeps it and a control: what makes them of English text, and what is known of it.
+
+    Declared once, in its own file; checks take its `generators`, the listing those that are `made` of any text.
+    """
+
+    name: str
+    edits: Callable[[Parse, English, Draws], Edits | str]  # of a sentence, or the reason why it has none
+    title: str  # what the changed text has, in reports: "other numbers"
+    trigger: re.Pattern[str] = re.compile("")  # a text without it is not parsed
+    without: str = ""  # the reason where a text has none
+    levels: tuple[int, ...] = (1,)  # of the changed text; the others are listed at the first
+    sides: tuple[Side, ...] = SIDES  # that are listed
+    experimental: tuple[Side, ...] = SIDES  # what blind readers did not find good enough, or have not read
+    readers: Mapping[Side, tuple[int, int]] = field(default_factory=dict)  # triples right, and read, by both of two
+    in_probes: bool = False  # the probes have written edits of it
+    listed_as: str = ""  # where another generator is listed by the name
+    survey: Survey | None = None
+
+    def relation(self, side: Side) -> str:
+        """How the text of a side came of its sentence: "number", "number_kept"."""
+        return self.name if side == "changed" else f"{self.name}_{side}"
+
+    @cached_property
+    def made(self) -> Mapping[Side, NamedGenerator]:
+        """What makes each side of any English text, by what the listing calls it."""
+        called = {side: self.relation(side).replace(self.name, self.listed_as or self.name) for side in SIDES}
+        levels = {side: self.levels if side == "changed" else (1,) for side in self.sides}
+        return {
+            side: NamedGenerator(partial(self._make, side), name, levels=levels.get(side, ()), survey=self.survey)
+            for side, name in called.items()
+        }
+
+    @cached_property
+    def generators(self) -> Mapping[Side, NamedGenerator]:
+        """What checks take: the written text of each side where the data have one, else what is made."""
+        return {
+            side: NamedGenerator(
+                partial(self._written_or_made, side), self.relation(side), label=made.name, survey=self.survey,
+                is_written=True, is_experimental=side in self.experimental,
+            )
+            for side, made in self.made.items()
+        }  # fmt: skip
+
+    def _make(self, side: Side, group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+        relation = self.relation(side)
+        if group.variants:
+            return group.variant(relation, level)
+        if english.mode == "paper":
+            return f"the published recipe has no {self.name}"
+        if not self.trigger.search(group.source):
+            return self.without
+        result = english.read(_reading(self, rng.run_seed, english.inventory if self.survey else None), group.source)
+        if isinstance(result, str):
+            return result
+        own_level = level if len(self.levels) > 1 else 1
+        edit = result.get((side, own_level), NO_CONTROL if side == "control" else NO_MIRROR)
+        if isinstance(edit, str):
+            return edit
+        text = apply_edits(group.source, edit.edits)
+        return Variant(text, relation, level, edit.edits, self.name, edit.certificate)
+
+    def _written_or_made(self, side: Side, group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+        relation, is_experimental = self.relation(side), side in self.experimental
+        if not group.variants and (english.experimental or not is_experimental):
+            return self._make(side, group, level=level, rng=rng, english=english)
+        if result := group.variant(relation, level):
+            return result
+        if is_experimental and not group.variants and len(self.experimental) < len(SIDES):
+            return Lacking(f"{relation} is made with {OPTION} only", needs=OPTION)
+        what = f"{relation} edit"
+        if self.in_probes:
+            return Lacking(f"no {what} was written for this sentence", needs=PROBES)
+        return Lacking(f"no {what} in these data", needs=OWN_TEXT)
+
+
+@cache
+def _reading(phenomenon: Phenomenon, seed: int, _inventory: object) -> Callable[[English, Parse], Edits | str]:
+    """What reads the edits of a sentence off its parse: the same for all sides and levels of a seed."""
+    return lambda english, parse: phenomenon.edits(parse, english, Draws(seed, phenomenon.name, parse.text))
+
+
+class Ways(NamedTuple):
+    """What a sentence can become: texts that say the same, texts that say something else, a control, and why."""
+
+    kept: Sequence[str]
+    changed: Sequence[str]
+    why: str
+    control: str = ""
+
+
+def choice_of(read: Callable[[Parse, English, Draws], Ways | str]) -> Callable[[Parse, English, Draws], Edits | str]:
+    """The edits of a phenomenon that are chosen of the ways that a plain statement has."""
+
+    def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
+        source = parse.text
+        if why := why_left(source):
+            return why
+        if root_of(parse) is None or source.isupper():
+            return SEVERAL
+        ways = read(parse, english, rng)
+        if isinstance(ways, str):
+            return ways
+        texts = choose_sides(source, ways.kept, ways.changed, rng)
+        if isinstance(texts, str):
+            return texts
+        if ways.control and ways.control not in (source, *texts.values()):
+            texts["control"] = ways.control
+        return by_side(source, {side: edit_between(source, text) for side, text in texts.items()}, ways.why)
+
+    return edits
+
+
+def by_side(source: str, edits: Mapping[Side, Edit], why: str, *, says: Mapping[Side, str] = WHY) -> Edits:
+    """One edit a side at level 1; its certificate has what it replaces, and what the text `says`."""
+    return {
+        (side, 1): SideEdit((edit,), f"{why}: {source[edit.start : edit.end]} > {edit.text}: {says[side]}")
+        for side, edit in edits.items()
+    }
+
+
+def choose_sides(source: str, kept: Sequence[str], changed: Sequence[str], rng: Draws) -> dict[Side, str] | str:
+    """Kept text, changed text and, where there are two ways to say it, mirror; or the reason why there are none.
+
+    Where no choice favours the sides as the coin has them, one that comes near.
+    """
+    kept, changed = ([text for text in dict.fromkeys(ways) if text != source] for ways in (kept, changed))
+    if not kept or not changed:
+        return NO_MIRROR
+    favoured = rng.choice(COIN)
+    result = list(_choices(source, kept, changed))
+    best = min(abs(first - favoured) + abs(first + second) for first, second, _ in result)
+    texts = rng.choice(
+        [texts for first, second, texts in result if abs(first - favoured) + abs(first + second) == best]
+    )
+    return dict(zip(MIRRORED, texts, strict=False))
+
+
+def _choices(source: str, kept: Sequence[str], changed: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Each choice of texts, with the side that the edit distance favours from the sentence and from the mirror."""
+    for near, far in product(kept, changed):
+        first = favour(source, near, far)
+        mirrors = [text for text in changed if text != far]
+        if not mirrors:
+            yield first, 0, (near, far)
+        for mirror in mirrors:
+            yield first, favour(mirror, far, near), (near, far, mirror)
+
+
+def edit_between(source: str, text: str) -> Edit:
+    """The one edit of whole words that makes the text of the source.
+
+    >>> edit_between("All of us left.", "None of us left.")
+    Edit(start=0, end=3, text='None')
+    """
+    start, most = 0, min(len(source), len(text))
+    while start < most and source[start] == text[start]:
+        start += 1
+    while start and not (source[start - 1].isspace() or source[start - 1 : start] == "("):
+        start -= 1
+    behind, most = 0, min(len(source), len(text)) - start
+    while behind < most and source[-1 - behind] == text[-1 - behind]:
+        behind += 1
+    while behind and source[-behind].isalnum():
+        behind -= 1
+    return Edit(start, len(source) - behind, text[start : len(text) - behind])
+
+
+def rewritten(parse: Parse, *changes: TokenChange) -> str:
+    """The text with other words in the place of some tokens; the first word keeps its capital.
+
+    A change with no words takes the blank before it away.
+    """
+    text = parse.text
+    for first, after, words in sorted(changes, reverse=True):
+        start, end = parse.starts[first], parse.ends[after - 1] if after > first else parse.starts[first]
+        if not words:
+            start = len(text[:start].rstrip())
+        if parse.words[first][:1].isupper() and (first == 0 or parse.words[first - 1] in ('"', "“", "``")):
+            words = capital(words)
+        text = text[:start] + words + text[end:]
+    return text
+
 
 Declared = TypeVar("Declared", NamedGenerator, Phenomenon)
 
@@ -35,8 +256,8 @@ def phenomena() -> Mapping[str, Phenomenon]:
 def _declared(kind: type[Declared]) -> dict[str, Declared]:
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
     modules = [importlib.import_module(f"{package.__name__}.{name}") for name in names]
-    found = {one.name: one for module in modules for one in vars(module).values() if isinstance(one, kind)}
-    return dict(sorted(found.items()))
+    result = {one.name: one for module in modules for one in vars(module).values() if isinstance(one, kind)}
+    return dict(sorted(result.items()))
 
 
 def phenomenon(name: str, side: Side) -> NamedGenerator:

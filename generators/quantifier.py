@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from encheck.generators.sides import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
 from encheck.language.edits.inflection import inflected
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -45,10 +45,10 @@ PART = ("only some of the", "some but not all of the")
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
     """The first quantifier of a subject or an object that is the only one of its sentence."""
     lowers = parse.lowers
-    found = [i for i, word in enumerate(lowers) if word in UNIVERSAL or word in NEGATIVE]
-    if len(found) != 1:
-        return TWO if found else NONE
-    at = found[0]
+    result = [i for i, word in enumerate(lowers) if word in UNIVERSAL or word in NEGATIVE]
+    if len(result) != 1:
+        return TWO if result else NONE
+    at = result[0]
     if any(word in BOUND for i, word in enumerate(lowers) if i != at) or parse.entities[at]:
         return "a word that fits only one of the two quantifiers"
     ways = _of_persons(parse, at) or _of_things(parse, at)

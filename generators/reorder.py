@@ -1,36 +1,191 @@
 """Reorders that keep the meaning: an adverbial moved to front or end, the halves of a coordination exchanged.
 
-Where a sentence has neither, it may have another order of its two objects (`dative`) or a passive (`voice`).
+Where a sentence has neither, it may have another order of its two objects ("gave the boy a book" and "gave a book to
+the boy"), or a passive. Two objects change places behind verbs that are recorded to allow both orders, where somebody
+gets a thing: "gave the idea a try" has one order only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from random import Random
 
 from encheck.generators.base import listed
-from encheck.generators.dative import shifted
-from encheck.generators.moving import (
+from encheck.generators.passive import passive
+from encheck.generators.phrases import (
     FRONTABLE,
     Move,
     Span,
+    can_act,
     capital,
+    case_of,
+    changes_scope,
+    first_file,
     inside_sentence,
     is_circumstance,
+    is_noun_phrase,
     keeps_capital,
     last_word,
+    points_back,
     root_of,
     span_of,
     text_of,
 )
-from encheck.generators.voice import passive
-from encheck.generators.written import written
 from encheck.language.edits.articles import article
 from encheck.language.edits.conditions import base_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.prose import left_spans, why_left
 from encheck.types import Edit, Group, Variant, apply_edits
+
+TO = frozenset(
+    "award bring give grant hand lease lend loan mail offer owe pass pay read rent sell send show teach".split()
+)
+FOR = frozenset("bake brew buy cook fetch knit sew".split())
+# What can be given, by lexicographer's file: noun.artifact, communication, food, object, plant, possession, substance.
+THINGS = frozenset({6, 10, 13, 17, 20, 21, 27})
+# Nouns by which "give" and the like say what is done.
+DEEDS = frozenset(
+    """answer bath blow boost break buzz call chance chase comfort consent cover credit cry cut damage drink drive ear
+    edge end evidence example eye face feel finger game glance go green ground hand head hearing heart heat hell
+    hint holler home honor honour house interest kick kiss knock laugh lead lead-in leave lesson lie life lift light
+    line lip look lot measure mention mind name nod note notice opening pass pat path pause permission place play
+    pleasure point praise priority promise punch push rap reason regard reply respect rest return ride ring rise
+    road room run say service shake shape share shot shout shove shower sign slap smile space speech start step
+    stick support talk thank thanks thought thrill time touch tribute trouble try turn vent visit voice vote wash
+    wave way weight welcome whistle wink word work yell""".split()
+)
+ANY_OPENING = frozenset("him them me us".split())  # "gave them books", but "gave her books" is said of her books
+OPENING = frozenset("DT PRP$ CD $".split())
+NO_PARTS: frozenset[str] = frozenset()
+LONGEST_THING, LONGEST_RECIPIENT = 6, 4  # tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Giving:
+    """A verb, who gets something and what, side by side; in this order (`is_double`), or with a preposition."""
+
+    parse: Parse
+    english: English
+    verb: int
+    recipient: int
+    thing: int
+    gets: Span
+    given: Span
+    preposition: str
+    is_double: bool
+
+
+def shifted(parse: Parse, english: English) -> Move | str | None:
+    """The edits that put the first pair of objects in the other order, or why not; None if there is no pair."""
+    reasons: list[str] = []
+    for verb in range(len(parse)):
+        giving = _giving(parse, english, verb)
+        if giving is None:
+            continue
+        reason = _refusal(giving)
+        if reason is None:
+            return _move(giving)
+        reasons.append(reason)
+    return reasons[0] if reasons else None
+
+
+def _giving(parse: Parse, english: English, verb: int) -> Giving | None:
+    thing, first = parse.child(verb, "obj"), parse.child(verb, "iobj")
+    given = None if thing is None else span_of(parse, thing)
+    preposition = _preposition(parse.lemmas[verb].lower())
+    if thing is None or given is None or preposition is None or parse.pos[verb] != "VERB":
+        return None
+    if first is not None:
+        gets = span_of(parse, first)
+        double = gets is not None and gets[0] == verb + 1 and given[0] == gets[1]
+        return Giving(parse, english, verb, first, thing, gets, given, preposition, True) if gets and double else None
+    at = next((i for i in parse.children[verb] if parse.bases[i] == "obl" and case_of(parse, i) == preposition), None)
+    gets = None if at is None else span_of(parse, at)
+    if at is None or gets is None or (given[0], gets[0]) != (verb + 1, given[1]) or gets[1] - gets[0] == 1:
+        return None
+    bare = (gets[0] + 1, gets[1])  # without its preposition
+    here = parse.lowers[gets[0]] == preposition
+    return Giving(parse, english, verb, at, thing, bare, given, preposition, False) if here else None
+
+
+def _preposition(verb: str) -> str | None:
+    return "to" if verb in TO else "for" if verb in FOR else None
+
+
+def _refusal(giving: Giving) -> str | None:
+    """Why these objects stay, in a few words; None if nothing speaks against the other order."""
+    parse, gets, given = giving.parse, giving.gets, giving.given
+    if parse.pos[giving.thing] in ("PRON", "PROPN", "DET"):
+        return "the thing given is a pronoun or a name"
+    if not _is_thing(giving):
+        return "no thing is given"
+    if not _is_somebody(giving):
+        return "there is no recipient"
+    if points_back(parse, given, giving.recipient) or parse.lowers[gets[0]] in ("its", "their"):
+        return "one object refers to the other"
+    if changes_scope(parse, gets, given):
+        return "both objects have quantifiers"
+    sizes = gets[1] - gets[0], given[1] - given[0]
+    if sizes[0] > LONGEST_RECIPIENT or sizes[1] > LONGEST_THING or (not giving.is_double and sizes[0] > sizes[1] + 1):
+        return "the objects are too long"
+    if not giving.is_double and not _stands_apart(giving):
+        return "two objects that would be read as one"
+    if not _ends_well(giving):
+        return "what follows belongs to the second object"
+    return None
+
+
+def _is_thing(giving: Giving) -> bool:
+    """Money, or a noun whose first sense is a thing: no deed, feeling or chance."""
+    parse, at = giving.parse, giving.thing
+    if parse.entities[at].endswith("MONEY"):
+        return all(parse.entities[i].endswith("MONEY") for i in range(*giving.given))
+    if parse.pos[at] != "NOUN" or not is_noun_phrase(parse, at, giving.given, of=frozenset(["of", "about"])):
+        return False
+    bare = giving.given == (at, at + 1) and parse.tags[at] == "NN"
+    deed = parse.lemmas[at].lower() in DEEDS
+    return not bare and not deed and first_file(giving.english.lexicon, parse, at) in THINGS
+
+
+def _is_somebody(giving: Giving) -> bool:
+    """A pronoun, or a short noun phrase that names a person or group."""
+    parse, at, span = giving.parse, giving.recipient, giving.gets
+    if parse.pos[at] == "PRON":
+        return span == (at, at + 1) and can_act(giving.english, parse, at)
+    return can_act(giving.english, parse, at) and is_noun_phrase(parse, at, span, of=NO_PARTS)
+
+
+def _stands_apart(giving: Giving) -> bool:
+    """Whether a thing right behind its recipient cannot be taken for a part of the same phrase, as in "her books"."""
+    parse = giving.parse
+    return parse.tags[giving.given[0]] in OPENING or parse.lowers[giving.recipient] in ANY_OPENING
+
+
+def _ends_well(giving: Giving) -> bool:
+    """Whether the clause ends behind the objects, or goes on with "and", an infinitive, another clause or a date."""
+    parse, at = giving.parse, max(giving.gets[1], giving.given[1])
+    if at == len(parse) or parse.pos[at] in ("PUNCT", "CCONJ", "SCONJ", "SPACE") or parse.tags[at] in ("TO", "WRB"):
+        return True
+    dated = at + (parse.pos[at] == "ADP")
+    return dated < len(parse) and parse.entities[dated].endswith(("DATE", "TIME"))
+
+
+def _move(giving: Giving) -> Move:
+    parse, word = giving.parse, giving.parse.words[giving.verb]
+    recipient, thing = text_of(parse, giving.gets), text_of(parse, giving.given)
+    first, second = sorted((giving.gets, giving.given))
+    if giving.is_double:
+        name, texts = f"{giving.preposition} behind {word}", (thing, f"{giving.preposition} {recipient}")
+    else:
+        name, texts = f"no {giving.preposition} behind {word}", (recipient, thing)
+        second = (second[0] - 1, second[1])  # the preposition goes
+    return f"dative shift: {name}", (
+        Edit(parse.starts[first[0]], parse.ends[first[1] - 1], texts[0]),
+        Edit(parse.starts[second[0]], parse.ends[second[1] - 1], texts[1]),
+    )
+
 
 SIDES = {"NOUN", "PROPN", "ADJ"}
 FIXED = frozenset(
@@ -65,7 +220,7 @@ RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "
 def reorder(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
     """The written edit where the data has one, else one move that the parse shows to be safe."""
     if group.variants:
-        return written(group, "reorder", level=level)
+        return group.variant("reorder", level)
     if level > 1:
         return "a reorder is one move"
     if left := why_left(group.source):
@@ -84,13 +239,13 @@ def _rebuilt(source: str, parse: Parse, english: English) -> Variant | str:
     """The same clause with its objects in another order, else in the passive; or why neither is safe."""
     reasons: list[str] = []
     for build in BUILDERS:
-        found = build(parse, english)
-        if isinstance(found, tuple):
-            name, made = found
+        result = build(parse, english)
+        if isinstance(result, tuple):
+            name, made = result
             if _divides_code(source, made):
                 return "code or an address would move"
             return Variant(apply_edits(source, made), "reorder", 1, made, "reorder", name)
-        reasons += [found] if found else []
+        reasons += [result] if result else []
     return reasons[0] if reasons else "nothing can be moved safely"
 
 
@@ -102,7 +257,14 @@ def _divides_code(source: str, edits: tuple[Edit, ...]) -> bool:
 def fronted(parse: Parse, english: English) -> Iterator[Move]:
     """A time or circumstance at the end of the one main clause goes to the front, before a comma."""
     root, end = root_of(parse), last_word(parse)
-    if root is None or parse.pos[root] not in ("VERB", "AUX") or _opens_oddly(parse) or not _is_statement(parse, root):
+    # A quote, a conjunction or an adverbial at the front: a second one would not stand well before it.
+    if (
+        root is None
+        or parse.pos[root] not in ("VERB", "AUX")
+        or not parse.words[0][:1].isalpha()
+        or parse.pos[0] in ("CCONJ", "SCONJ", "ADP", "ADV", "AUX", "VERB", "INTJ")
+        or not _is_statement(parse, root)
+    ):
         return
     opening = inside_sentence(parse, (0, end), english.lexicon)
     if opening is None:
@@ -174,7 +336,11 @@ def exchanged(parse: Parse, english: English) -> Iterator[Move]:
         if parse.deps[second] != "conj" or parse.pos[first] not in SIDES or parse.pos[second] != parse.pos[first]:
             continue
         link = parse.child(second, "cc")
-        if link is None or parse.words[link].lower() not in ("and", "or") or _conjuncts(parse, first) != 1:
+        if (
+            link is None
+            or parse.words[link].lower() not in ("and", "or")
+            or sum(parse.deps[i] == "conj" for i in parse.children[first]) != 1
+        ):
             continue
         halves = _halves(parse, first, second, link)
         if halves and not _is_one(parse, *halves) and not _shares(parse, *halves):
@@ -267,12 +433,3 @@ def _is_singular(parse: Parse, half: Span) -> bool:
 def _bare(parse: Parse, head: int, half: list[int]) -> bool:
     """Only names and compounds: an article or adjective before the first half may be meant for both."""
     return all(i == head or base_of(parse.deps[i]) in ("compound", "flat") for i in half)
-
-
-def _conjuncts(parse: Parse, first: int) -> int:
-    return sum(parse.deps[i] == "conj" for i in parse.children[first])
-
-
-def _opens_oddly(parse: Parse) -> bool:
-    """A quote, a conjunction or an adverbial at the front: a second one would not stand well before it."""
-    return not parse.words[0][:1].isalpha() or parse.pos[0] in ("CCONJ", "SCONJ", "ADP", "ADV", "AUX", "VERB", "INTJ")

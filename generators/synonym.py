@@ -1,16 +1,130 @@
-"""Synonym edits: `level` words replaced by words of the same meaning (Mahajan et al. 2023, criterion 2)."""
+"""Synonym edits: `level` words replaced by words of the same meaning (Mahajan et al. 2023, criterion 2).
+
+Antonyms are put in the same way. Which words may go, and what can take their place, stands in
+`encheck.language.edits.substitutes`, what that asks of it in `encheck.language.edits.conditions`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import compress
+from typing import Any, NamedTuple
+
 from encheck.generators.base import listed
 from encheck.generators.paper import paper_synonym
-from encheck.generators.replacing import Slot, find_slots, is_last, ordered, replaced
-from encheck.generators.written import written
-from encheck.language.edits.substitutes import SYNONYM
+from encheck.language.edits.replace import form, put
+from encheck.language.edits.substitutes import ALL, POS_OF_TAG, SYNONYM, Substitute, SubstituteOption, places_of
 from encheck.language.english import English
+from encheck.language.lexicon.protocol import Pos
 from encheck.language.parse import Parse
+from encheck.language.prose import why_left
 from encheck.statistics.draws import Draws
-from encheck.types import Group, Variant
+from encheck.types import Edit, Group, Variant
+
+NAMES = {"s": "synonym", "a": "antonym"}
+
+
+class Slot(NamedTuple):
+    """A token that can be replaced, and by what, the best first."""
+
+    at: int
+    pos: Pos
+    choices: tuple[tuple[str, Substitute], ...]
+
+
+def is_last(slot: Slot) -> bool:
+    """Whether the sentence's other slots go first."""
+    return slot.choices[0][1].is_last
+
+
+def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset[str] = ALL) -> tuple[Slot, ...] | str:
+    """The slots for a relation, of these parts of speech alone; or the reason why there is none."""
+    if left := why_left(parse.text):
+        return left
+    known, places = english.substitutes.at(relation, only), places_of(parse)
+    options = list(map(known.__getitem__, places.keys))
+    reason = ""
+    result: list[Slot] = []
+    for at, there in compress(zip(places.at, options, strict=True), options):
+        fitting, below = [], parse.below[at]
+        for option in there:  # asked of every word: without a call for each, its fields by their numbers
+            if below & option[1]:  # .refused
+                continue
+            for condition in option[2]:  # .conditions
+                if not condition(parse, at):
+                    break
+            else:
+                fitting.append(option)
+        outcome = _slot(english, parse, at, fitting) if fitting else "no word is in a place that fits its {}"
+        if isinstance(outcome, str):
+            reason = outcome
+        else:
+            result.append(outcome)
+    # Why no word that may be replaced has a substitute.
+    return tuple(result) or (
+        reason
+        or (
+            "only words that must stay"
+            if any(map(known.__getitem__, places_of(parse).staying))
+            else "no {} that holds in nearly every sentence"
+        )
+    ).format(NAMES[relation])
+
+
+def _slot(english: English, parse: Parse, at: int, fitting: list[SubstituteOption]) -> Slot | str:
+    """The slot with these substitutes; or the reason why there is none."""
+    if english.substitutes.expressions.hold(parse, at):
+        fitting = [option for option in fitting if option.in_expressions]
+        if not fitting:
+            return "only words of fixed expressions"
+    if at in places_of(parse).capital:
+        words = [(form(parse, at, option.substitute.lemma), option.substitute) for option in fitting]
+    else:
+        words = [(option.form, option.substitute) for option in fitting]
+    there = parse.lower_words
+    choices = [(word, substitute) for word, substitute in words if word is not None and word not in there]
+    if not choices:
+        return "no {} has the required form"
+    return Slot(at, fitting[0].pos, tuple(choices))
+
+
+def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> Sequence[Slot]:
+    """The slots, in the order of words before, in random order, but those where `first` is less before the others.
+
+    A token has its rank whichever others there are: a word that comes to the table takes no other one's place by that.
+    """
+    if len(slots) == 1:
+        return slots
+    ranks = rng.ranks(slots[-1].at + 1)
+    return sorted(slots, key=lambda slot: (first(slot), ranks[slot.at]))
+
+
+def replaced(english: English, parse: Parse, slots: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
+    """The variant with `level` of these slots replaced, the first that keep their tags; or why there is no variant."""
+    words: dict[int, str] = {}
+    taken: dict[int, Substitute] = {}
+    made: tuple[Edit, ...] = ()
+    text = parse.text
+    for slot in slots:
+        for word, substitute in slot.choices:
+            tried = words | {slot.at: word}
+            if (change := put(english, parse, tried)) is not None:
+                words, (made, text) = tried, change
+                taken[slot.at] = substitute
+                break
+        if len(words) == level:
+            return Variant(text, relation, level, made, relation, certificate(english, parse, words, taken))
+    return f"only {len(words)} of {level} words" if words else f"the {relation} would be another part of speech"
+
+
+def certificate(english: English, parse: Parse, words: dict[int, str], taken: dict[int, Substitute]) -> str:
+    """Why these words hold: in whose place each stands, by what relation, under which conditions."""
+    parts = []
+    for i in sorted(words):
+        tag = parse.tags[i]
+        why = english.substitutes.why(parse.lower_lemmas[i], POS_OF_TAG[tag], taken[i])
+        parts.append(f"{parse.words[i]} ({parse.lemmas[i]}, {tag}) > {words[i]}: {why}")
+    return "; ".join(parts)
 
 
 @listed(1, 2, 3, title="synonyms", readers=(216, 260))
@@ -21,15 +135,15 @@ def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     substitute met, tagged as before. A higher level keeps the edits of the lower one.
     """
     if group.variants:
-        return written(group, "synonym", level=level)
+        return group.variant("synonym", level)
     if english.mode == "paper":
         return paper_synonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
     slots = english.read(synonym_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    found = ordered(slots, rng, is_last)
-    return replaced(english, parse, found, relation="synonym", level=level)
+    ranked_slots = ordered(slots, rng, is_last)
+    return replaced(english, parse, ranked_slots, relation="synonym", level=level)
 
 
 def synonym_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
@@ -48,7 +162,7 @@ def synonym_beside(
 ) -> Variant | str | None:
     """A synonym of the very word that `base` replaces."""
     if group.variants:
-        return written(group, "synonym", level=level)
+        return group.variant("synonym", level)
     slots = english.read(synonym_slots, group.source)
     if isinstance(slots, str):
         return slots

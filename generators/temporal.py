@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from encheck.generators.clauses import TwoClauses, arranged, two_clauses
-from encheck.generators.sides import Phenomenon, Ways, choice_of
+from encheck.generators.phenomenon import Phenomenon, Ways, choice_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -28,24 +28,27 @@ BOUND = frozenset(  # what goes with one order alone, or says by how much
 
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
     """The clause that "before" or "after" opens, with the main clause."""
-    found = two_clauses(parse, english, frozenset(OTHER))
-    if isinstance(found, str):
-        return found
-    if not found.agrees:
+    clauses = two_clauses(parse, english, frozenset(OTHER))
+    if isinstance(clauses, str):
+        return clauses
+    if not clauses.agrees:
         return "tenses that fit only one order of events"
     if not BOUND.isdisjoint(parse.lowers):
         return "a word that fits only one order of events"
-    kept, changed = _told(found, found.word), _told(found, OTHER[found.word])
-    control = arranged(found, found.main, "because", found.other) if found.is_past else ""
+    kept, changed = _told(clauses, clauses.word), _told(clauses, OTHER[clauses.word])
+    control = arranged(clauses, clauses.main, "because", clauses.other) if clauses.is_past else ""
     return Ways(kept, changed, "the order of events", control)
 
 
-def _told(found: TwoClauses, word: str) -> list[str]:
+def _told(clauses: TwoClauses, word: str) -> list[str]:
     """The texts that say so, by the place of the clause and, where either can be the main one, by which of them is."""
-    texts = [arranged(found, found.main, word, found.other), arranged(found, found.main, word, found.other, front=True)]
-    if found.is_free:
+    texts = [
+        arranged(clauses, clauses.main, word, clauses.other),
+        arranged(clauses, clauses.main, word, clauses.other, front=True),
+    ]
+    if clauses.is_free:
         turned = OTHER[word]
-        texts += [arranged(found, found.other, turned, found.main, front=front) for front in (False, True)]
+        texts += [arranged(clauses, clauses.other, turned, clauses.main, front=front) for front in (False, True)]
     return texts
 
 

@@ -18,8 +18,7 @@ from encheck.generators.base import NamedGenerator, Outcome, listed
 from encheck.generators.negation import NEGATION
 from encheck.generators.number import NUMBER
 from encheck.language.edits.close_words import close_words
-from encheck.language.edits.notation import NOTATIONS, OF_ENGLISH, chosen
-from encheck.language.edits.typing import SLIPS, slip, typable
+from encheck.language.edits.noise import NOTATIONS, OF_ENGLISH, SLIPS, choose_notation_edits, slip, typable
 from encheck.language.english import English, Reading
 from encheck.language.parse import Parse
 from encheck.language.prose import why_left
@@ -35,7 +34,7 @@ NO_PLACE_FOR_AS_MANY = "no place for as many changed characters as a change of m
 NO_CHANGE = "no change of meaning with so few characters"
 
 
-class Change(NamedTuple):
+class MeaningChange(NamedTuple):
     """Edits that change the meaning, by how many characters, and why."""
 
     edits: tuple[Edit, ...]
@@ -44,10 +43,10 @@ class Change(NamedTuple):
     why: str
 
 
-class Place(NamedTuple):
+class NoiseOptions(NamedTuple):
     """What is known of a text: the changes of meaning that it can have, in a random order, and words to mistype."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[MeaningChange, ...]
     words: tuple[tuple[int, int], ...]
 
 
@@ -64,12 +63,12 @@ def _mistyping(level: int, seed: int, is_experimental: bool) -> Reading:
     """What makes so many typing errors in a text, once for a seed: what stands beside them asks for them again."""
 
     def mistype(english: English, parse: Parse) -> Outcome:
-        found = english.read(_placing(seed, is_experimental), parse.text)
-        if isinstance(found, str):
-            return found
+        options = english.read(_placing(seed, is_experimental), parse.text)
+        if isinstance(options, str):
+            return options
         rng, kinds = Draws(seed, NAME, f"{parse.text}/{level}"), list(SLIPS)
         rng.shuffle(kinds)
-        made = (_slipped(parse.text, found, kind, level, rng, english) for kind in kinds)
+        made = (_slipped(parse.text, options, kind, level, rng, english) for kind in kinds)
         return next(filter(None, made), "too few words that can be mistyped")
 
     return mistype
@@ -85,14 +84,14 @@ def _noising(name: str, seed: int, is_experimental: bool) -> Reading:
     """What makes this kind of noise in a text, once for a seed."""
 
     def noise(english: English, parse: Parse) -> Outcome:
-        found = english.read(_placing(seed, is_experimental), parse.text)
-        if isinstance(found, str):
+        options = english.read(_placing(seed, is_experimental), parse.text)
+        if isinstance(options, str):
             if name in SLIPS or name in OF_ENGLISH:
-                return found
-            found = Place((), ())
+                return options
+            options = NoiseOptions((), ())
         rng = Draws(seed, name, parse.text)
-        made = (_noisy(parse.text, found, name, size, rng, english) for size in _sizes(found))
-        return next(filter(None, made), NO_PLACE_FOR_AS_MANY if found.changes else NO_PLACE)
+        made = (_noisy(parse.text, options, name, size, rng, english) for size in _sizes(options))
+        return next(filter(None, made), NO_PLACE_FOR_AS_MANY if options.changes else NO_PLACE)
 
     return noise
 
@@ -111,11 +110,11 @@ def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, englis
     """Another meaning by as many characters as `base` changes: a number, a denial, an opposite or a close word."""
     if reason := _why_none(group, english):
         return reason
-    found = english.read(_placing(rng.run_seed, english.experimental), group.source)
-    if isinstance(found, str):
-        return found
+    options = english.read(_placing(rng.run_seed, english.experimental), group.source)
+    if isinstance(options, str):
+        return options
     size = distance(group.source, base.text)
-    change = next((one for one in found.changes if one.size == size), None)
+    change = next((one for one in options.changes if one.size == size), None)
     if change is None:
         return NO_CHANGE
     return Variant(change.text, "other_meaning", base.level, change.edits, NAME, change.why)
@@ -136,21 +135,21 @@ def _why_none(group: Group, english: English) -> str:
 
 
 @cache
-def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], Place | str]:
+def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], NoiseOptions | str]:
     """What reads the place off a parse: the same for all kinds of noise of a seed."""
 
-    def place(english: English, parse: Parse) -> Place | str:
+    def place(english: English, parse: Parse) -> NoiseOptions | str:
         if why := why_left(parse.text):
             return why
-        found = list(dict.fromkeys(_changes(english, parse, seed, is_experimental=is_experimental)))
-        Draws(seed, NAME, parse.text).shuffle(found)
+        result = list(dict.fromkeys(_changes(english, parse, seed, is_experimental=is_experimental)))
+        Draws(seed, NAME, parse.text).shuffle(result)
         free = typable(parse, english.lexicon, english.substitutes.expressions)
-        return Place(tuple(found), tuple((parse.starts[i], parse.ends[i]) for i in free))
+        return NoiseOptions(tuple(result), tuple((parse.starts[i], parse.ends[i]) for i in free))
 
     return place
 
 
-def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[Change]:
+def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[MeaningChange]:
     """The changes of meaning by a few characters: a number or a denial; on trial also an opposite, a close word.
 
     A denial is taken in both of its forms, since "wasn't" and "was not" differ from "was" by different counts.
@@ -162,37 +161,37 @@ def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool
         rng = Draws(seed, generator.name, text)
         made = generator(group, level=1, rng=rng, english=english)
         if isinstance(made, Variant) and (size := distance(text, made.text)) <= MOST:
-            yield Change(made.edits, made.text, size, made.certificate)
+            yield MeaningChange(made.edits, made.text, size, made.certificate)
     for edit in close_words(english.lexicon, english.substitutes.expressions, parse) if is_experimental else ():
         changed = apply_edits(text, (edit,))
         if (size := distance(text, changed)) <= MOST:
-            yield Change((edit,), changed, size, f"another thing: {changes(text, (edit,))}")
+            yield MeaningChange((edit,), changed, size, f"another thing: {changes(text, (edit,))}")
 
 
-def _first(found: Place, size: int) -> tuple[int, int] | None:
+def _first(options: NoiseOptions, size: int) -> tuple[int, int] | None:
     """The characters that the change of so many takes: the word there is mistyped first."""
-    edits = next((one.edits for one in found.changes if one.size == size), None)
+    edits = next((one.edits for one in options.changes if one.size == size), None)
     return (edits[-1].start, edits[-1].end) if edits else None
 
 
-def _sizes(found: Place) -> tuple[int, ...]:
+def _sizes(options: NoiseOptions) -> tuple[int, ...]:
     """How many characters to change: as many as one of the changes of meaning; any few where there is none."""
-    return tuple(dict.fromkeys(one.size for one in found.changes)) or tuple(range(1, MOST + 1))
+    return tuple(dict.fromkeys(one.size for one in options.changes)) or tuple(range(1, MOST + 1))
 
 
-def _noisy(source: str, found: Place, kind: str, size: int, rng: Draws, english: English) -> Variant | None:
+def _noisy(source: str, options: NoiseOptions, kind: str, size: int, rng: Draws, english: English) -> Variant | None:
     if kind in SLIPS:
-        made = _slipped(source, found, kind, size, rng, english)
+        made = _slipped(source, options, kind, size, rng, english)
         return made and replace(made, relation=kind, level=1)
-    edits = chosen(source, kind, size, rng)
+    edits = choose_notation_edits(source, kind, size, rng)
     return _variant(source, edits, kind, size, relation=kind, level=1) if edits else None
 
 
-def _slipped(source: str, found: Place, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
+def _slipped(source: str, options: NoiseOptions, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
     """So many words mistyped, the one in the place of the change first; None if there are too few."""
     if count > SLIPS_MOST:
         return None
-    near, words = _first(found, count), rng.sample(found.words, len(found.words))
+    near, words = _first(options, count), rng.sample(options.words, len(options.words))
     words.sort(key=lambda span: span != near)
     edits: list[Edit] = []
     for start, end in words:

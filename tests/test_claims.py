@@ -31,7 +31,7 @@ Why that matters.
 
 from encheck import claim
 from encheck.generators.antonym import antonym
-from encheck.generators.casing import casing
+from encheck.generators.invariance import casing
 from encheck.items import contrast
 from encheck.metrics import margin_rate
 

@@ -36,10 +36,10 @@ from encheck.generators.control import pool
 from encheck.generators.synonym import synonym
 from encheck.items.catalogue import WORKS
 from encheck.items.variants import Maker
-from encheck.language.edits.places import POS_OF_TAG
+from encheck.language.edits.substitutes import POS_OF_TAG
 from encheck.language.english import English
-from encheck.language.identify import is_english
 from encheck.language.pipeline.load import Pipeline
+from encheck.language.prose import is_english
 from encheck.store import Store
 from encheck.types import Group
 

@@ -2,7 +2,7 @@
 
 A form is taken where WordNet's list of irregular forms has it, the treebank has it with that lemma and tag, or it
 follows a regular pattern that fits. The first spelling of LemmInflect's stands, unless the treebank has another at
-least twice and that one never. Only what src/encheck/language/edits/regular.py would not give is written.
+least twice and that one never. Only what src/encheck/language/edits/inflection.py would not give is written.
 
     python lab/recipes/build_inflections.py build --treebank DIR --out src/encheck/language/edits/inflections.tsv
     python lab/recipes/build_inflections.py rejected --treebank DIR
@@ -16,8 +16,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from encheck.language.edits.inflection import AUXILIARIES, BASE, COLUMNS, REFUSED, WORD
-from encheck.language.edits.regular import CLOSED, ENDINGS, candidates, compares, regular, with_suffix
+from encheck.language.edits.inflection import (
+    AUXILIARIES,
+    BASE,
+    CLOSED,
+    COLUMNS,
+    ENDINGS,
+    REFUSED,
+    WORD,
+    candidates,
+    compares,
+    regular,
+    with_suffix,
+)
 from encheck.language.lexicon.load import lexicon
 from encheck.language.lexicon.protocol import PARTS, Lexicon, Pos
 

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from encheck.language.lexicon.packed import packed_text, planes
+from encheck.language.lexicon.embedded import packed_text, planes
 
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 SS_NUMBER = {"n": 1, "v": 2, "a": 3, "r": 4, "s": 5}

@@ -48,12 +48,11 @@ import pyarrow.parquet as pq
 
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
-from encheck.generators.base import Generator, Outcome
-from encheck.generators.beside import beside
+from encheck.generators.base import Generator, Outcome, beside
 from encheck.generators.control import control
 from encheck.generators.phenomenon import phenomena, phenomenon
 from encheck.generators.reorder import reorder
-from encheck.generators.role_reversal import role_reversal
+from encheck.generators.roles import role_reversal
 from encheck.generators.synonym import synonym
 from encheck.generators.typo import NOISE, other_meaning
 from encheck.items.variants import Maker

@@ -169,8 +169,8 @@ def _bigrams(first: str, second: str) -> float:
 
 @lru_cache(maxsize=2_000)
 def _neighbours(text: str) -> frozenset[tuple[str, str]]:
-    found = tokens(text)
-    return frozenset(zip(("", *found), (*found, ""), strict=True))
+    result = tokens(text)
+    return frozenset(zip(("", *result), (*result, ""), strict=True))
 
 
 @lru_cache(maxsize=_PAIRS)
@@ -226,8 +226,8 @@ def _tf_idf(first: str, second: str, frequencies: Frequencies) -> float:
 def _weighted(text: str, frequencies: Frequencies) -> tuple[Mapping[str, float], float]:
     """The weight of each word of a text, and the length of that vector."""
     every, counts = 1 + frequencies.texts, frequencies.counts
-    found = {w: n * (math.log(every / (1 + counts.get(w, 0))) + 1) for w, n in Counter(tokens(text)).items()}
-    return found, math.sqrt(sum(x * x for x in found.values()))
+    result = {w: n * (math.log(every / (1 + counts.get(w, 0))) + 1) for w, n in Counter(tokens(text)).items()}
+    return result, math.sqrt(sum(x * x for x in result.values()))
 
 
 def bm25(first: Texts, second: Texts, frequencies: Frequencies) -> Values:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from encheck.generators.replacing import Slot, is_last, ordered
+from encheck.generators.synonym import Slot, is_last, ordered
 from encheck.language.edits.substitutes import Substitute
 from encheck.statistics.draws import Draws
 from encheck.types import content_hash

@@ -12,17 +12,15 @@ from hypothesis import strategies as st
 from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.generators.antonym import antonym, negated_antonym, unnegated
-from encheck.generators.beside import beside
+from encheck.generators.base import beside
 from encheck.generators.control import COMMON, control, pool
 from encheck.generators.reorder import reorder
-from encheck.generators.role_reversal import role_reversal
+from encheck.generators.roles import role_reversal
 from encheck.generators.synonym import synonym, synonym_beside
 from encheck.items.builders import contrast
 from encheck.items.variants import Maker
-from encheck.language.edits.conditions import asked
-from encheck.language.edits.fit import needs
-from encheck.language.edits.substitutes import Substitutes, table
-from encheck.language.edits.table import TABLE
+from encheck.language.edits.conditions import requirements
+from encheck.language.edits.substitutes import TABLE, Substitutes, table
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.similarity import jaccard
@@ -381,7 +379,7 @@ def test_a_condition_is_read_off_the_parse(maker, text, word, flag, holds):
     parse = maker.english.parse(text)
     at = parse.words.index(word)
     pos = {"V": "v", "J": "a", "N": "n", "R": "r"}[parse.tags[at][0]]
-    assert needs(pos, frozenset([flag])).hold(parse, at) is holds
+    assert requirements(frozenset([flag]), pos).hold(parse, at) is holds
 
 
 @pytest.mark.parametrize(
@@ -399,18 +397,18 @@ def test_a_condition_is_read_off_the_parse(maker, text, word, flag, holds):
 def test_a_collocation_asks_for_certain_words_in_certain_places(maker, text, word, flag, holds):
     maker.english.parse_all([text])
     parse = maker.english.parse(text)
-    assert asked(frozenset([flag])).hold(parse, parse.words.index(word)) is holds
+    assert requirements(frozenset([flag])).hold(parse, parse.words.index(word)) is holds
 
 
 @pytest.mark.parametrize("flag", ["objj", "place=word", "="])
 def test_an_unknown_condition_is_an_error(flag):
     with pytest.raises((ValueError, KeyError)):
-        asked(frozenset([flag]))
+        requirements(frozenset([flag]))
 
 
 def test_every_condition_of_the_table_is_known():
     flags = {flag for found in table().values() for s in found for flag in s.flags}
-    assert {asked(frozenset([flag])) == (0, ()) for flag in flags} == {True, False}
+    assert {requirements(frozenset([flag])) == (0, ()) for flag in flags} == {True, False}
 
 
 def test_a_substitute_of_last_resort_waits_for_a_better_one(maker):
@@ -423,8 +421,8 @@ def test_a_compared_adjective_asks_for_a_substitute_that_can_be_compared(maker):
     maker.english.parse_all(["It is a very large house."])
     parse = maker.english.parse("It is a very large house.")
     at = parse.words.index("large")
-    assert not needs("a", frozenset()).hold(parse, at)
-    assert needs("a", frozenset(["grad"])).hold(parse, at)
+    assert not requirements(frozenset(), "a").hold(parse, at)
+    assert requirements(frozenset(["grad"]), "a").hold(parse, at)
 
 
 def test_the_table_is_in_order_and_names_what_the_lexicon_knows():

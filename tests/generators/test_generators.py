@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
-from encheck.generators.casing import casing
-from encheck.generators.contraction import contraction
+from encheck.generators.invariance import casing, contraction, spacing
 from encheck.generators.jumble import WORD, jumble
 from encheck.generators.reorder import reorder
-from encheck.generators.role_reversal import role_reversal
-from encheck.generators.spacing import spacing
+from encheck.generators.roles import role_reversal
 from encheck.generators.synonym import synonym
 from encheck.items.variants import Maker
 from encheck.language.english import English

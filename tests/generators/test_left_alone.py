@@ -3,17 +3,16 @@
 import pytest
 
 from encheck.generators.antonym import antonym, negated_antonym
-from encheck.generators.beside import beside
-from encheck.generators.contraction import contraction
-from encheck.generators.control import control
-from encheck.generators.frames import CLAUSE_VERBS, INFINITIVE_VERBS, PEOPLE, allowed
+from encheck.generators.base import beside
+from encheck.generators.control import CLAUSE_VERBS, INFINITIVE_VERBS, PEOPLE, allowed, control
+from encheck.generators.invariance import contraction
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
-from encheck.generators.role_reversal import role_reversal, roles_kept
+from encheck.generators.roles import role_reversal, roles_kept
 from encheck.generators.swap_chain import swap_chain
 from encheck.generators.synonym import synonym
 from encheck.items.variants import Maker
-from encheck.language.edits.table import rows
+from encheck.language.edits.substitutes import rows
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.prose import NO_SENTENCE, NOT_ENGLISH

@@ -8,8 +8,7 @@ import pytest
 
 from encheck.datasets.dataset import Dataset
 from encheck.errors import CheckError
-from encheck.generators.base import name_of
-from encheck.generators.beside import beside
+from encheck.generators.base import beside, name_of
 from encheck.generators.jumble import jumble
 from encheck.items import catalogue, variants
 from encheck.items.catalogue import list_all

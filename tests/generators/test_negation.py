@@ -4,8 +4,7 @@ import pytest
 
 from encheck.datasets.dataset import Dataset
 from encheck.generators.negation import NEGATION
-from encheck.generators.phenomenon import phenomenon
-from encheck.generators.sides import SIDES
+from encheck.generators.phenomenon import SIDES, phenomenon
 from encheck.items import contrast, crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English

@@ -3,10 +3,8 @@
 import pytest
 
 from encheck.datasets.dataset import Dataset
-from encheck.generators.base import name_of
-from encheck.generators.phenomenon import phenomena, phenomenon
-from encheck.generators.sides import NO_MIRROR, SIDES, chosen, edit_between
-from encheck.generators.written import OWN_TEXT, PROBES
+from encheck.generators.base import OWN_TEXT, PROBES, name_of
+from encheck.generators.phenomenon import NO_MIRROR, SIDES, choose_sides, edit_between, phenomena, phenomenon
 from encheck.items import contrast, crossed
 from encheck.items.catalogue import WORKS
 from encheck.items.variants import Maker
@@ -221,12 +219,12 @@ def test_a_mirror_is_none_of_the_other_texts():
 
 def test_the_edit_distance_favours_the_side_of_the_coin_and_the_mirror_the_other():
     kept, changed = ["a b c e", "a x y z d"], ["a b q d", "r s t d", "a b c"]
-    found = [chosen("a b c d", kept, changed, Draws(seed, "x", "a b c d")) for seed in range(20)]
+    found = [choose_sides("a b c d", kept, changed, Draws(seed, "x", "a b c d")) for seed in range(20)]
     first = [favour("a b c d", one["kept"], one["changed"]) for one in found]
     assert {1, -1} <= set(first)
     second = [favour(one["mirror"], one["changed"], one["kept"]) for one in found]
     assert all(b <= 0 for a, b in zip(first, second, strict=True) if a > 0)
-    assert chosen("a", ["a"], ["b"], Draws(0, "x", "a")) == NO_MIRROR
+    assert choose_sides("a", ["a"], ["b"], Draws(0, "x", "a")) == NO_MIRROR
 
 
 @pytest.mark.parametrize(("source", "text"), [("A b c.", "A c."), ("x", "x y"), ("aa aa", "aa aa aa")])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
-from encheck.generators.beside import beside
+from encheck.generators.base import beside
 from encheck.generators.typo import (
     ADDED,
     NOISE,
@@ -28,8 +28,7 @@ from encheck.generators.typo import (
 from encheck.items import contrast_of_noise
 from encheck.items.catalogue import list_all
 from encheck.items.variants import Maker
-from encheck.language.edits.notation import NOTATIONS, chosen
-from encheck.language.edits.typing import SLIPS, is_clear, is_word
+from encheck.language.edits.noise import NOTATIONS, SLIPS, choose_notation_edits, is_clear, is_word
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant, apply_edits, keeps_meaning
@@ -156,7 +155,7 @@ def test_a_close_word_stands_only_where_it_fits(text):
 
 @given(st.text(max_size=60), st.sampled_from(sorted(NOTATIONS)), st.integers(1, 4))
 def test_a_notation_changes_what_it_says_of_any_text(text, kind, size):
-    edits = chosen(text, kind, size, Draws(0, kind, text))
+    edits = choose_notation_edits(text, kind, size, Draws(0, kind, text))
     if edits is not None:
         assert apply_edits(text, edits) != text
         assert distance(text, apply_edits(text, edits)) <= size

@@ -13,7 +13,7 @@ from encheck.datasets import probes
 from encheck.datasets.reader import BadRows
 from encheck.errors import NothingToMeasure
 from encheck.gating.baseline import tables_of
-from encheck.generators.casing import casing
+from encheck.generators.invariance import casing
 from encheck.generators.phenomenon import phenomenon
 from encheck.ids import CaseId
 from encheck.items import contrast, crossed, edited

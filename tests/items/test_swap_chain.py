@@ -9,8 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from encheck.generators.swap_chain import SWAPS, Swapped, groups_of, swap_chain, units_of
-from encheck.language.edits.relations import Relations, why_kept
+from encheck.generators.swap_chain import SWAPS, Relations, Swapped, groups_of, swap_chain, units_of, why_kept
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.pipeline.load import Pipeline

@@ -11,8 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.language.edits.articles import article, articles
-from encheck.language.edits.inflection import PARTS_OF_SPEECH, in_case_of, inflect, inflected, split_clitic, table
-from encheck.language.edits.regular import candidates, regular, syllables
+from encheck.language.edits.inflection import (
+    PARTS_OF_SPEECH,
+    candidates,
+    in_case_of,
+    inflect,
+    inflected,
+    regular,
+    split_clitic,
+    syllables,
+    table,
+)
 from encheck.language.lexicon.load import lexicon
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,17 +5,15 @@ from fractions import Fraction
 import pytest
 
 from encheck.language.english import English
-from encheck.language.identify import is_english
-from encheck.language.numbers import values
-from encheck.language.numbers.company import PARALLEL, PRESUPPOSED
-from encheck.language.numbers.digits import read_digits
-from encheck.language.numbers.mentions import mentions
-from encheck.language.numbers.words import ORDINALS, read, spelled, spelled_ordinal
+from encheck.language.numbers import numerals
+from encheck.language.numbers.mentions import PARALLEL, PRESUPPOSED, mentions
+from encheck.language.numbers.numerals import ORDINALS, read_digits, read_words, spelled, spelled_ordinal
+from encheck.language.prose import is_english
 
 
 @pytest.mark.parametrize("number", [*range(130), 999, 1_000, 1_066, 12_300, 100_001, 2_300_000, 10**9 + 7])
 def test_words_are_read_back_as_the_number_they_spell(number):
-    assert read(spelled(number)) == number
+    assert read_words(spelled(number)) == number
 
 
 def test_ordinals_are_read_back():
@@ -35,17 +33,17 @@ def test_a_style_refuses_what_it_has_no_place_for():
 
 
 @pytest.mark.parametrize("value", [Fraction(2), Fraction(12), Fraction(2500), Fraction("1.5"), Fraction(10**6)])
-@pytest.mark.parametrize("size", values.SIZES)
+@pytest.mark.parametrize("size", numerals.SIZES)
 def test_other_values_are_others_and_each_size_has_some(value, size):
     decimals = 1 if value % 1 else 0
-    found = values.others(value, decimals=decimals, size=size, least=0 if decimals else 2)
+    found = numerals.other_values(value, decimals=decimals, size=size, least=0 if decimals else 2)
     assert found
     assert value not in found
     assert min(found) >= (0 if decimals else 2)
 
 
 def test_near_is_nearer_than_middle_and_middle_than_far():
-    reach = [max(abs(v - 40) for v in values.others(Fraction(40), size=size)) for size in values.SIZES]
+    reach = [max(abs(v - 40) for v in numerals.other_values(Fraction(40), size=size)) for size in numerals.SIZES]
     assert reach == sorted(reach)
 
 
@@ -203,7 +201,7 @@ EVENTS = {  # text -> other years
 def test_the_year_of_an_event_becomes_another_year_that_has_one(found, text):
     (one,) = found(text)
     assert one.kind == "year"
-    assert set(map(str, one.beside(values.NEAR))) == EVENTS[text]
+    assert set(map(str, one.beside(numerals.NEAR))) == EVENTS[text]
 
 
 COUNTS = {

@@ -2,8 +2,7 @@
 
 import pytest
 
-from encheck.language.edits.expressions import Expressions
-from encheck.language.edits.places import has_form, places_of
+from encheck.language.edits.substitutes import Expressions, has_form, places_of
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.parse import Parse

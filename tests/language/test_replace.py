@@ -5,8 +5,7 @@ import pytest
 from encheck.language.edits import replace
 from encheck.language.edits.replace import put
 from encheck.language.english import English, Waiting
-from encheck.language.pipeline.load import BUNDLED, Pipeline
-from encheck.language.pipeline.reach import reach_of
+from encheck.language.pipeline.load import BUNDLED, Pipeline, reach_of
 
 PIPELINE = Pipeline()
 LONG = (

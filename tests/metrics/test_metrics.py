@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from encheck.metrics.beyond_words import beyond_word_overlap, unless_words_tell
 from encheck.metrics.pairs import (
     auc,
+    beyond_word_overlap,
     cohens_d,
     margin_rate,
     mean_margin,
@@ -18,6 +18,7 @@ from encheck.metrics.pairs import (
     mean_similarity,
     share_above,
     similarity_gap,
+    unless_words_tell,
 )
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.statistics.bootstrap import Resampler

@@ -28,7 +28,6 @@ from encheck.metrics.ranking import (
     lengths,
     mean_rank,
     measured,
-    oddities,
     order_rate,
     overlap,
     overlap_spearman,
@@ -39,6 +38,7 @@ from encheck.metrics.ranking import (
     spearman,
     spearman_members,
     spearman_of,
+    swap_diagnostics,
     top_of,
     violation_rate,
 )
@@ -202,9 +202,9 @@ def test_length_and_surprisal_stand_beside_every_degree():
         ("words_2", 11, 1),
     ]
     items = tuple(replace(i, unusual=(0.0,) * 4, surprisal=(5.0, 6.0, 7.0, 8.0)) for i in chains(3))
-    found = {e.metric: e.value for e in oddities(scores_of(np.eye(4)[:3], items=items))}
+    found = {e.metric: e.value for e in swap_diagnostics(scores_of(np.eye(4)[:3], items=items))}
     assert [found[f"surprisal_{k}"] for k in range(4)] == [5, 6, 7, 8]
-    assert not any(e.metric.startswith("surprisal") for e in oddities(scores_of(np.eye(4), items=chains(4))))
+    assert not any(e.metric.startswith("surprisal") for e in swap_diagnostics(scores_of(np.eye(4), items=chains(4))))
 
 
 def test_rejected_exchanges_are_counted_by_reason():
@@ -282,7 +282,7 @@ def test_chains_say_what_was_swapped_and_what_it_cost_in_fluency(own, maker, tmp
         assert len({chain.partner, *chain.members}) == 4
         assert len(chain.unusual) == 4
         assert [len(edits) for edits in chain.edits] == [2, 4, 6]
-    assert {e.metric for e in oddities(scores)} >= {"unusual_tags_0", "unusual_tags_3", "rejected_swaps"}
+    assert {e.metric for e in swap_diagnostics(scores)} >= {"unusual_tags_0", "unusual_tags_3", "rejected_swaps"}
     assert {e.metric for e in figures(scores)} >= {"r_precision_strict", "spearman", "order_rate", "violation_rate_3"}
 
 

@@ -20,7 +20,7 @@ from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId
 from encheck.items.builders import both_orders
 from encheck.items.variants import Maker
-from encheck.metrics.symmetry import consistency, decided, decision_threshold, flip_rate, largest_asymmetry
+from encheck.metrics.symmetry import consistency, decision_cuts, decision_threshold, flip_rate, largest_asymmetry
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scoring.both_orders import BothOrders
@@ -113,10 +113,10 @@ def test_without_a_validation_part_no_pair_is_judged_by_a_threshold_that_it_chos
     rng = np.random.default_rng(0)
     forward, labels = rng.random(60), [0, 1] * 30
     scores = scored(forward, forward + 0.01, labels)
-    found = decided(scores)
+    found = decision_cuts(scores)
     assert (found.by, found.folds) == ("the other folds", 10)
     moved = replace(scores, forward=np.r_[5.0, forward[1:]])
-    assert decided(moved).cuts[0] == found.cuts[0]
+    assert decision_cuts(moved).cuts[0] == found.cuts[0]
 
 
 def test_the_decision_of_a_head_is_calibrated_with_its_scores():
@@ -130,7 +130,7 @@ def test_consistency_and_flip_rate_add_up_to_1_and_lie_in_their_intervals(rows):
     scores = scored(*zip(*rows, strict=True))
     rate, kept = flip_rate(scores), consistency(scores)
     if np.isnan(rate.value):
-        assert np.isnan(decided(scores).cuts).any()
+        assert np.isnan(decision_cuts(scores).cuts).any()
         return
     assert rate.value + kept.value == pytest.approx(1)
     assert rate.low <= rate.value <= rate.high
@@ -234,7 +234,7 @@ def test_each_fold_is_cut_where_the_others_are_cut_best():
     fold = fold_of([item.cluster for item in scores.items])
     expected = [decision_threshold(scores.forward[fold != k], scores.labels[fold != k]) for k in fold]
     assert len(set(expected)) > 2
-    assert decided(scores).cuts.tolist() == expected
+    assert decision_cuts(scores).cuts.tolist() == expected
 
 
 def test_the_largest_asymmetry_of_a_replicate_is_that_of_the_pairs_drawn():

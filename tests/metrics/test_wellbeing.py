@@ -13,9 +13,7 @@ from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords, random_direction
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
-from encheck.generators.casing import casing
-from encheck.generators.contraction import contraction
-from encheck.generators.spacing import spacing
+from encheck.generators.invariance import casing, contraction, spacing
 from encheck.items.searches import cut, queries, random_pairs, repeated
 from encheck.items.variants import Maker
 from encheck.language.edits.contractions import contractions, expanded

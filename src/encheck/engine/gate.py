@@ -458,7 +458,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
     from encheck.gating.declared import may_be_protected
     from encheck.gating.purpose import DECIDED_BY, NEEDS, refuse_protected
     from encheck.gating.weighing import is_own
-    from encheck.language.identify import languages_of
+    from encheck.language.prose import languages_of
 
     data = list(data)
     held = _decided_by(data)

@@ -26,7 +26,7 @@ from encheck.gating.decision import assess, bounds, measure
 from encheck.gating.declared import GRADED
 from encheck.gating.pairs_endpoint import PairsEndpoint
 from encheck.gating.types import DEFAULT, Budget, Decision, GateRow, Outcome, Paired, PurposeName, Rule, UnjudgedSearch
-from encheck.language.identify import english_share, said_of_languages
+from encheck.language.prose import english_share, languages_summary
 from encheck.statistics.sharing import sharing_of
 
 NAMES: tuple[PurposeName, ...] = ("change", "search", "pairs", "similarity")
@@ -191,7 +191,7 @@ def refuse_protected(purpose: Purpose, languages: Mapping[str, int]) -> None:
     """UsageError for a behaviour that is protected by built-in sentences, where few of the user's texts are English."""
     if purpose.protect and english_share(languages) < ENGLISH:
         raise UsageError(
-            f"--protect {purpose.protect[0]} cannot be measured: {said_of_languages(languages)}, and {NO_BUILT_IN}. "
+            f"--protect {purpose.protect[0]} cannot be measured: {languages_summary(languages)}, and {NO_BUILT_IN}. "
             f"Remedy: leave it out, or give sentences of your own with written edits (--data probes:FILE)"
         )
 

@@ -56,7 +56,7 @@ from encheck.gating.types import (
     Rule,
     UnjudgedSearch,
 )
-from encheck.language.identify import english_share, languages_of, said_of_languages
+from encheck.language.prose import english_share, languages_of, languages_summary
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
 from encheck.run_file import Result, RunFile
 from encheck.scoring.answers import Answers
@@ -222,7 +222,7 @@ def weigh(
     against = GateAgainst(
         **vars(replace(decision, rows=tuple(found.with_items(row) for row in decision.rows))),
         baseline=baseline.name,
-        languages="" if has_english else said_of_languages(languages),
+        languages="" if has_english else languages_summary(languages),
         balanced=_scores(pair, decision),
         remedies=remedies(decision, sampled=_sampled(results)),
         reported_only={**not_weighed, **{table.case: NEW for table in new}},

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.sides import kept_relation
 from encheck.errors import NothingToMeasure
-from encheck.generators.base import BesideGenerator, Generator
-from encheck.generators.beside import beside
+from encheck.generators.base import OPTION, PROBES, BesideGenerator, Generator, beside
 from encheck.generators.paper import is_published
-from encheck.generators.written import OPTION, PROBES
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.scoring.both_orders import BothOrders

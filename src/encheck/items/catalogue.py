@@ -11,8 +11,7 @@ from typing import cast
 from encheck.datasets.dataset import Dataset
 from encheck.errors import UsageError, unknown
 from encheck.generators.back_translation import back_translation
-from encheck.generators.base import Generator, name_of
-from encheck.generators.beside import beside
+from encheck.generators.base import Generator, beside, name_of
 from encheck.generators.continuation import CUTS, continuation
 from encheck.generators.phenomenon import generators, phenomena
 from encheck.generators.swap_chain import swap_chain

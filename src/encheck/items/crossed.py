@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.sides import MIRROR, kept_relation
-from encheck.generators.phenomenon import phenomena
-from encheck.generators.sides import MIRRORED
-from encheck.generators.written import OWN_TEXT, PROBES
+from encheck.generators.base import OWN_TEXT, PROBES
+from encheck.generators.phenomenon import MIRRORED, phenomena
 from encheck.ids import ItemId
 from encheck.items.builders import Builder, Outcome, collect
 from encheck.items.variants import Maker

@@ -8,7 +8,7 @@ from encheck.datasets.collection import Collection, CollectionQuery
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.searched_texts import MOST
 from encheck.datasets.splitting import split
-from encheck.generators.shared_number import NAME, NONE, Shared, shared_number
+from encheck.generators.number import NAME, NOTHING_SHARED, SharedNumber, shared_number
 from encheck.ids import ItemId
 from encheck.items.builders import collect
 from encheck.items.variants import Maker
@@ -44,14 +44,14 @@ def _contrast(name: str, query: CollectionQuery, passages: Sequence[str], maker:
     if maker.english.mode == "paper":
         return "the published recipe has no numbers"
     made = list(_made(query, passages, maker))
-    both = next((one for one in made if isinstance(one, Shared)), None)
+    both = next((one for one in made if isinstance(one, SharedNumber)), None)
     if both is None:
-        return str(made[0]) if made else NONE
+        return str(made[0]) if made else NOTHING_SHARED
     item = ItemId.of(name, content_hash(*both.queries, *both.documents), "contrast", 1, NAME)
     return Contrast(item, both.queries, both.documents, query.cluster)
 
 
-def _made(query: CollectionQuery, passages: Sequence[str], maker: Maker) -> Iterator[Shared | str]:
+def _made(query: CollectionQuery, passages: Sequence[str], maker: Maker) -> Iterator[SharedNumber | str]:
     english = maker.english
     for text in passages:
         yield shared_number(english.parse(query.text), english.parse(text), seed=maker.seed)

@@ -131,11 +131,11 @@ def _counts(flat: NDArray[np.int32], begins: NDArray[np.int64], width: int) -> A
 def _jsd(first: Any, second: Any) -> Values:
     """H(m) - (H(p) + H(q)) / 2, which is the definition's other form."""
     p, q = _shares(first), _shares(second)
-    found = _entropy((p + q) / 2) - (_entropy(p) + _entropy(q)) / 2
+    result = _entropy((p + q) / 2) - (_entropy(p) + _entropy(q)) / 2
     empty = np.array([table.sum(axis=1) == 0 for table in (first, second)])
-    found[empty.any(axis=0)] = 1.0
-    found[empty.all(axis=0)] = 0.0
-    return np.clip(found, 0.0, 1.0)
+    result[empty.any(axis=0)] = 1.0
+    result[empty.all(axis=0)] = 0.0
+    return np.clip(result, 0.0, 1.0)
 
 
 def _shares(counts: Any) -> Any:

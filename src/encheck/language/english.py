@@ -14,8 +14,7 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import Any, TypeVar
 
-from encheck.language.edits.substitutes import Substitutes
-from encheck.language.edits.table import table_hash
+from encheck.language.edits.substitutes import Substitutes, table_hash
 from encheck.language.lexicon.load import lexicon
 from encheck.language.lexicon.protocol import Lexicon
 from encheck.language.parse import COLUMN, ITEM, Parse, pack, shared, unpack
@@ -73,11 +72,11 @@ class English:
     def parse(self, text: str) -> Parse:
         """The parse of a text; raises Waiting, once it is noted, where it is not known yet."""
         self._is_used = True
-        found = self._parses.get(text)
-        if found is None:
+        result = self._parses.get(text)
+        if result is None:
             self._unparsed[text] = None
             raise Waiting
-        return found
+        return result
 
     @cached_property
     def substitutes(self) -> Substitutes:
@@ -89,10 +88,10 @@ class English:
         wanted = [t for t in dict.fromkeys(texts) if t not in self._parses]
 
         def compute(missing: list[str]) -> dict[str, bytes]:
-            found = dict(zip(missing, self.pipeline.parse(missing), strict=True))
-            self._parses.update(found)
-            self.parsed += len(found)
-            return {text: pack(parse) for text, parse in found.items()}
+            result = dict(zip(missing, self.pipeline.parse(missing), strict=True))
+            self._parses.update(result)
+            self.parsed += len(result)
+            return {text: pack(parse) for text, parse in result.items()}
 
         for text, packed in self._through_store("parse", wanted, compute).items():
             self._parses[text] = unpack(text, packed)
@@ -100,10 +99,10 @@ class English:
     def read(self, reading: Callable[[English, Parse], Read], text: str) -> Read:
         """What this function reads off the parse of a text, read once: levels and seeds of a generator ask again."""
         key = (reading, text)
-        found: Read | None = self._read.get(key)
-        if found is None:
-            found = self._read[key] = reading(self, self.parse(text))
-        return found
+        result: Read | None = self._read.get(key)
+        if result is None:
+            result = self._read[key] = reading(self, self.parse(text))
+        return result
 
     def tags(self, text: str) -> Tagged:
         """Words and tags of a text; raises Waiting, once it is noted, where they are not known yet."""
@@ -128,10 +127,10 @@ class English:
         wanted = [t for t in dict.fromkeys(texts) if t not in self._tags]
 
         def compute(missing: list[str]) -> dict[str, bytes]:
-            found = dict(zip(missing, self.pipeline.tag(missing), strict=True))
-            self._tags.update(found)
-            self.tagged += len(found)
-            return {text: _packed(both) for text, both in found.items()}
+            result = dict(zip(missing, self.pipeline.tag(missing), strict=True))
+            self._tags.update(result)
+            self.tagged += len(result)
+            return {text: _packed(both) for text, both in result.items()}
 
         if strange := [t for t in wanted if ITEM in t or COLUMN in t]:  # these signs divide what is stored
             compute(strange)
@@ -152,14 +151,14 @@ class English:
             compute(texts)
             return {}
         keys = {text: text_key(text) for text in texts}
-        found = self._stored(kind, keys)
-        if missing := [t for t in texts if t not in found]:
+        result = self._stored(kind, keys)
+        if missing := [t for t in texts if t not in result]:
             with self.lock():
-                found |= self._stored(kind, {t: keys[t] for t in missing})
-                made = compute([t for t in missing if t not in found])
+                result |= self._stored(kind, {t: keys[t] for t in missing})
+                made = compute([t for t in missing if t not in result])
                 blobs = {keys[t]: packed for t, packed in made.items()}
                 self.store.put_blobs(kind, self.pipeline.fingerprint, blobs, name=self.pipeline.label)
-        return found
+        return result
 
     def _stored(self, kind: Kind, keys: dict[str, bytes]) -> dict[str, bytes]:
         assert self.store is not None

@@ -6,12 +6,36 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from sys import intern
-from typing import TYPE_CHECKING, Any
-
-from encheck.language.dependencies import RELATION
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
+
+RELATIONS = (
+    "acl advcl amod aux aux:pass case ccomp compound compound:prt cop csubj det expl fixed flat goeswith iobj mark"
+    " nmod nsubj nsubj:pass nummod obj obl parataxis xcomp advmod"
+).split()  # those that `Parse.below` tells apart
+
+
+def mask(*deps: str) -> int:
+    """The bits of these relations in `Parse.below`; ValueError for one that has none."""
+    return sum(1 << RELATIONS.index(dep) for dep in set(deps))
+
+
+class _Relation(NamedTuple):
+    base: str  # without the subtype
+    bits: int  # its own, and those of the base
+
+
+class _Relations(dict[str, _Relation]):
+    def __missing__(self, dep: str) -> _Relation:
+        base = intern(dep.partition(":")[0])
+        self[dep] = _Relation(base, mask(*{dep, base}.intersection(RELATIONS)))
+        return self[dep]
+
+
+RELATION = _Relations()
+
 
 ITEM, COLUMN = "\x1f", "\x1e"
 MAX_SHARED_NUMBER = 1_000  # most texts are shorter, in characters
@@ -156,3 +180,11 @@ def unpack(text: str, packed: bytes) -> Parse:
         text, tuple(map(number, starts)), tuple(map(number, ends)), shared(tags), shared(pos), shared(lemmas),
         tuple(map(number, heads)), shared(deps), shared(entities),
     )  # fmt: skip
+
+
+def first_word(parse: Parse, at: int) -> int:
+    """The first word of the sentence that `at` belongs to: where a capital letter says nothing."""
+    here = at
+    while here > 0 and not (parse.words[here - 1] in ".?!:\"'“‘``" or parse.words[here - 1].isspace()):
+        here -= 1
+    return here

@@ -2,18 +2,24 @@
 
 Relations are those of Universal Dependencies. Refused, with a reason, is what a *not* would leave ungrammatical,
 ambiguous or true ("Some are late" and "Some are not late").
+
+A denial is read with all that is said beside it: "We did not have our dinner here. The food was faultless" is
+grammatical, and nobody would write it. A parser sees no discourse, so `discourse_clash` refuses a predicate wherever
+another clause goes on from it, gives its reason, or takes it for granted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from encheck.language.edits.inflection import inflected
 from encheck.language.parse import Parse
 
 NOT_FINITE, NO_SUBJECT, QUESTION = "no finite predicate", "no subject before the predicate", "a question"
+NO_IDIOM = "an expression that is not usually negated"
 FINITE = frozenset(["VBZ", "VBP", "VBD"])
 SUBJECTS = ("nsubj", "csubj", "expl")
 CLAUSES = {
@@ -42,6 +48,7 @@ OPEN = frozenset(  # what is true of some can be untrue of others
     anything enough another one both each""".split()
 )
 UNIVERSAL = frozenset("all every everyone everybody everything".split())
+OPEN_SUBJECT = OPEN | NEGATIVE | UNIVERSAL | {"only", "even", "just", "or", "not", "what", "such"}
 OUTSIDE = frozenset(  # what stays outside of a negation
     """some someone something somebody somewhere sometimes already also still just only even almost nearly rather
     pretty quite fairly both perhaps maybe probably possibly presumably apparently reportedly allegedly supposedly
@@ -100,20 +107,18 @@ class Predicate:
 def predicates(parse: Parse) -> tuple[Predicate, ...] | str:
     """The predicates that can be denied, or whose negation can be removed, in order; or why there are none."""
     reasons: list[str] = []
-    found = []
+    deniable = []
     for at in range(len(parse)):
         clause = MAIN if parse.heads[at] == at else CLAUSES.get(parse.bases[at])
         if clause is None or parse.pos[at] in ("PUNCT", "SPACE"):
             continue
-        one = _predicate(parse, at, clause)
-        if isinstance(one, Predicate):
-            reason = next((why for why, holds in REFUSALS if holds(one)), None)
-            if reason is None:
-                found.append(one)
-                continue
-            one = reason
-        reasons.append(one)
-    return tuple(found) or next((r for r in reasons if r != NOT_FINITE), NOT_FINITE)
+        predicate = _predicate(parse, at, clause)
+        reason = predicate if isinstance(predicate, str) else _why_not_denied(predicate)
+        if reason:
+            reasons.append(reason)
+        elif isinstance(predicate, Predicate):
+            deniable.append(predicate)
+    return tuple(deniable) or next((r for r in reasons if r != NOT_FINITE), NOT_FINITE)
 
 
 def _predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
@@ -122,44 +127,38 @@ def _predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
     finite = operators[0] if operators else at
     if parse.tags[finite] not in FINITE and (not operators or parse.tags[finite] != "MD"):
         return NOT_FINITE
-    subject = _subject(parse, at)
+
+    owner, subject = at, parse.child(at, *SUBJECTS)
+    while subject is None and parse.bases[owner] == "conj" and parse.heads[owner] != owner:
+        owner = parse.heads[owner]  # a coordinated clause may share its subject
+        subject = parse.child(owner, *SUBJECTS)
     if subject is None or subject > finite:
         return NO_SUBJECT
     if clause == RELATIVE and parse.lowers[subject] not in PRONOUNS:
         return "a relative clause without a pronoun"
+
     negations = [i for i in parse.children[at] if parse.lowers[i] in NOT]
     if negations and negations != [finite + 1]:
         return "a 'not' that negates something else"
-    one = Predicate(parse, at, finite, subject, negations[0] if negations else None, "", clause)
-    return _with_verb(one)
+    negation = negations[0] if negations else None
+
+    base = ""
+    if finite == at and parse.lower_lemmas[at] != "be":
+        if negation is not None:
+            return "a full verb with 'not'"
+        base = parse.lower_lemmas[at]
+    elif finite != at and parse.lowers[finite] in ("do", "does", "did"):
+        if negation is None:
+            return "an emphatic 'do'"
+        if at != negation + 1 or parse.tags[at] != "VB":
+            return "words between auxiliary and verb"
+        base = parse.lowers[at]
+    return Predicate(parse, at, finite, subject, negation, base, clause)
 
 
-def _subject(parse: Parse, at: int) -> int | None:
-    """The subject of a clause, its own or that of the clause it is coordinated with."""
-    subject = parse.child(at, *SUBJECTS)
-    while subject is None and parse.bases[at] == "conj" and parse.heads[at] != at:
-        at = parse.heads[at]
-        subject = parse.child(at, *SUBJECTS)
-    return subject
-
-
-def _with_verb(one: Predicate) -> Predicate | str:
-    """The predicate with the plain form of its verb, where a denial takes *do*; or why it is left alone."""
-    parse, at = one.parse, one.head
-    if one.finite == at and parse.lower_lemmas[at] != "be":
-        return "a full verb with 'not'" if one.negation is not None else replace(one, base=parse.lower_lemmas[at])
-    if one.finite == at or parse.lowers[one.finite] not in ("do", "does", "did"):
-        return one
-    if one.negation is None:
-        return "an emphatic 'do'"
-    if at != one.negation + 1 or parse.tags[at] != "VB":
-        return "words between auxiliary and verb"
-    return replace(one, base=parse.lowers[at])
-
-
-def number_of(one: Predicate) -> str:
+def number_of(predicate: Predicate) -> str:
     """How the subject agrees: "first" (I), "singular", "plural", or "" where that is in doubt."""
-    parse, at = one.parse, one.subject
+    parse, at = predicate.parse, predicate.subject
     if at is None:
         return ""
     word, tag = parse.lowers[at], parse.tags[at]
@@ -172,172 +171,309 @@ def number_of(one: Predicate) -> str:
     return "singular" if tag in ("NN", "NNP") or word in ("he", "she", "it", "this") else ""
 
 
-def _is_question(one: Predicate) -> bool:
-    root = one.head
-    while one.parse.heads[root] != root:
-        root = one.parse.heads[root]
-    return any(one.parse.words[i] == "?" for i in one.parse.subtree(root))
+def _why_not_denied(predicate: Predicate) -> str:
+    """What speaks against a denial of the predicate, or against its negation removed; "" where nothing does."""
+    parse, at, finite, negation, subject = (
+        predicate.parse,
+        predicate.head,
+        predicate.finite,
+        predicate.negation,
+        predicate.subject,
+    )
+    assert subject is not None
+    root = at
+    while parse.heads[root] != root:
+        root = parse.heads[root]
+    if any(parse.words[i] == "?" for i in parse.subtree(root)):
+        return QUESTION
+    if not parse.words[finite].islower() or not parse.words[at][:1].isalnum():
+        return "a predicate in capital letters"
+    if _has_doubtful_form(predicate):
+        return "an uncertain verb form"
+    if _shares(predicate):
+        return "two predicates share a subject or an auxiliary"
+
+    # Of some subjects, a statement and its denial are both true.
+    inside = (
+        subject,
+        *(i for i in parse.children[subject] if i < subject or parse.bases[i] in ("det", "advmod", "cc")),
+    )
+    is_time = parse.entities[subject].endswith(("DATE", "TIME"))
+    if is_time or parse.pos[subject] == "ADJ" or not OPEN_SUBJECT.isdisjoint(parse.lowers[i] for i in inside):
+        return "a subject for which both can be true"
+
+    clause = list(_below(predicate))
+    said = {parse.lowers[i] for i in clause if i not in (at, negation)}
+    if not NEGATIVE.isdisjoint(said) or any(parse.lowers[i] in NOT and i != negation for i in clause):
+        return "a negative word in the clause"
+    if negation is not None:
+        has_scope = not INSIDE.isdisjoint(said)
+    else:  # what stands before the subject is outside of a negation anyhow; "too" before an adjective is no "also"
+        first = parse.subtree(subject)[0]
+        behind = {
+            parse.lowers[i]
+            for i in clause
+            if i > first
+            and i != at
+            and not (parse.lowers[i] == "too" and parse.pos[i + 1 : i + 2] in (("ADJ",), ("ADV",)))
+        }
+        is_linked = ("as", "well") in pairwise(parse.lowers)
+        has_scope = is_linked or not OUTSIDE.isdisjoint(behind) or not UNSURE.isdisjoint(said)
+    if has_scope:
+        return "a word that only fits outside or only inside a negation"
+
+    below = parse.children[at]
+    more = (i for i in below if parse.bases[i] in ("advcl", "obl", "conj", "advmod"))
+    links = (j for i in more for j in parse.children[i] if parse.bases[j] in ("mark", "case", "cc"))
+    has_choice = any(parse.lowers[i] in CHOICE and parse.bases[i] == "cc" for i in below)
+    if has_choice or any(parse.lowers[j] in CAUSES | CHOICE for j in links):
+        return "a cause or limit belongs to the predicate"
+    if _is_fronted(predicate):
+        return "a question word or adverb before the predicate"
+
+    # A change would part a word from the operator, the not or the verb that it belongs to.
+    after = (finite if negation is None else negation) + 1
+    if negation is None and parse.text[parse.ends[finite] :].lstrip()[:1] in ("'", "’"):  # "can 't"
+        is_modified = True
+    elif finite == at and predicate.base:
+        is_modified = at > 0 and parse.tags[at - 1] in ("RB", "RBR")
+    else:
+        is_modified = after < len(parse) and parse.lowers[after] in TIED
+    if is_modified:
+        return "a word modifies the auxiliary or the verb"
+
+    lemma = parse.lower_lemmas[at]
+    if negation is not None:
+        is_idiom = lemma in POLAR or parse.lowers[finite] in ("ai", "need", "dare", "may", "might", "must")
+    else:
+        is_quoting = lemma in SAYING and parse.lowers[at + 1 :][:1] in ((",",), (":",))
+        is_idiom = (
+            is_quoting
+            or lemma in NO_DENIAL
+            or (parse.bases[at] == "parataxis" and lemma in SAYING)
+            or (predicate.base == "do" and parse.child(at, "obj") is None)
+        )
+    return NO_IDIOM if is_idiom else ""
 
 
-def _is_written_large(one: Predicate) -> bool:
-    return not one.parse.words[one.finite].islower() or not one.parse.words[one.head][:1].isalnum()
-
-
-def _has_doubtful_form(one: Predicate) -> bool:
+def _has_doubtful_form(predicate: Predicate) -> bool:
     """A form that the verb has not, or that the subject does not agree with: the tagger may have mistaken it."""
-    parse, at = one.parse, one.finite
-    if not one.base:
+    parse, at = predicate.parse, predicate.finite
+    if not predicate.base:
         word = FULL.get(parse.lowers[at], parse.lowers[at])
-        doubled = one.head != at and parse.tags[one.head] in FINITE  # "it is works well"
+        doubled = predicate.head != at and parse.tags[predicate.head] in FINITE  # "it is works well"
         return doubled or (word not in OPERATORS and word not in ("'s", "’s"))
-    if one.negation is not None or one.finite != one.head:
+    if predicate.negation is not None or predicate.finite != predicate.head:
         return False
     tag = parse.tags[at]
-    if one.base in ("do", "have"):
+    if predicate.base in ("do", "have"):
         return parse.child(at, "obj", "xcomp") is None or parse.lowers[at] not in OPERATORS
-    if inflected(one.base, tag) != parse.lowers[at] or inflected(one.base, "VB") != one.base:
+    if inflected(predicate.base, tag) != parse.lowers[at] or inflected(predicate.base, "VB") != predicate.base:
         return True
-    if tag == "VBD" and inflected(one.base, "VBN") == parse.lowers[at] and _may_be_participle(one):
-        return True
-    who = number_of(one)
+    if tag == "VBD" and inflected(predicate.base, "VBN") == parse.lowers[at]:
+        # A past form can be a participle behind "was sold and", or in a headline without an object.
+        if predicate.clause == CLAUSES["conj"] and parse.child(at, *SUBJECTS) is None:
+            may_be_participle = parse.child(parse.heads[at], "aux", "cop") is not None
+        else:
+            may_be_participle = parse.words[-1] not in ENDS and parse.child(at, "obj", "ccomp", "xcomp") is None
+        if may_be_participle:
+            return True
+    who = number_of(predicate)
     return (tag == "VBP" and who not in ("first", "plural")) or (tag == "VBZ" and who in ("first", "plural"))
 
 
-def _may_be_participle(one: Predicate) -> bool:
-    """Where a past form could be a participle: behind "was sold and", or in a headline without an object."""
-    parse, at = one.parse, one.head
-    if one.clause == CLAUSES["conj"] and parse.child(at, *SUBJECTS) is None:
-        return parse.child(parse.heads[at], "aux", "cop") is not None
-    return parse.words[-1] not in ENDS and parse.child(at, "obj", "ccomp", "xcomp") is None
-
-
-def _shares(one: Predicate) -> bool:
+def _shares(predicate: Predicate) -> bool:
     """A second predicate without a subject of its own: the not would be said of both, or of one.
 
     Two adjectives or nouns behind a form of *be* are one predicate.
     """
-    parse = one.parse
-    for i in parse.children[one.head]:
+    parse = predicate.parse
+    for i in parse.children[predicate.head]:
         if parse.bases[i] == "conj" and parse.child(i, *SUBJECTS) is None:
             is_part = parse.pos[i] in ("ADJ", "NOUN", "PROPN") and parse.child(i, "aux", "cop") is None
-            if not (is_part and parse.lower_lemmas[one.finite] == "be" and parse.pos[one.head] == parse.pos[i]):
+            if not (
+                is_part and parse.lower_lemmas[predicate.finite] == "be" and parse.pos[predicate.head] == parse.pos[i]
+            ):
                 return True
     return False
 
 
-def _below(one: Predicate) -> Iterator[int]:
+def _below(predicate: Predicate) -> Iterator[int]:
     """The tokens of the clause without those of its clauses and of its subject."""
-    parse, left = one.parse, [one.head]
+    parse, left = predicate.parse, [predicate.head]
     while left:
         here = left.pop()
         yield here
         for i in parse.children[here]:
-            if i == one.subject or parse.bases[i] in ("ccomp", "parataxis") or parse.deps[i] == "acl:relcl":
+            if i == predicate.subject or parse.bases[i] in ("ccomp", "parataxis") or parse.deps[i] == "acl:relcl":
                 continue
             if parse.bases[i] in ("conj", "advcl") and parse.child(i, *SUBJECTS) is not None:
                 continue
             left.append(i)
 
 
-def _says(one: Predicate) -> set[str]:
-    return {one.parse.lowers[i] for i in _below(one) if i not in (one.head, one.negation)}
-
-
-def _is_scoped(one: Predicate) -> bool:
-    """A word that a not would put elsewhere; what stands before the subject is outside of it anyhow."""
-    parse, subject = one.parse, one.subject
-    assert subject is not None
-    if one.negation is not None:
-        return not INSIDE.isdisjoint(_says(one))
-    if ("as", "well") in pairwise(parse.lowers):
-        return True
-    first = parse.subtree(subject)[0]
-    behind = {parse.lowers[i] for i in _below(one) if i > first and i != one.head and not _is_degree(parse, i)}
-    return not OUTSIDE.isdisjoint(behind) or not UNSURE.isdisjoint(_says(one))
-
-
-def _is_degree(parse: Parse, at: int) -> bool:
-    """ "Too" before an adjective, not "too" for "also"."""
-    return parse.lowers[at] == "too" and parse.pos[at + 1 : at + 2] in (("ADJ",), ("ADV",))
-
-
-def _has_open_subject(one: Predicate) -> bool:
-    """A subject of which the statement and its denial can both be true, or that is negative itself."""
-    parse, at = one.parse, one.subject
-    if at is None or parse.entities[at].endswith(("DATE", "TIME")) or parse.pos[at] == "ADJ":
-        return True
-    inside = (at, *(i for i in parse.children[at] if i < at or parse.bases[i] in ("det", "advmod", "cc")))
-    words = {parse.lowers[i] for i in inside}
-    return not words.isdisjoint(OPEN | NEGATIVE | UNIVERSAL | {"only", "even", "just", "or", "not", "what", "such"})
-
-
-def _is_argued(one: Predicate) -> bool:
-    """A cause, a limit, a contrast or another choice that is said with the predicate."""
-    parse, below = one.parse, one.parse.children[one.head]
-    if any(parse.lowers[i] in CHOICE and parse.bases[i] == "cc" for i in below):
-        return True
-    more = (i for i in below if parse.bases[i] in ("advcl", "obl", "conj", "advmod"))
-    links = (j for i in more for j in parse.children[i] if parse.bases[j] in ("mark", "case", "cc"))
-    return any(parse.lowers[j] in CAUSES | CHOICE for j in links)
-
-
-def _is_fronted(one: Predicate) -> bool:
+def _is_fronted(predicate: Predicate) -> bool:
     """A question word or an adverb between subject and predicate, or what is said before who says it."""
-    parse, subject = one.parse, one.subject
+    parse, subject = predicate.parse, predicate.subject
     assert subject is not None
     if any(first in INVERTING and then in OPERATORS for first, then in pairwise(parse.lowers)):
         return True
-    if parse.lower_lemmas[parse.heads[one.head]] in WISHING:
+    if parse.lower_lemmas[parse.heads[predicate.head]] in WISHING:
         return True
-    for i in parse.children[one.head]:
-        if parse.tags[i] in ("WP", "WRB", "WDT", "WP$") and parse.deps[one.head] != "acl:relcl":
+    for i in parse.children[predicate.head]:
+        if parse.tags[i] in ("WP", "WRB", "WDT", "WP$") and parse.deps[predicate.head] != "acl:relcl":
             return True
-        if parse.bases[i] in ("ccomp", "parataxis") and i < one.finite:
+        if parse.bases[i] in ("ccomp", "parataxis") and i < predicate.finite:
             return True
         if parse.bases[i] == "mark" and parse.lowers[i] != "that":
             return True
-        if subject < i < one.finite and parse.bases[i] in ("advmod", "aux", "discourse"):
+        if subject < i < predicate.finite and parse.bases[i] in ("advmod", "aux", "discourse"):
             return True
-    return parse.bases[one.head] == "acl" and parse.deps[one.head] != "acl:relcl"
+    return parse.bases[predicate.head] == "acl" and parse.deps[predicate.head] != "acl:relcl"
 
 
-def _has_adverb(one: Predicate) -> bool:
-    """A word right behind the operator or the not, or before the verb, that a change would part from it."""
-    parse, after = one.parse, (one.finite if one.negation is None else one.negation) + 1
-    if one.negation is None and parse.text[parse.ends[one.finite] :].lstrip()[:1] in ("'", "’"):  # "can 't"
-        return True
-    if one.finite == one.head and one.base:
-        return one.head > 0 and parse.tags[one.head - 1] in ("RB", "RBR")
-    return after < len(parse) and parse.lowers[after] in TIED
+ENDING = frozenset([".", "!", "?", "..", "...", "…", ";"])
+DASHES = frozenset([":", "--", "–", "—", "-"])
+LINKS = frozenset(  # what ties a statement to another one, or takes it for granted
+    """but yet though although however nevertheless nonetheless still because since as so therefore thus hence thereby
+    despite notwithstanding except excluding besides apart regardless unless until till while whereas whilst instead
+    rather otherwise again then afterwards meanwhile even too also only just thanks due owing already anyway plus
+    unlike yes no sure hopefully unfortunately fortunately sadly luckily thankfully happily surprisingly""".split()
+)
+HOLDING = frozenset(  # who says, thinks or shows something may as well say that it is not so
+    """say tell add announce report note write claim state explain argue warn think believe know show suggest conclude
+    insist remark comment predict estimate hear find indicate mean confirm declare reveal feel agree hold concede
+    admit acknowledge assume learn""".split()
+)
+LASTING = frozenset(  # what is begun, kept up or left off is taken for granted
+    """remain keep continue stay manage try wait happen occur stop cease finish end return turn prove""".split()
+)
+STRETCHED = re.compile(r"([a-z])\1\1|[:;]-?[)D(]|<3", re.IGNORECASE)
+TURNS = re.compile(r"\bat (?:best|worst|last)\b|\b(?:up|down)-?side\b|other hand|contrary|^here\b", re.IGNORECASE)
+FIGURES = re.compile(r", (?:up|down|or|compared|versus) \S*\d|^(?:up|as many) ", re.IGNORECASE)
+NEGATIVE_FORM = re.compile(
+    r"un(?!i|der|cle|til)\w{3,}|\w{3,}less|impossible|incorrect|inaccurate|wrong|false|bad|worse|worst"
+)
+DENYING = NOT | frozenset("no never nothing nobody none nor neither hardly nowhere".split())
+RULES = frozenset(["shall", "must"])  # a rule turned round is odd, and "must not" forbids
+DUTIES = frozenset("should must would may might".split())
+UNREAL = frozenset("would could should might 'd ’d".split())
+FIRST_PERSON = frozenset("i we".split())
+SENTENCES = "other sentences belong with the statement"
+CLAUSE = "another clause belongs with the statement"
+LINK = "a word ties the statement to another one"
 
 
-def _is_idiom(one: Predicate) -> bool:
-    parse, lemma = one.parse, one.parse.lower_lemmas[one.head]
-    if one.negation is not None:
-        return lemma in POLAR or parse.lowers[one.finite] in ("ai", "need", "dare", "may", "might", "must")
-    quoted = lemma in SAYING and parse.lowers[one.head + 1 :][:1] in ((",",), (":",))
-    if quoted or lemma in NO_DENIAL or (parse.bases[one.head] == "parataxis" and lemma in SAYING):
-        return True
-    return one.base == "do" and parse.child(one.head, "obj") is None
+def discourse_clash(predicate: Predicate) -> str:
+    """Why the text would not go with the denial of a predicate, or without it; "" where nothing speaks against it."""
+    parse, at, subject = predicate.parse, predicate.head, predicate.subject
+    if has_more_sentences(parse):
+        return SENTENCES
+    if _goes_on(predicate):
+        return CLAUSE
+    # What is said behind a comma of what happens or is so: ", killing four", ", concerned that", ", up 16 cents".
+    behind = (i for i in range(at + 1, len(parse)) if parse.words[i - 1] == ",")
+    has_result = any(parse.tags[i] == "VBG" for i in behind) or FIGURES.search(parse.text)
+    if has_result or any(
+        i > at and _is_added(parse, i) and (parse.bases[i] == "advcl" or parse.tags[i] in ("VBG", "VBN", "JJ"))
+        for i in parse.children[at]
+    ):
+        return CLAUSE
+    # Behind a question word before the subject, or a clause for one, the parser may be mistaken.
+    before = range(subject if subject is not None else at)
+    is_clausal = subject is not None and parse.bases[subject] == "csubj"
+    if is_clausal or any(parse.tags[i] in ("WRB", "WP", "WDT") for i in before):
+        return CLAUSE
+
+    for i, word in enumerate(parse.lowers):
+        is_preposition = word in ("as", "such", "like", "due", "since") and parse.bases[i] == "case"
+        if word in LINKS and parse.pos[i] not in ("VERB", "NOUN", "PROPN", "ADJ") and not is_preposition:
+            return LINK
+    if any(word in DENYING for i, word in enumerate(parse.lowers) if i != predicate.negation) or TURNS.search(
+        parse.text
+    ):
+        return LINK
+
+    if _is_lasting(predicate):
+        return NO_IDIOM
+    if "UH" in parse.tags or STRETCHED.search(parse.text):  # "soooo", ":)", "oh"
+        return "feelings that are not usually negated"
+    # That writers did not do what they say they did is another story.
+    is_own = subject is not None and parse.lowers[subject] in FIRST_PERSON and predicate.negation is None
+    if is_own and (parse.tags[predicate.finite] == "VBD" or predicate.operator in ("have", "had")):
+        return "what a writer says about themselves"
+    if predicate.negation is not None and (predicate.operator in DUTIES or not INSIDE.isdisjoint(parse.lowers)):
+        return "a word that only fits a negation"
+    return ""
 
 
-def _has_more_operators(one: Predicate) -> bool:
-    """A negative word elsewhere in the clause, or a question behind it ("isn't it")."""
-    return not NEGATIVE.isdisjoint(_says(one)) or any(
-        one.parse.lowers[i] in NOT and i != one.negation for i in _below(one)
+def has_more_sentences(parse: Parse) -> bool:
+    """Whether a text is more than one sentence."""
+    roots = sum(head == i and parse.pos[i] not in ("PUNCT", "SPACE", "SYM") for i, head in enumerate(parse.heads))
+    last = max((i for i, word in enumerate(parse.words) if word[0].isalnum()), default=-1)
+    ended = any(parse.words[i] in ENDING for i in range(last))
+    # A colon or a dash, with a blank behind it.
+    return (
+        roots > 1
+        or ended
+        or any(parse.words[i] in DASHES and parse.starts[i + 1] > parse.ends[i] for i in range(1, last - 1))
     )
 
 
-REFUSALS: tuple[tuple[str, Callable[[Predicate], bool]], ...] = (
-    (QUESTION, _is_question),
-    ("a predicate in capital letters", _is_written_large),
-    ("an uncertain verb form", _has_doubtful_form),
-    ("two predicates share a subject or an auxiliary", _shares),
-    ("a subject for which both can be true", _has_open_subject),
-    ("a negative word in the clause", _has_more_operators),
-    ("a word that only fits outside or only inside a negation", _is_scoped),
-    ("a cause or limit belongs to the predicate", _is_argued),
-    ("a question word or adverb before the predicate", _is_fronted),
-    ("a word modifies the auxiliary or the verb", _has_adverb),
-    ("an expression that is not usually negated", _is_idiom),
-)
+def _goes_on(predicate: Predicate) -> bool:
+    """Whether more is said of the clause than that somebody says it, it goes on from another one, or one beside it."""
+    parse, at = predicate.parse, predicate.head
+    if predicate.clause == MAIN:
+        link = parse.child(at, "cc")
+        is_tied = link is not None and 0 < link < at
+    else:
+        above = parse.heads[at]
+        is_tied = (
+            parse.heads[above] != above
+            or any(parse.lowers[i] in NOT for i in parse.children[above])
+            or predicate.clause != CLAUSES["ccomp"]
+            or parse.lower_lemmas[above] not in HOLDING
+            or parse.child(above, *SUBJECTS) is None
+        )
+    if is_tied:
+        return True
+    own = {at, *_above(parse, at), *(parse.subtree(predicate.subject) if predicate.subject is not None else ())}
+    finite = (i for i, tag in enumerate(parse.tags) if tag in FINITE or tag == "MD")
+    heads = (parse.heads[i] if parse.bases[i] in ("aux", "cop") else i for i in finite)
+    return any(not _goes_with(predicate, head) for head in heads if head not in own)
+
+
+def _above(parse: Parse, at: int) -> Iterator[int]:
+    while parse.heads[at] != at:
+        at = parse.heads[at]
+        yield at
+
+
+def _goes_with(predicate: Predicate, head: int) -> bool:
+    """Whether a clause is part of what is denied, or says on which condition it holds."""
+    parse, relation = predicate.parse, predicate.parse.deps[head]
+    if relation == "acl:relcl":
+        return not _is_added(parse, head) and predicate.head in _above(parse, head)
+    if relation in ("ccomp", "acl", "xcomp"):
+        return predicate.head in _above(parse, head)
+    if relation == "parataxis" and parse.lower_lemmas[head] in HOLDING:
+        return FIRST_PERSON.isdisjoint(parse.lowers[i] for i in parse.children[head])
+    marks = {parse.lowers[i] for i in parse.children[head] if parse.bases[i] == "mark"}
+    return relation == "advcl" and marks == {"if"} and UNREAL.isdisjoint(parse.lowers)
+
+
+def _is_added(parse: Parse, head: int) -> bool:
+    """Whether a relative clause stands behind a comma or a dash: it adds a statement, and does not say which one."""
+    first = parse.subtree(head)[0]
+    return any(parse.pos[i] == "PUNCT" for i in (first, first - 1) if i >= 0)
+
+
+def _is_lasting(predicate: Predicate) -> bool:
+    parse, at = predicate.parse, predicate.head
+    if parse.lower_lemmas[at] in LASTING or parse.pos[at] in ("NUM", "AUX") or predicate.operator in RULES:
+        return True
+    if parse.pos[at] in ("ADJ", "NOUN", "VERB") and NEGATIVE_FORM.fullmatch(parse.lowers[at]):
+        return True
+    if parse.lower_lemmas[at] in HOLDING and predicate.finite == at:  # "study finds"
+        return parse.child(at, "obj", "ccomp", "xcomp") is None
+    return predicate.finite != at and any(parse.bases[i] == "nummod" for i in parse.children[at])

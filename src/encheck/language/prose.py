@@ -1,11 +1,99 @@
-"""Whether a text is English prose, and what of it is an address, a handle or code: what generators leave alone."""
+"""Whether a text is English prose, and what of it is an address, a handle or code: what generators leave alone.
+
+A text is English by its function words, else in the language that py3langid says (Lui and Baldwin 2012).
+"""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections import Counter
+from collections.abc import Collection, Mapping
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
-from encheck.language.identify import is_english
+from encheck.types import content_hash
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+WORD = re.compile(r"[^\W\d_]+")
+PLAIN = 0.21  # the share of function words from which on a text is English
+SURE = 10  # times as likely as English has another language to be
+LANGUAGES_REMEMBERED = 2_000  # texts: each generator asks again
+FEWEST = 3  # words: less is no text of any language
+FUNCTION_WORDS = frozenset(
+    """the of and to is for that with was are this have from you what how which who why where when will would can could
+    should does did they their there been about were has had not but it its his her she he we our my your if than then
+    some all more most out into only just""".split()
+)
+NAMES: Mapping[str, str] = dict(
+    one.split(":")
+    for one in """ar:Arabic bg:Bulgarian bn:Bengali ca:Catalan cs:Czech da:Danish de:German el:Greek en:English
+    es:Spanish et:Estonian eu:Basque fa:Persian fi:Finnish fr:French ga:Irish gl:Galician gu:Gujarati he:Hebrew hi:Hindi
+    hr:Croatian hu:Hungarian id:Indonesian is:Icelandic it:Italian ja:Japanese ka:Georgian kn:Kannada ko:Korean
+    lt:Lithuanian lv:Latvian ml:Malayalam mr:Marathi ms:Malay nb:Norwegian nl:Dutch no:Norwegian nn:Norwegian
+    pa:Punjabi pl:Polish pt:Portuguese ro:Romanian ru:Russian sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish
+    sw:Swahili ta:Tamil te:Telugu th:Thai tl:Tagalog tr:Turkish uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese""".split()
+)
+OTHER, SHORT = "in another language", "too short to tell"
+COUNTED = 1_000  # texts
+UNSPACED = "\u0e00"  # the first letter of the scripts that write without blanks, as Thai and Chinese do
+
+
+@lru_cache(maxsize=LANGUAGES_REMEMBERED)
+def language_of(text: str) -> str:
+    """The name of the language; `OTHER` for one without a name here, `SHORT` for a text of fewer than three words.
+
+    >>> language_of("Your order left on 5 March."), language_of("Votre commande est partie le 5 mars.")
+    ('English', 'French')
+    """
+    words = [word.lower() for word in WORD.findall(text)]
+    if len(words) < FEWEST and max("".join(words), default="") < UNSPACED:
+        return SHORT
+    if words and sum(word in FUNCTION_WORDS for word in words) >= PLAIN * len(words):
+        return NAMES["en"]
+    likely = _identifier().rank(text)
+    is_sure = float(likely[0][1]) >= SURE * float(dict(likely)["en"])
+    return NAMES.get(str(likely[0][0]), OTHER) if is_sure else NAMES["en"]
+
+
+def is_english(text: str) -> bool:
+    """Whether the text is English, or too short to tell."""
+    return language_of(text) in (NAMES["en"], SHORT)
+
+
+def languages_of(texts: Collection[str]) -> dict[str, int]:
+    """How many of the texts are in each language, the most frequent first; of many, 1,000 by their hash."""
+    chosen = sorted({*texts}, key=content_hash)[:COUNTED]
+    return dict(Counter(map(language_of, chosen)).most_common())
+
+
+def english_share(languages: Mapping[str, int]) -> float:
+    """The share of English among the texts whose language can be told; 1 where there are none.
+
+    >>> english_share({"Finnish": 180, "English": 60, SHORT: 12}), english_share({})
+    (0.25, 1.0)
+    """
+    told = sum(languages.values()) - languages.get(SHORT, 0)
+    return languages.get(NAMES["en"], 0) / told if told else 1.0
+
+
+def languages_summary(languages: Mapping[str, int]) -> str:
+    """The texts counted by language.
+
+    >>> languages_summary({"Finnish": 180, "English": 60})
+    'of 240 texts, 180 Finnish, 60 English'
+    """
+    counts = (f"{count:,} {name}" for name, count in languages.items())
+    return f"of {sum(languages.values()):,} texts, {', '.join(counts)}"
+
+
+@cache
+def _identifier() -> LanguageIdentifier:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
 
 NOT_ENGLISH = "not in English"
 NO_SENTENCE = "a table, a log line or code"
@@ -49,7 +137,7 @@ def left_spans(text: str) -> tuple[tuple[int, int], ...]:
     >>> left_spans("Run `make` now.")
     ((4, 10),)
     """
-    return tuple(found.span() for found in ELSEWHERE.finditer(text))
+    return tuple(match.span() for match in ELSEWHERE.finditer(text))
 
 
 def quotes_code(text: str) -> bool:

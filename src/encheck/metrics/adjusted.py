@@ -94,9 +94,9 @@ def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: flo
     return replace(estimate, low=max(low - slack, 0.0), high=min(high + slack, 1.0), clusters=clusters)
 
 
-def one_sided(found: Floats, scores: MarginScores) -> str:
+def one_sided(surface_differences: Floats, scores: MarginScores) -> str:
     """Which difference has too few clusters on its smaller side, and how many; empty if none has."""
-    for name, column in zip(NAMES, found.T, strict=True):
+    for name, column in zip(NAMES, surface_differences.T, strict=True):
         kept, changed = (scores.resampler.of(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:
             return (
@@ -106,9 +106,9 @@ def one_sided(found: Floats, scores: MarginScores) -> str:
     return ""
 
 
-def unbalanced(found: Floats, weights: Floats) -> str:
+def unbalanced(surface_differences: Floats, weights: Floats) -> str:
     """Which difference no weights balance; empty if all are, or where there are no weights."""
-    left = imbalance(found, weights)
+    left = imbalance(surface_differences, weights)
     worst = int(np.argmax(np.nan_to_num(left)))
     if not left[worst] > UNBALANCED:
         return ""
@@ -118,9 +118,9 @@ def unbalanced(found: Floats, weights: Floats) -> str:
     )
 
 
-def strata(scores: MarginScores, wins: Floats, found: Floats, weights: Floats) -> Iterator[Stratum]:
+def strata(scores: MarginScores, wins: Floats, surface_differences: Floats, weights: Floats) -> Iterator[Stratum]:
     """The rate of each stratum that has triplets."""
-    sides = np.sign(found[:, ORDER])
+    sides = np.sign(surface_differences[:, ORDER])
     for side, name in STRATA.items():
         chosen = np.flatnonzero(sides == side)
         if len(chosen):

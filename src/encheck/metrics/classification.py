@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from encheck.metrics import thresholds
 from encheck.metrics.metric import estimated, metric
-from encheck.metrics.thresholds import Chosen, Objective, has_both, in_folds, on_validation
+from encheck.metrics.thresholds import Objective, ThresholdPredictions, has_both, in_folds, on_validation
 from encheck.scoring.scores import PairScores
 from encheck.scoring.splits import VALIDATION, measured_part
 from encheck.types import Estimate
@@ -22,7 +22,9 @@ Floats = NDArray[np.float64]
 THRESHOLD = "its threshold is of a whole set"
 
 
-def predictions(scores: PairScores, measured: NDArray[np.intp], *, objective: Objective = thresholds.f1) -> Chosen:
+def predictions(
+    scores: PairScores, measured: NDArray[np.intp], *, objective: Objective = thresholds.f1
+) -> ThresholdPredictions:
     """Predictions of the measured pairs at the threshold that is best on the validation part, else on other folds."""
     if len(measured) < len(scores.items):
         validation = np.flatnonzero([split in VALIDATION for split in scores.splits])
@@ -53,7 +55,7 @@ def by_head(scores: PairScores) -> list[Estimate]:
         return []
     measured = measured_part(scores.splits)
     said = (scores.values[measured] >= scores.decision).astype(float)
-    chosen = Chosen(said, scores.decision, 0)
+    chosen = ThresholdPredictions(said, scores.decision, 0)
     names = {"head_accuracy": thresholds.accuracy, "head_f1": thresholds.f1}
     return [_predicted(name, scores, measured, chosen, objective) for name, objective in names.items()]
 
@@ -64,7 +66,7 @@ def _measured(name: str, scores: PairScores, objective: Objective) -> Estimate:
 
 
 def _predicted(
-    name: str, scores: PairScores, measured: NDArray[np.intp], chosen: Chosen, objective: Objective
+    name: str, scores: PairScores, measured: NDArray[np.intp], chosen: ThresholdPredictions, objective: Objective
 ) -> Estimate:
     part = scores.of(measured)
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, metric
-from encheck.scoring.scores import PairScores, Scale
+from encheck.metrics.metric import estimated, metric, near_of
+from encheck.scoring.scores import PairScores
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import MANY_ITEMS, Resampler
 from encheck.types import Estimate
@@ -22,10 +22,6 @@ Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]
 WHOLE = "a correlation has no value per item"
 Correlate = Callable[[Floats, Floats, Weights], Floats]
-
-
-def _similarities(table: Table, _scale: Scale) -> Floats:
-    return table.near
 
 
 def pseudo_values(table: Table, scores: Floats) -> Floats:
@@ -42,7 +38,7 @@ def pseudo_values(table: Table, scores: Floats) -> Floats:
 
 
 @metric(
-    values=_similarities, contrast=pseudo_values, chance=0.0, label="Spearman",
+    values=near_of, contrast=pseudo_values, chance=0.0, label="Spearman",
     reported="a correlation is of all pairs together: it decides with --for similarity",
 )  # fmt: skip
 def spearman(scores: PairScores) -> Estimate:
@@ -88,8 +84,8 @@ def sets(scores: PairScores) -> dict[str, PairScores]:
 
 def by_set(scores: PairScores) -> Iterator[Estimate]:
     """Both correlations of each set, its name behind the metric's, where there are several."""
-    found = sets(scores)
-    for name, part in found.items() if len(found) > 1 else ():
+    result = sets(scores)
+    for name, part in result.items() if len(result) > 1 else ():
         for estimate in (spearman(part), pearson(part)):
             yield replace(estimate, metric=f"{estimate.metric}_{name}")
 
@@ -101,11 +97,11 @@ def _all(name: str, scores: PairScores, correlate: Correlate) -> Estimate:
 
 def _mean(name: str, scores: PairScores, correlate: Correlate, *, by_size: bool = False) -> Estimate:
     parts = sets(scores)
-    found = [_both(part, correlate) for part in parts.values()]
-    shortest = min(len(replicates) for _, replicates in found)
+    result = [_both(part, correlate) for part in parts.values()]
+    shortest = min(len(replicates) for _, replicates in result)
     sizes = [len(part.values) if by_size else 1 for part in parts.values()]
-    replicates = np.average([replicates[:shortest] for _, replicates in found], axis=0, weights=sizes)
-    estimate = estimated(name, scores, float(np.average([value for value, _ in found], weights=sizes)), replicates)
+    replicates = np.average([replicates[:shortest] for _, replicates in result], axis=0, weights=sizes)
+    estimate = estimated(name, scores, float(np.average([value for value, _ in result], weights=sizes)), replicates)
     return replace(estimate, params={"sets": len(parts)})
 
 
@@ -127,8 +123,8 @@ def _replicates(values: Floats, gold: Floats, resampler: Resampler, correlate: C
 
 def ranks_of(values: Floats) -> Floats:
     """The mean rank of each value less the mean of all ranks, shape [n]."""
-    found: Floats = _centred_ranks(values, np.ones((1, len(values)), np.float32))[0]
-    return found
+    result: Floats = _centred_ranks(values, np.ones((1, len(values)), np.float32))[0]
+    return result
 
 
 def _of_values(first: Floats, second: Floats) -> Floats:
@@ -157,9 +153,9 @@ def _above(values: Floats, weights: Floats) -> Floats:
     order = np.argsort(values, kind="stable")
     is_new = np.r_[True, np.diff(values[order]) != 0]
     sums = np.add.reduceat(weights[order], np.flatnonzero(is_new))
-    found = np.empty(len(values))
-    found[order] = (sums.sum() - np.cumsum(sums) + sums / 2)[np.cumsum(is_new) - 1]
-    return found
+    result = np.empty(len(values))
+    result[order] = (sums.sum() - np.cumsum(sums) + sums / 2)[np.cumsum(is_new) - 1]
+    return result
 
 
 def weighted_pearson(first: Floats, second: Floats, weights: Weights) -> Floats:

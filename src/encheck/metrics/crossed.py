@@ -14,26 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.adjusted import adjusted_rate, meaning
-from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
+from encheck.metrics.metric import estimated, figure, metric, no_narrower, ratio, share_of
 from encheck.metrics.pairs import won, worth
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import widened
 from encheck.surface import RIVALS
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
 
 
-def _sides(table: Table, scale: Scale, epsilon: float) -> Floats:
-    """What each side is worth, shape [groups, 2]."""
-    worths = won(table, scale, epsilon=epsilon)
-    return np.array([worths[rows] for rows in table.chains]).reshape(len(table.chains), -1)
-
-
 def _both(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
-    found: Floats = _sides(table, scale, epsilon).prod(axis=1)
-    return found
+    # What each side is worth, shape [groups, 2].
+    worths = won(table, scale, epsilon=epsilon)
+    result: Floats = np.array([worths[rows] for rows in table.chains]).reshape(len(table.chains), -1).prod(axis=1)
+    return result
 
 
 @metric(values=won, kind="rate", chance=0.5, label="share won, mean of both directions", sides=True)
@@ -48,9 +43,9 @@ def both_directions(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
 
     The params say whether meaning is detected, which is less: see `adjusted.meaning`.
     """
-    found = _share("both_directions", scores, worth(scores.margins, epsilon).prod(axis=1), epsilon)
+    result = _share("both_directions", scores, worth(scores.margins, epsilon).prod(axis=1), epsilon)
     adjusted = adjusted_rate(_beside_rivals(scores), epsilon=epsilon)
-    return replace(found, params={**found.params, "meaning": adjusted.params.get("meaning", meaning(adjusted))})
+    return replace(result, params={**result.params, "meaning": adjusted.params.get("meaning", meaning(adjusted))})
 
 
 def _beside_rivals(scores: CrossedScores) -> MarginScores:
@@ -65,8 +60,8 @@ def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     rates = worths.mean(axis=0)
     totals = scores.resampler.totals(np.column_stack([worths, np.ones(len(worths))]))
     replicates = ratio(totals[:, :-1], totals[:, -1:]).min(axis=1)
-    found = estimated("worse_direction", scores, rates.min(), replicates)
-    return replace(_widened(found), params={"epsilon": epsilon, "side": int(rates.argmin()) + 1})
+    estimate = estimated("worse_direction", scores, rates.min(), replicates)
+    return replace(no_narrower(estimate), params={"epsilon": epsilon, "side": int(rates.argmin()) + 1})
 
 
 @metric(
@@ -97,8 +92,3 @@ def figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate
 
 def _share(name: str, scores: CrossedScores, values: Floats, epsilon: float) -> Estimate:
     return share_of(name, scores.resampler, values, params={"epsilon": epsilon})
-
-
-def _widened(found: Estimate) -> Estimate:
-    low, high = widened(found.value, found.low, found.high, n=found.n, clusters=found.clusters)
-    return replace(found, low=low, high=high)

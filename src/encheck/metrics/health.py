@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, figure, metric, no_references, ratio, share_of
+from encheck.metrics.metric import estimated, figure, metric, near_of, no_references, ratio, share_of
 from encheck.scoring.scores import MarginScores, PairScores, RepeatedScores, Scale
 from encheck.scoring.table import Table
 from encheck.types import Estimate
@@ -37,10 +37,6 @@ def _counts(table: Table, _scale: Scale) -> Floats:
 
 def _evenness(counts: Floats) -> Floats:
     return 1 - np.abs(counts / max(float(counts.mean()), 1e-9) - 1) / 2
-
-
-def _held(table: Table, _scale: Scale) -> Floats:
-    return table.near
 
 
 def _finds(table: Table, scale: Scale) -> Floats:
@@ -115,7 +111,7 @@ def unseen(scores: PairScores) -> Estimate:
     return _mean("unseen", scores, (scores.values == 0).astype(float))
 
 
-@metric(values=_held, kind="rate", label="share kept", reported=CONTRACT, surface=())
+@metric(values=near_of, kind="rate", label="share kept", reported=CONTRACT, surface=())
 def contract_kept(scores: RepeatedScores) -> Estimate:
     """Share of the items where the contract holds. No interval: what a contract excludes must not happen once."""
     return _whole("contract_kept", scores, scores.values, _why_not_kept(scores.values, scores.repeated))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import Resampler, interval
+from encheck.statistics.bootstrap import Resampler, interval, widened
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -74,8 +74,8 @@ class Metric(Generic[P]):
     def per_item(self, table: Table, scale: Scale) -> Floats:
         """What each item says of the metric; shape [n], or [chains] for the unit "chain". Not for a whole set's."""
         assert self.values is not None
-        found = self.values(table, scale)
-        return found if self.contrast is None else self.contrast(table, found)
+        result = self.values(table, scale)
+        return result if self.contrast is None else self.contrast(table, result)
 
     def heads(self, table: Table) -> Table:
         """The table with a row for each entry of `values`: of a chain, the row of its first member."""
@@ -116,9 +116,9 @@ def metric(
     """
 
     def made(function: Callable[Concatenate[Any, P], Estimate]) -> Metric[P]:
-        found = Metric(function.__name__, figure(function, surface=surface), **declared)
-        object.__setattr__(found, "__doc__", function.__doc__)
-        return found
+        result = Metric(function.__name__, figure(function, surface=surface), **declared)
+        object.__setattr__(result, "__doc__", function.__doc__)
+        return result
 
     return made
 
@@ -132,8 +132,8 @@ def estimated(
     """
     low, high = interval(replicates)
     draws = scores.resampler if among is None else scores.resampler.of(np.flatnonzero(among))
-    found = Estimate(name, float(value), float(low), float(high), len(draws.columns), draws.clusters, **more)
-    return _withheld(found, draws, math.nan, math.nan) if draws.overlaps else found
+    estimate = Estimate(name, float(value), float(low), float(high), len(draws.columns), draws.clusters, **more)
+    return _withheld(estimate, draws, math.nan, math.nan) if draws.overlaps else estimate
 
 
 def share_of(name: str, draws: Resampler, values: Floats, **more: Any) -> Estimate:
@@ -141,14 +141,25 @@ def share_of(name: str, draws: Resampler, values: Floats, **more: Any) -> Estima
     share. Where that leaves none it is from 0 to 1, and the params say why.
     """
     low, high = (float(end[0]) for end in draws.share_interval(values))
-    found = Estimate(name, float(values.mean()), low, high, len(values), draws.clusters, **more)
-    return found if draws.is_grouped else _withheld(found, draws, 0.0, 1.0)
+    estimate = Estimate(name, float(values.mean()), low, high, len(values), draws.clusters, **more)
+    return estimate if draws.is_grouped else _withheld(estimate, draws, 0.0, 1.0)
 
 
-def _withheld(found: Estimate, draws: Resampler, low: float, high: float) -> Estimate:
+def _withheld(estimate: Estimate, draws: Resampler, low: float, high: float) -> Estimate:
     """The estimate with these ends, and why, where what its items share leaves no interval that can be trusted."""
     why = draws.sharing.withheld
-    return replace(found, low=low, high=high, params={**found.params, "withheld": why}) if why else found
+    return replace(estimate, low=low, high=high, params={**estimate.params, "withheld": why}) if why else estimate
+
+
+def no_narrower(estimate: Estimate) -> Estimate:
+    """The estimate of a share, its interval no narrower than Clopper-Pearson's where the share is near 0 or 1."""
+    low, high = widened(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
+    return replace(estimate, low=low, high=high)
+
+
+def near_of(table: Table, _scale: Scale) -> Floats:
+    """The values as they were recorded: of a metric whose items have one value each, on the scorer's own scale."""
+    return table.near
 
 
 def no_references(_table: Table) -> float:

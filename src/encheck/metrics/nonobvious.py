@@ -7,10 +7,10 @@ What decides is `auc_n`, which needs no threshold. The paper's F1_n needs one, a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,16 @@ from numpy.typing import NDArray
 from encheck.errors import NothingToMeasure
 from encheck.ids import question_of
 from encheck.metrics.classification import predictions
-from encheck.metrics.metric import estimated, figure, metric, ratio
+from encheck.metrics.metric import estimated, figure, metric, no_narrower, ratio
 from encheck.metrics.pairs import of_two_labels
 from encheck.scoring.difficulty import CELLS, Difficulty, Scope
 from encheck.scoring.scores import PairScores
 from encheck.scoring.splits import measured_part
-from encheck.statistics.bootstrap import Resampler, auc_of, widened
+from encheck.statistics.bootstrap import Resampler, auc_of
 from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
 Floats = NDArray[np.float64]
-Confusion = tuple[Floats, Floats, Floats, Floats]  # true and missed positives, false alarms, true negatives
 PO, PN, NO, NN = range(4)
 LINES = {"always_positive": 1.0, "always_negative": 0.0, "random": 0.5}
 SAYS_NOTHING = 0.05  # an AUC of the divergence this near to chance leaves the two halves without a meaning
@@ -70,20 +69,35 @@ def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
     """
     found, measured = scores.difficulty(scope), measured_part(scores.splits)
     part = found.of(measured)
-    _refuse_empty(part, scores)
-    surface = {name: _cases(beside, part, measured) for name, beside in scores.surface.items()}
-    cases = replace(_cases(scores, part, measured), surface=surface)
-    _warn(cases)
-    return cases
-
-
-def _refuse_empty(part: Difficulty, scores: PairScores) -> None:
     empty = [name for name in ("Pn", "Nn") if not part.counts[name]]
     if empty:
         raise NothingToMeasure(
             f"{scores.data} has no pair that is {' or '.join(empty)} (non-obvious) by the median scope "
             f"{part.scope!r}: {part.counts}; more pairs, or --median-scope, may give some"
         )
+    surface = {name: _cases(beside, part, measured) for name, beside in scores.surface.items()}
+    cases = replace(_cases(scores, part, measured), surface=surface)
+    # Say where the figures say little: the split is empty of meaning, or the predictions are nearly constant.
+    data, auc = cases.scores.data, auc_divergence(replace(cases, surface={})).value
+    if abs(auc - 0.5) < SAYS_NOTHING:
+        log.warning(
+            "%s: word divergence does not predict the label (AUC %.2f), so "
+            "'obvious' and 'non-obvious' mean little here",
+            data,
+            auc,
+        )
+    share = float(cases.predicted.mean())
+    if np.isnan(share):
+        log.warning(
+            "%s: no threshold can be chosen, since the pairs outside a fold do not have both labels: F1 has no figure. "
+            "Remedy: pairs of more clusters, or a validation part",
+            data,
+        )
+    elif not 1 - DEGENERATE <= share <= DEGENERATE:
+        log.warning(
+            "%s: a model predicts %.0f%% of the pairs positive: compare F1_n with always-positive's", data, 100 * share
+        )
+    return cases
 
 
 def _cases(scores: PairScores, part: Difficulty, measured: NDArray[np.intp]) -> Cases:
@@ -104,7 +118,15 @@ def auc_n(cases: Cases) -> Estimate:
     found, sides = _pooled(wins, pairs), [cases.among(cell) for cell in (PN, NN)]
     clusters = min(cases.resampler.clusters_among(side) for side in sides)  # the rarer label's, as in of_two_labels
     estimate = estimated("auc_n", cases.scores, *found, among=sides[0] | sides[1])
-    return replace(estimate, clusters=clusters, params=_recorded(cases))
+    return replace(
+        estimate,
+        clusters=clusters,
+        params={
+            "median_scope": str(cases.difficulty.scope),
+            **cases.difficulty.counts,
+            **{f"median[{split or 'all'}]": cut for split, cut in cases.difficulty.medians.items()},
+        },
+    )
 
 
 def _wins(cases: Cases, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
@@ -125,63 +147,54 @@ def _wins(cases: Cases, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
 
 def _pooled(wins: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[float, Floats]:
     shortest = min(len(w) for w in wins if len(w) > 1)
-    found = ratio(*(np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs)))
-    return float(found[0]), found[1:]
-
-
-def _recorded(cases: Cases) -> dict[str, float | str]:
-    medians = {f"median[{split or 'all'}]": cut for split, cut in cases.difficulty.medians.items()}
-    return {"median_scope": str(cases.difficulty.scope), **cases.difficulty.counts, **medians}
+    result = ratio(*(np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs)))
+    return float(result[0]), result[1:]
 
 
 @figure
 def auc_divergence(cases: Cases) -> Estimate:
     """P(a positive pair has a lower divergence than a negative one): near 0.5 "obvious" is an empty word."""
-    found = auc_of(-cases.difficulty.divergence, cases.scores.labels == 1, cases.resampler)
-    return of_two_labels(estimated("auc_divergence", cases.scores, *found), cases.scores)
-
-
-def _tpr(c: Confusion) -> Floats:
-    return ratio(c[0], c[0] + c[1])
-
-
-def _tnr(c: Confusion) -> Floats:
-    return ratio(c[3], c[2] + c[3])
-
-
-def _f1(c: Confusion) -> Floats:
-    return np.nan_to_num(ratio(2 * c[0], 2 * c[0] + c[1] + c[2]))  # 0 where undefined, as the authors have it
-
-
-def _accuracy(c: Confusion) -> Floats:
-    return ratio(c[0] + c[3], c[0] + c[1] + c[2] + c[3])
-
-
-def _balanced_accuracy(c: Confusion) -> Floats:
-    return (_tpr(c) + _tnr(c)) / 2
-
-
-def _mcc(c: Confusion) -> Floats:
-    tp, fn, fp, tn = c
-    below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    return np.nan_to_num(ratio(tp * tn - fp * fn, below))  # 0 for a constant prediction, as scikit-learn has it
+    result = auc_of(-cases.difficulty.divergence, cases.scores.labels == 1, cases.resampler)
+    return of_two_labels(estimated("auc_divergence", cases.scores, *result), cases.scores)
 
 
 OBVIOUS, NON_OBVIOUS, ALL = (PO, NO), (PN, NN), (PO, PN, NO, NN)
-RULES: dict[str, tuple[tuple[int, ...], Callable[[Confusion], Floats]]] = {
-    "tpr_o": ((PO,), _tpr),
-    "tpr_n": ((PN,), _tpr),
-    "tnr_o": ((NO,), _tnr),
-    "tnr_n": ((NN,), _tnr),
-    "f1_o": (OBVIOUS, _f1),
-    "f1_n": (NON_OBVIOUS, _f1),
-    "f1": (ALL, _f1),
-    "accuracy": (ALL, _accuracy),
-    "balanced_accuracy": (ALL, _balanced_accuracy),
-    "balanced_accuracy_n": (NON_OBVIOUS, _balanced_accuracy),
-    "mcc": (ALL, _mcc),
-    "mcc_n": (NON_OBVIOUS, _mcc),
+Rule = Literal["tpr", "tnr", "f1", "accuracy", "balanced accuracy", "mcc"]
+RULES: dict[str, tuple[tuple[int, ...], Rule]] = {
+    "tpr_o": ((PO,), "tpr"),
+    "tpr_n": ((PN,), "tpr"),
+    "tnr_o": ((NO,), "tnr"),
+    "tnr_n": ((NN,), "tnr"),
+    "f1_o": (OBVIOUS, "f1"),
+    "f1_n": (NON_OBVIOUS, "f1"),
+    "f1": (ALL, "f1"),
+    "accuracy": (ALL, "accuracy"),
+    "balanced_accuracy": (ALL, "balanced accuracy"),
+    "balanced_accuracy_n": (NON_OBVIOUS, "balanced accuracy"),
+    "mcc": (ALL, "mcc"),
+    "mcc_n": (NON_OBVIOUS, "mcc"),
 }
+
+
+def _by_rule(rule: Rule, table: Floats, cells: Sequence[int]) -> Floats:
+    """The figure of the predictions in these cells, for each row of `Cases.sums`."""
+    positive, negative = ([c for c in cells if c in of] for of in ((PO, PN), (NO, NN)))
+    columns = (positive, [c + 4 for c in positive], negative, [c + 4 for c in negative])
+    tp, fn, fp, tn = (table[:, chosen].sum(axis=1) for chosen in columns)
+    match rule:
+        case "tpr":
+            return ratio(tp, tp + fn)
+        case "tnr":
+            return ratio(tn, fp + tn)
+        case "f1":
+            return np.nan_to_num(ratio(2 * tp, 2 * tp + fn + fp))  # 0 where undefined, as the authors have it
+        case "accuracy":
+            return ratio(tp + tn, tp + fn + fp + tn)
+        case "balanced accuracy":
+            return (ratio(tp, tp + fn) + ratio(tn, fp + tn)) / 2
+        case "mcc":
+            below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+            return np.nan_to_num(ratio(tp * tn - fp * fn, below))  # 0 for a constant prediction, as scikit-learn has it
 
 
 @figure
@@ -191,27 +204,18 @@ def at_threshold(cases: Cases, *, name: str) -> Estimate:
     The threshold is the same in every replicate.
     """
     cells, rule = RULES[name]
-    value, replicates = _once_and_resampled(cases, lambda table: rule(_confusion(table, cells)))
-    estimate = estimated(name, cases.scores, value, replicates, among=cases.among(*cells))
+    once, replicates = (_by_rule(rule, table, cells) for table in cases.sums)
+    estimate = estimated(name, cases.scores, float(once[0]), replicates, among=cases.among(*cells))
     if len(cells) == 1:
-        estimate = _widened(estimate)
+        estimate = no_narrower(estimate)
     return replace(estimate, params=cases.params)
 
 
 @figure
 def f1_gap(cases: Cases) -> Estimate:
     """F1_o - F1_n: what a model loses where overlap misleads."""
-
-    def gap(table: Floats) -> Floats:
-        return _f1(_confusion(table, OBVIOUS)) - _f1(_confusion(table, NON_OBVIOUS))
-
-    value, replicates = _once_and_resampled(cases, gap)
-    return replace(estimated("f1_gap", cases.scores, value, replicates), params=cases.params)
-
-
-def _once_and_resampled(cases: Cases, rule: Callable[[Floats], Floats]) -> tuple[float, Floats]:
-    once, replicates = cases.sums
-    return float(rule(once)[0]), rule(replicates)
+    once, replicates = (_by_rule("f1", table, OBVIOUS) - _by_rule("f1", table, NON_OBVIOUS) for table in cases.sums)
+    return replace(estimated("f1_gap", cases.scores, float(once[0]), replicates), params=cases.params)
 
 
 def _columns(cases: Cases) -> Iterator[Floats]:
@@ -219,18 +223,6 @@ def _columns(cases: Cases) -> Iterator[Floats]:
     for weight in (cases.predicted, 1 - cases.predicted):
         for cell in range(len(CELLS)):
             yield np.where(cases.difficulty.cells == cell, weight, 0.0)
-
-
-def _confusion(table: Floats, cells: Sequence[int]) -> Confusion:
-    positive, negative = ([c for c in cells if c in of] for of in ((PO, PN), (NO, NN)))
-    columns = (positive, [c + 4 for c in positive], negative, [c + 4 for c in negative])
-    tp, fn, fp, tn = (table[:, chosen].sum(axis=1) for chosen in columns)
-    return tp, fn, fp, tn
-
-
-def _widened(estimate: Estimate) -> Estimate:
-    low, high = widened(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
-    return replace(estimate, low=low, high=high)
 
 
 def figures(cases: Cases) -> Iterator[Estimate]:
@@ -265,9 +257,9 @@ def mean_average_precision(cases: Cases) -> Estimate:
     Of each question the precision at every relevant candidate among the first ten, averaged over these; 0 for a
     question that has none there. Equal scores stay in the data's order.
     """
-    found = queries(cases.scores)
-    values = np.array([average_precision(cases.scores.values[at], cases.scores.labels[at]) for at in found])
-    first = cases.scores.of(np.array([at[0] for at in found], np.intp))
+    result = queries(cases.scores)
+    values = np.array([average_precision(cases.scores.values[at], cases.scores.labels[at]) for at in result])
+    first = cases.scores.of(np.array([at[0] for at in result], np.intp))
     totals = first.resampler.totals(np.column_stack([values, np.ones(len(values))]))
     return estimated("map", first, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))
 
@@ -285,31 +277,8 @@ def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 
 
 def queries(scores: PairScores) -> list[NDArray[np.intp]]:
     """Positions of each question's candidates where the pairs are keyed "question id/candidate id", in data order."""
-    found: dict[str, list[int]] = {}
+    result: dict[str, list[int]] = {}
     for i, key in enumerate(scores.keys):
         if (question := question_of(key)) is not None:
-            found.setdefault(question, []).append(i)
-    return [np.array(at, np.intp) for at in found.values()] if len(found) < sum(map(len, found.values())) else []
-
-
-def _warn(cases: Cases) -> None:
-    """Say where the figures say little: the split is empty of meaning, or the predictions are nearly constant."""
-    data, auc = cases.scores.data, auc_divergence(replace(cases, surface={})).value
-    if abs(auc - 0.5) < SAYS_NOTHING:
-        log.warning(
-            "%s: word divergence does not predict the label (AUC %.2f), so "
-            "'obvious' and 'non-obvious' mean little here",
-            data,
-            auc,
-        )
-    share = float(cases.predicted.mean())
-    if np.isnan(share):
-        log.warning(
-            "%s: no threshold can be chosen, since the pairs outside a fold do not have both labels: F1 has no figure. "
-            "Remedy: pairs of more clusters, or a validation part",
-            data,
-        )
-    elif not 1 - DEGENERATE <= share <= DEGENERATE:
-        log.warning(
-            "%s: a model predicts %.0f%% of the pairs positive: compare F1_n with always-positive's", data, 100 * share
-        )
+            result.setdefault(question, []).append(i)
+    return [np.array(at, np.intp) for at in result.values()] if len(result) < sum(map(len, result.values())) else []

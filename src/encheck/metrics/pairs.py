@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
+from encheck.metrics.metric import Metric, estimated, figure, metric, ratio, share_of
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.scoring.table import Table
 from encheck.similarity import WORD_OVERLAP
@@ -105,8 +105,8 @@ def mean_similarity(scores: PairScores) -> Estimate:
 def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
     """Mean similarity of the pairs with this label (Mahajan et al. 2023, Tables 3 and 4, Pos. and Neg.)."""
     is_it = scores.labels == label
-    found = mean_where(scores, scores.values, is_it)
-    return estimated("mean_similarity", scores, *found, among=is_it, params={"label": label})
+    result = mean_where(scores, scores.values, is_it)
+    return estimated("mean_similarity", scores, *result, among=is_it, params={"label": label})
 
 
 def means(scores: PairScores) -> Iterator[Estimate]:
@@ -146,8 +146,8 @@ def similarity_gap(scores: PairScores) -> Estimate:
 @metric(chance=0.5, label="AUC", whole="an AUC rises with damage")
 def auc(scores: PairScores) -> Estimate:
     """P(a label-1 pair scores above a label-0 pair), ties counting half (Mann-Whitney U / mn)."""
-    found = auc_of(scores.values, scores.labels == 1, scores.resampler)
-    return of_two_labels(estimated("auc", scores, *found), scores)
+    result = auc_of(scores.values, scores.labels == 1, scores.resampler)
+    return of_two_labels(estimated("auc", scores, *result), scores)
 
 
 @metric(chance=0.0, label="Cohen's d", whole="it is a distance of two whole labels")
@@ -196,25 +196,54 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """
     margins, grid = scores.margins, np.append(GRID if scores.has_curve else (), epsilon)
     worths = worth(margins[:, None], grid)
-    ends = _ends_of(scores, worths)
+    # The interval's ends by the sum of what items are worth: points of one curve with the same sum are the same.
+    distinct, first = np.unique(worths.sum(axis=0), return_index=True)
+    halves = (2 * worths[:, first]).astype(np.int8)
+    low, high = _ends_of_shares(scores.resampler, halves.tobytes(), len(first))
+    ends = {float(n): (float(a), float(b)) for n, a, b in zip(distinct, low, high, strict=True)}
     above = (worths == 1).sum(axis=0)
     points = [
         CurvePoint(float(e), float(w.mean()), *ends[w.sum()], int(n))
         for e, n, w in zip(grid[:-1], above, worths.T, strict=False)
     ]
-    found = share_of("margin_rate", scores.resampler, worths[:, -1], params={"epsilon": epsilon})
-    return replace(found, curve=tuple(points))
-
-
-def _ends_of(scores: MarginScores, worths: Floats) -> dict[float, tuple[float, float]]:
-    """The interval's ends by the sum of what items are worth: points of one curve with the same sum are the same."""
-    distinct, first = np.unique(worths.sum(axis=0), return_index=True)
-    halves = (2 * worths[:, first]).astype(np.int8)
-    low, high = _ends_of_shares(scores.resampler, halves.tobytes(), len(first))
-    return {float(n): (float(a), float(b)) for n, a, b in zip(distinct, low, high, strict=True)}
+    estimate = share_of("margin_rate", scores.resampler, worths[:, -1], params={"epsilon": epsilon})
+    return replace(estimate, curve=tuple(points))
 
 
 @lru_cache(maxsize=64)
 def _ends_of_shares(resampler: Resampler, halves: bytes, sets: int) -> tuple[Floats, Floats]:
     """The intervals of the shares won in so many sets of half wins; kept, as raw and calibrated rates often agree."""
     return resampler.share_interval(np.frombuffer(halves, np.int8).reshape(-1, sets) / 2)
+
+
+P = ParamSpec("P")
+TELLS = 0.60  # an AUC of word overlap above which it gives the labels away
+BEYOND = "_beyond_word_overlap"
+
+
+def beyond_word_overlap(scores: PairScores) -> Iterator[Estimate]:
+    """The calibrated gap and the AUC of the model less those of word overlap, paired; none without word overlap."""
+    if (words := scores.surface.get(WORD_OVERLAP)) is None:
+        return
+    both = scores.calibrated
+    gap = similarity_gap(replace(both, values=both.values - words.calibrated.values, surface={}))
+    yield replace(gap, metric=f"similarity_gap{BEYOND}{both.suffix}")
+    is_positive = scores.labels == 1
+    (value, drawn), (of_words, drawn_of_words) = (
+        auc_of(one.values, is_positive, scores.resampler) for one in (scores, words)
+    )
+    yield of_two_labels(estimated(f"auc{BEYOND}", scores, value - of_words, drawn - drawn_of_words), scores)
+
+
+def unless_words_tell(metric: Metric[P]) -> Metric[P]:
+    """The metric, without a verdict where word overlap alone tells the labels apart by an AUC above 0.60."""
+
+    @wraps(metric.estimate)
+    def estimate(scores: PairScores, /, *args: P.args, **options: P.kwargs) -> Estimate:
+        found, words = metric(scores, *args, **options), scores.surface.get(WORD_OVERLAP)
+        if words is None or (told := auc(words)).value <= TELLS:
+            return found
+        why = f"no verdict: word overlap alone tells the labels apart (AUC {told.value:.2f}, above {TELLS:.2f})"
+        return replace(found, params={**found.params, "unjudged": why})
+
+    return replace(metric, estimate=estimate)

@@ -66,8 +66,8 @@ def spearman_of(values: Floats) -> Floats:
     x, y = (side - np.nanmean(side, axis=1, keepdims=True) for side in (ranks, wanted))
     squares = np.nansum(x * x, axis=1) * np.nansum(y * y, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = np.where(squares > 0, np.nansum(x * y, axis=1) / np.sqrt(squares), np.nan)
-    return found
+        result: Floats = np.where(squares > 0, np.nansum(x * y, axis=1) / np.sqrt(squares), np.nan)
+    return result
 
 
 def in_order(values: Floats) -> Floats:
@@ -79,11 +79,11 @@ def in_order(values: Floats) -> Floats:
     [1.0, 0.0, 0.5, 0.1667]
     """
     steps = np.diff(values, axis=1)
-    found, run = np.ones(len(values)), np.ones(len(values))
+    result, run = np.ones(len(values)), np.ones(len(values))
     for step in steps.T:
         run = np.where(step == 0, run + 1, 1)
-        found = np.where(step > 0, 0, found / run)
-    return found
+        result = np.where(step > 0, 0, result / run)
+    return result
 
 
 def reversed_at(values: Floats, step: int) -> Floats:
@@ -120,9 +120,9 @@ def spearman_members(scores: ChainScores) -> Estimate:
 
 
 def _spearman(name: str, scores: ChainScores, values: Floats) -> Estimate:
-    found = spearman_of(values)
-    constant = {"constant": float(np.isnan(found).sum())}
-    return replace(_mean(name, scores, np.nan_to_num(found)), params=constant)
+    result = spearman_of(values)
+    constant = {"constant": float(np.isnan(result).sum())}
+    return replace(_mean(name, scores, np.nan_to_num(result)), params=constant)
 
 
 @figure
@@ -195,15 +195,15 @@ def rejected(scores: ChainScores) -> Estimate:
 
 def by_overlap(scores: ChainScores) -> Iterator[Estimate]:
     """R-Precision and Spearman in thirds of word overlap (ties stay together), where a third has two chains or more."""
-    found = np.array([item.overlap for item in scores.items])
-    cuts = np.quantile(found, [1 / 3, 2 / 3])
-    third = np.searchsorted(cuts, found, side="left")
+    result = np.array([item.overlap for item in scores.items])
+    cuts = np.quantile(result, [1 / 3, 2 / 3])
+    third = np.searchsorted(cuts, result, side="left")
     for k, name in enumerate(STRATA):
         part = np.flatnonzero(third == k)
         if len(part) > 1:
             chosen = scores.of(part)
             for estimate in (r_precision(chosen), spearman(chosen)):
-                params = {**estimate.params, "overlap": float(found[part].mean())}
+                params = {**estimate.params, "overlap": float(result[part].mean())}
                 yield replace(estimate, metric=f"{estimate.metric}_{name}_overlap", params=params)
 
 
@@ -228,8 +228,8 @@ def accuracies(scores: ChainScores, *, threshold: float | None = None) -> Iterat
         log.warning("%s: no accuracy after each step: %s", ItemId(scores.items[0].id).data, NO_THRESHOLD)
     if scores.decision is not None:
         for column in columns:
-            found = accuracy(scores, column=column, threshold=scores.decision)
-            yield replace(found, metric=f"head_{found.metric}", surface={})
+            result = accuracy(scores, column=column, threshold=scores.decision)
+            yield replace(result, metric=f"head_{result.metric}", surface={})
 
 
 @figure
@@ -270,7 +270,7 @@ def figures(scores: ChainScores, *, threshold: float | None = None) -> Iterator[
     yield from (overlap(part), overlap_spearman(part), *by_overlap(part))
 
 
-def oddities(scores: ChainScores) -> Iterator[Estimate]:
+def swap_diagnostics(scores: ChainScores) -> Iterator[Estimate]:
     """Fluency after each number of swaps, by tags and by a language model, and the exchanges that were rejected."""
     part = measured(scores)
     steps = range(part.values.shape[1])

@@ -132,9 +132,9 @@ def agreement_with_bm25(scores: LoggedScores) -> Estimate:
 
 def figures(scores: RankedScores) -> list[Estimate]:
     """All that is reported beside nDCG@10."""
-    found = [mrr_at_10, document_recall_at_1, document_recall_at_10, document_recall_at_100, mean_average_precision]
+    result = [mrr_at_10, document_recall_at_1, document_recall_at_10, document_recall_at_100, mean_average_precision]
     has_negatives = any(one.duels for one in scores.answers)
-    return [*(one(scores) for one in [*found, *[hard_negative_accuracy] * has_negatives]), *first_stage(scores)]
+    return [*(one(scores) for one in [*result, *[hard_negative_accuracy] * has_negatives]), *first_stage(scores)]
 
 
 def first_stage(scores: RankedScores | LoggedScores) -> list[Estimate]:

@@ -11,7 +11,7 @@ from encheck.metrics.metric import estimated, figure, metric, no_references, rat
 from encheck.metrics.thresholds import accuracy, best_threshold, has_both
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import Resampler, interval, widened
+from encheck.statistics.bootstrap import interval, widened
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -21,7 +21,7 @@ _CHUNK = 1_000_000
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecisionCuts:
     """Where "paraphrase" begins: a cut for each pair, shape [n], or NaN if there is none; and whose it is."""
 
     cuts: Floats
@@ -36,7 +36,7 @@ class Decided:
         return {**cut, "folds": float(self.folds), "decided_by": self.by}
 
 
-def decided(scores: BothOrdersScores, *, threshold: float | None = None) -> Decided:
+def decision_cuts(scores: BothOrdersScores, *, threshold: float | None = None) -> DecisionCuts:
     """The model's own decision: `threshold` where the user names one, else the argmax of its trained head.
 
     A model that has none gets the one that is best on the validation part, or, where there is no such part of both
@@ -44,19 +44,19 @@ def decided(scores: BothOrdersScores, *, threshold: float | None = None) -> Deci
     """
     n = len(scores.labels)
     if threshold is not None:
-        return Decided(np.full(n, threshold), "the threshold given")
+        return DecisionCuts(np.full(n, threshold), "the threshold given")
     if scores.decision is not None:
-        return Decided(np.full(n, scores.decision), "the model's head")
+        return DecisionCuts(np.full(n, scores.decision), "the model's head")
     if scores.learned is not None:
         cut = decision_threshold(scores.learned.values, scores.learned.labels)
-        return Decided(np.full(n, np.nan if cut is None else cut), "the validation part")
+        return DecisionCuts(np.full(n, np.nan if cut is None else cut), "the validation part")
     fold, cuts = scores.folds(np.arange(n)), np.full(n, np.nan)
     for k in np.unique(fold):
         others = fold != k
         if has_both(scores.labels[others]):
-            found = decision_threshold(scores.forward[others], scores.labels[others])
-            cuts[fold == k] = np.nan if found is None else found
-    return Decided(cuts, "the other folds", len(np.unique(fold)))
+            result = decision_threshold(scores.forward[others], scores.labels[others])
+            cuts[fold == k] = np.nan if result is None else result
+    return DecisionCuts(cuts, "the other folds", len(np.unique(fold)))
 
 
 @figure
@@ -65,14 +65,14 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
 
     "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", sections 1 and 3: 2.66 to 8.46% for
     cross-encoders (Chen et al. 2020), 2.78 to 9.16% for SBERT with the head (u, v, |u-v|), both by the head's argmax
-    on the test part. A pair is predicted a paraphrase where its score reaches the cut of `decided`; the params say
-    which that is. Scores that are equal to within 1e-6 flip nothing. NaN if a pair has no cut: the scores do not
-    vary, or no other pair has both labels.
+    on the test part. A pair is predicted a paraphrase where its score reaches its cut (`decision_cuts`); the
+    params say whose that is. Scores that are equal to within 1e-6 flip nothing. NaN if a pair has no cut: the scores
+    do not vary, or no other pair has both labels.
     """
-    found = decided(scores, threshold=threshold)
-    differ = (scores.forward >= found.cuts) != (scores.backward >= found.cuts)
-    flips = np.where(np.isnan(found.cuts), np.nan, differ & (scores.asymmetry > ROUNDING))
-    return _share(scores, flips, found.params)
+    result = decision_cuts(scores, threshold=threshold)
+    differ = (scores.forward >= result.cuts) != (scores.backward >= result.cuts)
+    flips = np.where(np.isnan(result.cuts), np.nan, differ & (scores.asymmetry > ROUNDING))
+    return _share(scores, flips, result.params)
 
 
 def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float | str]) -> Estimate:
@@ -94,7 +94,16 @@ def consistency(scores: BothOrdersScores, *, threshold: float | None = None) -> 
 @figure
 def largest_asymmetry(scores: BothOrdersScores) -> Estimate:
     """The largest |s(a, b) - s(b, a)| of any pair; no replicate can exceed it, so its interval ends there."""
-    replicates = _maxima(scores.asymmetry, scores.resampler)
+    # The largest value among the drawn clusters, in each replicate; NaN if none of theirs was drawn.
+    top = np.full(scores.resampler.weights.shape[1], -np.inf)
+    np.maximum.at(top, scores.resampler.columns, scores.asymmetry)
+    order = scores.resampler.present[np.argsort(-top[scores.resampler.present], kind="stable")]
+    step = max(1, _CHUNK // len(order))
+    result = []
+    for start in range(0, len(scores.resampler.weights), step):
+        drawn = scores.resampler.weights[start : start + step, order] > 0
+        result.append(np.where(drawn.any(axis=1), top[order][drawn.argmax(axis=1)], np.nan))
+    replicates = np.concatenate(result)
     return estimated("largest_asymmetry", scores, float(scores.asymmetry.max()), replicates)
 
 
@@ -111,19 +120,6 @@ def symmetry(scores: BothOrdersScores) -> Estimate:
     values = -scores.asymmetry
     totals = scores.resampler.totals_of([values, np.broadcast_to(1.0, len(values))])
     return estimated("symmetry", scores, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))
-
-
-def _maxima(values: Floats, resampler: Resampler) -> Floats:
-    """The largest value among the drawn clusters, in each replicate; NaN if none of theirs was drawn."""
-    top = np.full(resampler.weights.shape[1], -np.inf)
-    np.maximum.at(top, resampler.columns, values)
-    order = resampler.present[np.argsort(-top[resampler.present], kind="stable")]
-    step = max(1, _CHUNK // len(order))
-    found = []
-    for start in range(0, len(resampler.weights), step):
-        drawn = resampler.weights[start : start + step, order] > 0
-        found.append(np.where(drawn.any(axis=1), top[order][drawn.argmax(axis=1)], np.nan))
-    return np.concatenate(found)
 
 
 def decision_threshold(values: Floats, labels: NDArray[np.int8]) -> float | None:

@@ -37,7 +37,7 @@ def balanced(hits: Floats, alarms: Floats, positives: float, negatives: float) -
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ThresholdPredictions:
     """Predictions (shape [n], 1 or 0) of the measured pairs; the threshold (the folds' mean) and the number of folds.
 
     `folds` is 0 where one threshold was chosen on a validation part. The predictions of a fold are NaN where the others
@@ -98,28 +98,30 @@ def published_threshold(values: Floats, labels: NDArray[np.int8], *, objective: 
     order = np.argsort(-values, kind="stable")
     ordered, positive = values[order], labels[order] == 1
     hits, alarms = np.cumsum(positive)[:-1].astype(float), np.cumsum(~positive)[:-1].astype(float)
-    if not hits.size or not (found := objective(hits, alarms, float(positive.sum()), float((~positive).sum()))).any():
+    if not hits.size or not (result := objective(hits, alarms, float(positive.sum()), float((~positive).sum()))).any():
         return -1.0 if objective is accuracy else 0.0
-    best = int(np.argmax(found))
+    best = int(np.argmax(result))
     return float((ordered[best] + ordered[best + 1]) / 2)
 
 
 def on_validation(
     values: Floats, labels: NDArray[np.int8], validation: Positions, measured: Positions, *, objective: Objective = f1
-) -> Chosen:
+) -> ThresholdPredictions:
     """Predictions of the measured pairs at the threshold that is best on the validation pairs."""
     threshold = best_threshold(values[validation], labels[validation], objective=objective)
-    return Chosen((values[measured] >= threshold).astype(float), threshold, 0)
+    return ThresholdPredictions((values[measured] >= threshold).astype(float), threshold, 0)
 
 
 def by_folds(
     values: Floats, labels: NDArray[np.int8], clusters: Sequence[str], *, folds: int = FOLDS, objective: Objective = f1
-) -> Chosen:
+) -> ThresholdPredictions:
     """Predictions of each fold's pairs at the threshold that is best on the others; a cluster stays in one fold."""
     return in_folds(values, labels, fold_of(clusters, folds=folds), objective=objective)
 
 
-def in_folds(values: Floats, labels: NDArray[np.int8], fold: Positions, *, objective: Objective = f1) -> Chosen:
+def in_folds(
+    values: Floats, labels: NDArray[np.int8], fold: Positions, *, objective: Objective = f1
+) -> ThresholdPredictions:
     """Predictions of each fold's pairs at the threshold that is best on the others; `fold` numbers them, shape [n]."""
     predicted, thresholds = np.full(len(values), np.nan), []
     for k in np.unique(fold):
@@ -128,7 +130,7 @@ def in_folds(values: Floats, labels: NDArray[np.int8], fold: Positions, *, objec
         thresholds.append(best_threshold(values[~inside], others, objective=objective) if has_both(others) else np.nan)
         if not np.isnan(thresholds[-1]):
             predicted[inside] = values[inside] >= thresholds[-1]
-    return Chosen(predicted, float(np.mean(thresholds)), len(thresholds))
+    return ThresholdPredictions(predicted, float(np.mean(thresholds)), len(thresholds))
 
 
 def has_both(labels: NDArray[np.int8]) -> bool:

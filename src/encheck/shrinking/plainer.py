@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from encheck.generators.replacing import find_slots
-from encheck.language.edits.places import POS_OF_TAG
+from encheck.generators.synonym import find_slots
 from encheck.language.edits.replace import put
+from encheck.language.edits.substitutes import POS_OF_TAG
 from encheck.language.english import English
-from encheck.language.names.tables import FEMALE, MALE
+from encheck.language.name_tables import FEMALE, MALE
 from encheck.language.parse import Parse
 from encheck.types import Edit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from encheck.language.numbers.words import ordinal, spelled, spelled_ordinal
+from encheck.language.numbers.numerals import ordinal, spelled, spelled_ordinal
 
 Pair = tuple[str, str]
 SIZES = ("near", "middle", "far")

@@ -11,9 +11,8 @@ from functools import cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from encheck.language.dependencies import mask
-from encheck.language.edits.places import first_word
-from encheck.language.parse import Parse
+from encheck.language.lexicon.protocol import Pos
+from encheck.language.parse import Parse, first_word, mask
 
 DEGREE = {"very", "so", "too", "more", "most", "less", "least", "as", "quite", "rather", "fairly", "extremely", "how"}
 ARTICLES = {"a", "an", "one", "each", "every", "another"}
@@ -39,7 +38,17 @@ def _object(parse: Parse, at: int) -> bool:
     below = parse.below[at]
     if below & PASSIVE or not below & OBJECT:
         return below & PASSIVE != 0
-    return not any(i > at and _measures(parse, i) and parse.child(i, "case") is None for i in parse.children[at])
+    # An amount by which something changes: "rose 48 percent", "gained $2.57".
+    return not any(
+        i > at
+        and (
+            parse.pos[i] in ("NUM", "SYM")
+            or parse.entities[i].partition("-")[2] in ("PERCENT", "MONEY", "QUANTITY")
+            or parse.lemmas[i] in MEASURES
+        )
+        and parse.child(i, "case") is None
+        for i in parse.children[at]
+    )
 
 
 def _object_gap(parse: Parse, at: int) -> bool:
@@ -53,12 +62,6 @@ def _object_gap(parse: Parse, at: int) -> bool:
     subject = parse.child(at, "nsubj", "csubj")
     adverb = any(parse.tags[i] == "WRB" for i in parse.children[at])
     return subject is not None and parse.tags[subject] not in ("WP", "WDT") and not adverb
-
-
-def _measures(parse: Parse, at: int) -> bool:
-    """An amount by which something changes: "rose 48 percent", "gained $2.57"."""
-    kind = parse.entities[at].partition("-")[2]
-    return parse.pos[at] in ("NUM", "SYM") or kind in ("PERCENT", "MONEY", "QUANTITY") or parse.lemmas[at] in MEASURES
 
 
 def _clause(parse: Parse, at: int) -> bool:
@@ -80,11 +83,6 @@ def _prepositional(parse: Parse, at: int) -> bool:
         and any(parse.bases[j] in ("case", "mark") and (verb or j == at + 1) for j in parse.children[i])
         for i in parse.children[at]
     )
-
-
-def is_graded(parse: Parse, at: int) -> bool:
-    """Whether an adjective or adverb is compared or intensified."""
-    return parse.tags[at] in COMPARED or any(parse.lowers[i] in DEGREE for i in parse.children[at])
 
 
 def _predicative(parse: Parse, at: int) -> bool:
@@ -208,7 +206,7 @@ PLACES: Mapping[str, Place] = {
 }
 
 
-class Asked(NamedTuple):
+class Requirements(NamedTuple):
     """What flags ask of a place: which relations may not hang on the word, and what else has to hold."""
 
     refused: int
@@ -225,28 +223,34 @@ class Asked(NamedTuple):
 
 
 @cache
-def asked(flags: frozenset[str]) -> Asked:
-    """What these flags ask of the parse; ValueError for an unknown one."""
-    refused = 0
-    for flag in flags:
-        refused |= REFUSED.get(flag, 0)
-    conditions = (_condition(flag) for flag in sorted(flags, key=_order))
-    return Asked(refused, tuple(condition for condition in conditions if condition is not None))
+def requirements(flags: frozenset[str], pos: Pos | None = None) -> Requirements:
+    """What a substitute of this part of speech with these flags asks of its place; ValueError for an unknown flag.
+
+    Without `inf` no infinitive may hang on a verb, without `grad` no adjective or adverb may be compared or
+    intensified; a verb with two objects always stays. Without a part of speech, what the flags ask by themselves.
+    """
+    refused, conditions = 0, []
+    # Those first that ask for certain words: they seldom hold.
+    for flag in sorted(flags, key=lambda flag: ("=" not in flag or "!=" in flag, flag)):
+        place, equals, listed = flag.partition("=")
+        if not equals:
+            if flag not in CONDITIONS and flag not in REFUSED and flag not in PLAIN:
+                known = sorted({*CONDITIONS, *REFUSED})
+                raise ValueError(f"{flag!r} is no condition: expected one of {known}, or PLACE=word|word")
+            refused |= REFUSED.get(flag, 0)
+            conditions += [CONDITIONS[flag]] if flag in CONDITIONS else []
+        elif place.rstrip("!") not in PLACES:
+            raise ValueError(f"{flag!r} names no place: expected one of {sorted(PLACES)} before the equals sign")
+        else:
+            words = frozenset(listed.replace("COMMA", ",").split("|"))
+            conditions.append(PLACES[place.rstrip("!")](words, not place.endswith("!")))
+    if pos == "v":
+        refused |= mask("iobj") if "inf" in flags else mask("iobj", "xcomp")
+    if pos in ("a", "r") and flags.isdisjoint(("grad", "sup")):
+        conditions.append(_is_plain_degree)
+    return Requirements(refused, tuple(conditions))
 
 
-def _order(flag: str) -> tuple[bool, str]:
-    """Those first that ask for certain words: they seldom hold."""
-    return "=" not in flag or "!=" in flag, flag
-
-
-def _condition(flag: str) -> Condition | None:
-    place, equals, listed = flag.partition("=")
-    if not equals:
-        if flag not in CONDITIONS and flag not in REFUSED and flag not in PLAIN:
-            known = sorted({*CONDITIONS, *REFUSED})
-            raise ValueError(f"{flag!r} is no condition: expected one of {known}, or PLACE=word|word")
-        return CONDITIONS.get(flag)
-    if place.rstrip("!") not in PLACES:
-        raise ValueError(f"{flag!r} names no place: expected one of {sorted(PLACES)} before the equals sign")
-    words = frozenset(listed.replace("COMMA", ",").split("|"))
-    return PLACES[place.rstrip("!")](words, not place.endswith("!"))
+def _is_plain_degree(parse: Parse, at: int) -> bool:
+    """Whether an adjective or adverb is neither compared nor intensified."""
+    return parse.tags[at] not in COMPARED and not any(parse.lowers[i] in DEGREE for i in parse.children[at])

@@ -53,6 +53,6 @@ def expanded(text: str) -> str:
 
 
 def _edits(text: str, rules: list[tuple[re.Pattern[str], str]]) -> list[Edit]:
-    found = [Edit(m.start(), m.end(), m.expand(put)) for pattern, put in rules for m in pattern.finditer(text)]
-    found.sort(key=lambda edit: edit.start)
-    return [e for i, e in enumerate(found) if i == 0 or e.start >= found[i - 1].end]
+    match = [Edit(m.start(), m.end(), m.expand(put)) for pattern, put in rules for m in pattern.finditer(text)]
+    match.sort(key=lambda edit: edit.start)
+    return [e for i, e in enumerate(match) if i == 0 or e.start >= match[i - 1].end]

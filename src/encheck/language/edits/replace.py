@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from encheck.language.edits.articles import OPENING, articles
 from encheck.language.edits.inflection import BASE_OF, formed
-from encheck.language.edits.places import has_form
+from encheck.language.edits.substitutes import has_form
 from encheck.language.english import English, Replaced, Tagged
 from encheck.language.parse import Parse
 from encheck.types import Edit, apply_edits
@@ -35,7 +35,14 @@ def put(english: English, parse: Parse, words: Words) -> Replaced | None:
     if key not in english.decided:
         change = edits(parse, words)
         text = apply_edits(parse.text, change)
-        english.decided[key] = (change, text) if _keeps_tags(english, parse, words, change) else None
+        # The tagger gives the new words, in the text that the edits make, the tags of the old ones.
+        windows = _windows(parse, words, english.pipeline.reach)
+        tagged = english.tags_of([_text(parse, window, change) for window in windows])
+        english.decided[key] = (
+            (change, text)
+            if all(_keeps(parse, words, window, found) for window, found in zip(windows, tagged, strict=True))
+            else None
+        )
     return english.decided[key]
 
 
@@ -50,23 +57,16 @@ def edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
     return tuple([Edit(parse.starts[i], parse.ends[i], placed[i]) for i in sorted(placed)])
 
 
-def _keeps_tags(english: English, parse: Parse, words: Words, change: Sequence[Edit]) -> bool:
-    """Whether the tagger gives the new words, in the text that the edits make, the tags of the old ones."""
-    windows = _windows(parse, words, english.pipeline.reach)
-    tagged = english.tags_of([_text(parse, window, change) for window in windows])
-    return all(_keeps(parse, words, window, found) for window, found in zip(windows, tagged, strict=True))
-
-
 def _windows(parse: Parse, words: Words, reach: int | None) -> list[Window]:
     """The tokens that decide about the tags of these words; what overlaps is one window."""
-    found: list[Window] = []
+    result: list[Window] = []
     for at in sorted(words):
         first, after = _window(parse, at, reach)
-        if found and first < found[-1][1]:
-            found[-1] = found[-1][0], after
+        if result and first < result[-1][1]:
+            result[-1] = result[-1][0], after
         else:
-            found.append((first, after))
-    return found
+            result.append((first, after))
+    return result
 
 
 def _window(parse: Parse, at: int, reach: int | None) -> Window:

@@ -1,7 +1,8 @@
 """The lexicon that comes with the package: arrays in an .npz file, made by lab/recipes/build_lexicon.py.
 
 A *row* is a word in a synset. Rows stand synset by synset; the arrays say for each row which word it is, which of that
-word's senses this is, and how often it was tagged so. Everything else is found from there.
+word's senses this is, and how often it was tagged so. Everything else is found from there. Whole numbers lie by their
+bytes, texts as bytes; nothing in the file is executed.
 """
 
 from __future__ import annotations
@@ -9,27 +10,90 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
+from zlib import error as ZlibError  # noqa: N812 - a class
 
 import numpy as np
+from numpy.typing import NDArray
 
-from encheck.language.lexicon.frequencies import Frequencies, TreebankCounts
-from encheck.language.lexicon.morphy import base_forms
-from encheck.language.lexicon.packed import Packed
-from encheck.language.lexicon.protocol import MARKERS, PARTS, Antonym, Pos, Sense
+from encheck.errors import DataError
+from encheck.language.lexicon.protocol import MARKERS, PARTS, Antonym, Lexicon, Pos, Sense, TreebankCounts, part_of
 from encheck.system.memory import without_collection
+
+Ints = NDArray[np.int32]
+Bytes = NDArray[np.uint8]
+BROKEN = (OSError, ValueError, LookupError, EOFError, NotImplementedError, BadZipFile, ZlibError)
+
+
+def planes(values: Sequence[int] | Ints) -> Bytes:
+    """Whole numbers as an array (bytes, n), lowest byte first: compresses far better than the bytes side by side.
+
+    >>> planes([3, 70000]).shape
+    (3, 2)
+    >>> whole(planes([3, 70000])).tolist()
+    [3, 70000]
+    """
+    numbers = np.ascontiguousarray(values, "<u4")
+    used = max(1, (int(numbers.max(initial=0)).bit_length() + 7) // 8)
+    return np.ascontiguousarray(numbers.view(np.uint8).reshape(-1, 4).T[:used])
+
+
+def whole(array: Bytes) -> Ints:
+    """The numbers that `planes` laid out."""
+    numbers = np.zeros(array.shape[1], np.int32)
+    for i, plane in enumerate(array):
+        numbers |= plane.astype(np.int32) << (8 * i)
+    return numbers
+
+
+def packed_text(text: str) -> Bytes:
+    """A text as an array of its UTF-8 bytes."""
+    return np.frombuffer(text.encode("utf-8"), np.uint8)
+
+
+class Packed:
+    """The arrays of one file, each read when it is asked for. DataError if the file is missing or something else."""
+
+    def __init__(self, file: Path) -> None:
+        self._path = file
+        try:
+            self._file = np.load(file, allow_pickle=False)
+        except BROKEN as error:
+            raise self._broken(error) from error
+
+    def _broken(self, error: Exception) -> DataError:
+        return DataError(f"{self._path} is not a lexicon file ({error}); lab/recipes/build_lexicon.py makes one")
+
+    def bytes(self, name: str) -> Bytes:
+        """An array of small numbers."""
+        try:
+            array: Bytes = self._file[name]
+        except BROKEN as error:
+            raise self._broken(error) from error
+        return array
+
+    def whole(self, name: str) -> Ints:
+        """An array of whole numbers."""
+        return whole(self.bytes(name))
+
+    def text(self, name: str) -> str:
+        """A text."""
+        return self.bytes(name).tobytes().decode("utf-8")
+
 
 KINDS = (*PARTS, "s")
 
 
-class EmbeddedLexicon:
+class EmbeddedLexicon(Lexicon):
     """`Lexicon` over the packaged file, or over another that the recipe made; words are indexed when it is opened."""
 
     def __init__(self, file: Path) -> None:
+        super().__init__()
         self._file, self._packed = file, Packed(file)
         self._meta: dict[str, Any] = json.loads(self._packed.text("meta"))
         self.release: str = self._meta["release"]
@@ -40,10 +104,17 @@ class EmbeddedLexicon:
         self._synset_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
         self._members, self._ranks = self._packed.whole("members"), self._packed.bytes("ranks")
         self._counts = self._packed.whole("counts")
-        self._index()
+        # Sort the rows by part of speech, word (whatever its case) and sense; a word's rows then lie together.
+        lowered = self._packed.text("names").lower().split("\n")
+        group = np.cumsum(self._packed.bytes("lowered_anew"), dtype=np.int32) - 1
+        self._groups = dict(zip(lowered, group.tolist(), strict=True))
+        parts = np.array([PARTS.index(part_of(chr(c))) if chr(c) in KINDS else 0 for c in range(128)], np.int32)
+        part = parts[self._packed.bytes("kinds")][self._synset_of]
+        keys = part * len(self._groups) + group[self._members]
+        self._order = np.lexsort((self._ranks, keys)).astype(np.int32)
+        self._keys = keys[self._order]
         self._senses: dict[tuple[str, Pos], tuple[Sense, ...]] = {}
         self._antonyms: dict[tuple[str, Pos, str, bool], tuple[Antonym, ...]] = {}
-        self._frequency: dict[tuple[str, Pos], float] = {}
 
     @staticmethod
     @cache
@@ -52,26 +123,14 @@ class EmbeddedLexicon:
         """The packaged one, opened once a process."""
         return EmbeddedLexicon(Path(str(resources.files("encheck.language.lexicon") / "lexicon.npz")))
 
-    def _index(self) -> None:
-        """Sort the rows by part of speech, word (whatever its case) and sense; a word's rows then lie together."""
-        lowered = self._packed.text("names").lower().split("\n")
-        group = np.cumsum(self._packed.bytes("lowered_anew"), dtype=np.int32) - 1
-        self._groups = dict(zip(lowered, group.tolist(), strict=True))
-        parts = np.array([PARTS.index(_pos(chr(c))) if chr(c) in KINDS else 0 for c in range(128)], np.int32)
-        part = parts[self._packed.bytes("kinds")][self._synset_of]
-        keys = part * len(self._groups) + group[self._members]
-        self._order = np.lexsort((self._ranks, keys)).astype(np.int32)
-        self._keys = keys[self._order]
-
-    def _rows(self, lemma: str, pos: Pos) -> list[int]:
+    def _entries(self, lemma: str, pos: Pos) -> list[int]:
         """The rows of a lemma in sense order, both of a synset that has it in two cases."""
         group = self._groups.get(lemma.lower())
         if group is None:
             return []
         key = PARTS.index(pos) * len(self._groups) + group
-        low, high = self._keys.searchsorted(
-            np.array((key, key + 1), np.int32)
-        )  # of the keys' own type: else they are cast
+        bounds = np.array((key, key + 1), np.int32)  # of the keys' own type: else they are cast
+        low, high = self._keys.searchsorted(bounds)
         rows: list[int] = self._order[low:high].tolist()
         return rows
 
@@ -87,13 +146,13 @@ class EmbeddedLexicon:
 
     def senses(self, lemma: str, pos: Pos) -> tuple[Sense, ...]:
         """The senses of a lemma, the most frequent first."""
-        found = self._senses.get((lemma, pos))
-        if found is None:
+        result = self._senses.get((lemma, pos))
+        if result is None:
             first: dict[int, int] = {}
-            for row in self._rows(lemma, pos):
+            for row in self._entries(lemma, pos):
                 first.setdefault(int(self._synset_of[row]), row)
-            found = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
-        return found
+            result = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
+        return result
 
     def _sense(self, row: int) -> Sense:
         synset = int(self._synset_of[row])
@@ -118,7 +177,7 @@ class EmbeddedLexicon:
     def _synset(self, sense: str) -> int:
         """The number of the synset with this id; -1 where there is none."""
         lemma, _, rest = sense.rpartition(".")[0].rpartition(".")
-        rows = self._rows(lemma, _pos(rest)) if rest in KINDS else []
+        rows = self._entries(lemma, part_of(rest)) if rest in KINDS else []
         return next((int(self._synset_of[r]) for r in rows if self._id(int(self._synset_of[r])) == sense), -1)
 
     @cached_property
@@ -141,20 +200,20 @@ class EmbeddedLexicon:
     @cached_property
     def _links(self) -> dict[str, dict[int, list[int]]]:
         """Kind of link -> synset -> synsets."""
-        halves = {name: np.split(self._packed.whole(name), 2) for name in ("similar", "hypernyms", "instances")}
+        halves = {name: np.split(self._packed.whole(name), 2) for name in ("similar", "hypernyms")}
         return {name: _grouped(np.cumsum(steps), targets) for name, (steps, targets) in halves.items()}
 
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
         """What opposes the lemma in this sense; with `indirect`, after it what opposes the heads of a satellite."""
         key = lemma, pos, sense.id, indirect
-        found = self._antonyms.get(key)
-        if found is None:
-            found = self._antonyms[key] = tuple(dict.fromkeys(self._opposites(*key)))
-        return found
+        result = self._antonyms.get(key)
+        if result is None:
+            result = self._antonyms[key] = tuple(dict.fromkeys(self._opposites(*key)))
+        return result
 
     def _opposites(self, lemma: str, pos: Pos, sense: str, indirect: bool) -> Iterator[Antonym]:
         synset = self._synset(sense)
-        for row in self._rows(lemma, pos):
+        for row in self._entries(lemma, pos):
             if self._synset_of[row] == synset:
                 yield from self._opposing(row, direct=True)
         for head in self._links["similar"].get(synset, []) if indirect else []:
@@ -178,10 +237,6 @@ class EmbeddedLexicon:
         """The ids of the next wider senses of a noun or verb, sorted."""
         return self._linked("hypernyms", sense)
 
-    def instance_of(self, sense: str) -> tuple[str, ...]:
-        """The ids of the classes of a noun that names one thing (a river, a person), sorted."""
-        return self._linked("instances", sense)
-
     def _linked(self, name: str, sense: str) -> tuple[str, ...]:
         return tuple(sorted(map(self._id, self._links[name].get(self._synset(sense), []))))
 
@@ -194,10 +249,6 @@ class EmbeddedLexicon:
         """The base forms of a form in WordNet's list of irregular forms, whether they are lemmas or not."""
         return self._exceptions.get((pos, form.lower()), ())
 
-    def base_forms(self, form: str, pos: Pos) -> tuple[str, ...]:
-        """The lemmas that a form may belong to, by WordNet's list of irregular forms and its rules."""
-        return base_forms(form.lower(), pos, self.irregular(form, pos), lambda lemma: bool(self._rows(lemma, pos)))
-
     @cached_property
     def treebank(self) -> TreebankCounts:
         """The counts of the treebank, which other lexicons share."""
@@ -206,35 +257,13 @@ class EmbeddedLexicon:
         )
 
     @cached_property
-    def _frequencies(self) -> Frequencies:
-        return Frequencies(self.treebank, tagged=self._meta["tagged"])
-
-    def count(self, lemma: str, pos: Pos) -> int:
-        """How often the lemma was seen: WordNet's tags and the treebank's words together."""
-        return sum(s.count for s in self.senses(lemma, pos)) + self.treebank.lemma(lemma, pos)
-
-    def frequency(self, lemma: str, pos: Pos) -> float:
-        """How common the lemma is on the Zipf scale."""
-        found = self._frequency.get((lemma, pos))
-        if found is None:
-            found = self._frequency[lemma, pos] = self._frequencies.lemma(self.count(lemma, pos))
-        return found
-
-    def word_count(self, word: str, upos: str | None = None) -> int:
-        """How often the treebank has the word in this form, with this universal tag or with any."""
-        return self.treebank.form(word, upos)
-
-    def word_frequency(self, word: str) -> float:
-        """How common the word in this form is on the Zipf scale, in the treebank alone."""
-        return self._frequencies.word(word)
-
-
-def _pos(kind: str) -> Pos:
-    return "a" if kind == "s" else kind  # type: ignore[return-value]
+    def words(self) -> float:
+        """How much running text its counts stand for, the treebank's and WordNet's together."""
+        return self.treebank.words_with(self._meta["tagged"])
 
 
 def _grouped(sources: Any, targets: Any) -> dict[int, list[int]]:
-    found: defaultdict[int, list[int]] = defaultdict(list)
+    result: defaultdict[int, list[int]] = defaultdict(list)
     for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
-        found[source].append(target)
-    return dict(found)
+        result[source].append(target)
+    return dict(result)

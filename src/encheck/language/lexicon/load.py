@@ -9,11 +9,182 @@ Words are written as WordNet writes them: in their own case, with `_` for a blan
 
 from __future__ import annotations
 
-from functools import cache
+import hashlib
+import io
+import warnings
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 from encheck.errors import DataError, UsageError, unknown
-from encheck.language.lexicon.protocol import Lexicon
+from encheck.language.lexicon.embedded import EmbeddedLexicon
+from encheck.language.lexicon.protocol import MARKERS, Antonym, Lexicon, Pos, Sense, TreebankCounts, part_of
+from encheck.system.imports import import_nltk
+
+HASHED = ("index.noun", "index.verb", "index.adj", "index.adv", "data.noun", "data.verb", "data.adj", "data.adv")
+LEXICOGRAPHER_FILES = 45
+
+
+def corpus() -> Any:
+    """The reader of nltk.corpus.wordnet; DataError if nltk_data doesn't hold it."""
+    import_nltk()
+    from nltk.corpus import wordnet
+
+    try:
+        wordnet.ensure_loaded()
+    except LookupError as error:
+        raise DataError(
+            "--lexicon nltk needs NLTK's WordNet, which is in no nltk_data folder here: `python -m nltk.downloader"
+            " wordnet` fetches it (or set NLTK_DATA to a folder that has corpora/wordnet); the embedded lexicon needs"
+            " nothing"
+        ) from error
+    return wordnet
+
+
+def folder(path: Path) -> Any:
+    """A reader of WordNet's files in a folder, as Debian's wordnet-base installs them in /usr/share/wordnet.
+
+    NLTK (3.10 and later) reads from the folders of nltk.data.path only: the user has named this one, so it joins them.
+    """
+    nltk = import_nltk()
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class Reader(WordNetCorpusReader):  # type: ignore[misc]
+        def open(self, file: str) -> Any:
+            """A file of the folder; the names of topics, which Debian leaves out, are numbered."""
+            if file == "lexnames" and not (path / file).is_file():
+                return io.StringIO("".join(f"{i:02d}\t{i:02d}\t0\n" for i in range(LEXICOGRAPHER_FILES)))
+            return super().open(file)
+
+        def map_wn(self, version: str = "wordnet") -> None:
+            """No map to the WordNet of nltk_data, which need not be there: it serves other languages only."""
+
+    missing = [name for name in (*HASHED, "noun.exc", "cntlist.rev") if not (path / name).is_file()]
+    if missing:
+        raise DataError(f"{path} holds no WordNet database: {missing[0]} is missing (of {len(missing)} files)")
+    if str(path) not in nltk.data.path:
+        nltk.data.path.append(str(path))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it has no other languages
+        return Reader(str(path), None)
+
+
+class NltkLexicon(Lexicon):
+    """`Lexicon` over a reader of NLTK's; the treebank's counts are the packaged ones."""
+
+    def __init__(self, wordnet: Any) -> None:
+        super().__init__()
+        self._wordnet = wordnet
+        self.release = f"WordNet {wordnet.get_version()}"
+        self._senses: dict[tuple[str, Pos], tuple[Sense, ...]] = {}
+        self._synsets: dict[str, Any] = {}
+        self._ids: dict[tuple[str, int], str] = {}
+
+    def fingerprint(self) -> str:
+        """Release, a hash of the files, and NLTK's version."""
+        digest = hashlib.sha256()
+        for name in HASHED:
+            with self._wordnet.open(name) as file:
+                digest.update(file.read().encode("utf-8"))
+        return f"nltk {self.release} {digest.hexdigest()[:16]} (NLTK {import_nltk().__version__})"
+
+    def lemmas(self, pos: Pos) -> tuple[str, ...]:
+        """All lemmas of a part of speech in lower case, sorted."""
+        return tuple(sorted(set(self._wordnet.all_lemma_names(pos))))
+
+    def _entries(self, lemma: str, pos: Pos) -> list[Any]:
+        """NLTK's lemmas in sense order; both of a synset that has it in two cases."""
+        result: list[Any] = self._wordnet.lemmas(lemma, pos)
+        return result
+
+    def senses(self, lemma: str, pos: Pos) -> tuple[Sense, ...]:
+        """The senses of a lemma, the most frequent first."""
+        result = self._senses.get((lemma, pos))
+        if result is None:
+            first: dict[int, Any] = {}
+            for each in self._entries(lemma, pos):
+                first.setdefault(each.synset().offset(), each)
+            result = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
+        return result
+
+    def _sense(self, lemma: Any) -> Sense:
+        synset = lemma.synset()
+        marker = (lemma.syntactic_marker() or "").strip("()")
+        return Sense(
+            self._id(synset),
+            tuple(synset.lemma_names()),
+            lemma.count(),
+            MARKERS[MARKERS.index(marker)],
+            tuple(sorted(set(lemma.frame_ids()))),
+            lemma._lexname_index,
+            synset.pos() == "s",
+        )
+
+    def _id(self, synset: Any) -> str:
+        """By WordNet's own number of the sense; NLTK 3.10 and later numbers satellites among themselves."""
+        name, kind = synset.lemma_names()[0].lower(), synset.pos()
+        known = self._ids.get((kind, synset.offset()))
+        if known is not None:
+            return known
+        others = dict.fromkeys(each.synset().offset() for each in self._entries(name, part_of(kind)))
+        made = f"{name}.{kind}.{list(others).index(synset.offset()) + 1:02d}"
+        self._synsets[made], self._ids[kind, synset.offset()] = synset, made
+        return made
+
+    def _synset(self, sense: str) -> Any | None:
+        """The synset with this id."""
+        if sense not in self._synsets and sense.count(".") >= 2:
+            lemma, kind, _ = sense.rsplit(".", 2)
+            if kind in ("n", "v", "a", "r", "s"):
+                self.senses(lemma, part_of(kind))
+        return self._synsets.get(sense)
+
+    def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
+        """What opposes the lemma in this sense; with `indirect`, after it what opposes the heads of a satellite."""
+        synset = self._synset(sense.id)
+        own = [] if synset is None else [each for each in self._entries(lemma, pos) if each.synset() == synset]
+        result = [self._antonym(o, direct=True) for each in own for o in each.antonyms()]
+        if indirect and synset is not None and synset.pos() == "s":
+            heads = [each for head in synset.similar_tos() for each in head.lemmas()]
+            result += [self._antonym(o, direct=False) for each in heads for o in each.antonyms()]
+        return tuple(dict.fromkeys(result))
+
+    def _antonym(self, lemma: Any, *, direct: bool) -> Antonym:
+        return Antonym(lemma.name(), self._id(lemma.synset()), direct)
+
+    def members(self, sense: str) -> tuple[str, ...]:
+        """The words of the synset with this id."""
+        synset = self._synset(sense)
+        return () if synset is None else tuple(synset.lemma_names())
+
+    def similar(self, sense: str) -> tuple[str, ...]:
+        """The ids of the heads of a satellite adjective, sorted."""
+        return self._linked(sense, "similar_tos") if ".s." in sense else ()
+
+    def hypernyms(self, sense: str) -> tuple[str, ...]:
+        """The ids of the next wider senses of a noun or verb, sorted."""
+        return self._linked(sense, "hypernyms")
+
+    def _linked(self, sense: str, relation: str) -> tuple[str, ...]:
+        synset = self._synset(sense)
+        return () if synset is None else tuple(sorted(self._id(other) for other in getattr(synset, relation)()))
+
+    def irregular(self, form: str, pos: Pos) -> tuple[str, ...]:
+        """The base forms of a form in WordNet's list of irregular forms, whether they are lemmas or not."""
+        return tuple(self._wordnet._exception_map[pos].get(form.lower(), ()))
+
+    @property
+    def treebank(self) -> TreebankCounts:
+        """The packaged counts."""
+        return EmbeddedLexicon.opened().treebank
+
+    @cached_property
+    def words(self) -> float:
+        """How much running text its counts stand for, the treebank's and WordNet's together."""
+        with self._wordnet.open("cntlist.rev") as file:
+            tagged = sum(int(line.split()[2]) for line in file)
+        return self.treebank.words_with(tagged)
+
 
 NAMES = ("embedded", "nltk")
 
@@ -30,11 +201,7 @@ def lexicon(name: str = "embedded") -> Lexicon:
     ['cold']
     """
     if name == "embedded":
-        from encheck.language.lexicon.embedded import EmbeddedLexicon
-
         return EmbeddedLexicon.opened()
-    from encheck.language.lexicon.wordnet import NltkLexicon, corpus, folder
-
     if name == "nltk":
         return NltkLexicon(corpus())
     if Path(name).is_dir():

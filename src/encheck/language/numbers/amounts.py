@@ -8,25 +8,44 @@ from fractions import Fraction
 from functools import partial
 
 from encheck.language.edits.inflection import inflected
-from encheck.language.numbers.company import is_hour
-from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, halves, read_digits, said, whole, words_value
-from encheck.language.numbers.mention import Form, Mention, Spot, Write
-from encheck.language.numbers.titles import IN_NAME, heads_title, is_address, is_capital
-from encheck.language.numbers.values import FAR, MIDDLE, NEAR, others
-from encheck.language.numbers.words import (
+from encheck.language.numbers.mention import (
+    IN_NAME,
+    Mention,
+    NumberForm,
+    NumberPlace,
+    Write,
+    heads_title,
+    is_address,
+    is_capital,
+    is_hour,
+)
+from encheck.language.numbers.numerals import (
+    FAR,
+    MIDDLE,
+    NEAR,
     ONES,
     ORDINAL_WORDS,
     ORDINALS,
+    PLAIN,
+    SCALE,
     SCALES,
     SMALL,
     WORDS,
+    Style,
+    halves,
     ordinal,
+    other_forms,
+    other_values,
+    read_digits,
     spelled,
     spelled_ordinal,
+    spoken_writer,
+    whole_in_words,
+    words_value,
 )
 
-Made = Mention | str | None
-Maker = Callable[[re.Match[str], Spot], Made]
+MentionOrReason = Mention | str | None
+Maker = Callable[[re.Match[str], NumberPlace], MentionOrReason]
 NO_OTHER = "no other way to write the number"
 PARTS = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 PART_NAMES = {d: name for name, d in PARTS.items()}
@@ -58,9 +77,9 @@ UNITS_AFTER = frozenset(["'s", "’s", "$", "€", "£", "s", "°", "%", "``", "
 LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhere they are bytes and metres too
 
 
-def cardinal(found: re.Match[str], spot: Spot) -> Made:
+def cardinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A count in digits, or a number that labels something ("chapter 5")."""
-    value, style = read_digits(found["number"])
+    value, style = read_digits(match["number"])
     if (
         spot.before() in LABELS
         and (not spot.is_modifier or spot.before() == "top")
@@ -70,19 +89,19 @@ def cardinal(found: re.Match[str], spot: Spot) -> Made:
         return _label(value, style, spot)
     if _in_name(spot) or is_address(spot) or (spot.before() == "the" and heads_title(spot)):
         return IN_NAME
-    if value == 1 and found["number"] == "1":
+    if value == 1 and match["number"] == "1":
         return _single(spot)
     if value < 2 and not style.decimals:
         return NO_PLURAL
     if reason := _no_count(style, spot):
         return reason
     in_figures = _is_abbreviated(spot.next()) or (value > SAID_MOST and not style.decimals and not spot.counts_many)
-    made = tuple(form for form in forms(value, style) if form.name != "words" or not in_figures)
+    made = tuple(form for form in other_forms(value, style) if form.name != "words" or not in_figures)
 
     def beside(size: int) -> list[Fraction]:
         least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)
-        found = others(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
-        return [v * style.size for v in found if v > 0 and v != 1]
+        match = other_values(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
+        return [v * style.size for v in match if v > 0 and v != 1]
 
     return Mention(spot.start, spot.end, "decimal" if style.decimals else "cardinal", value, style.write, made, beside)
 
@@ -92,7 +111,7 @@ def _is_abbreviated(word: str) -> bool:
     return word in UNIT_SIGNS or (word[:1].isalpha() and not word.replace("-", "").replace("'", "").isalpha())
 
 
-def _single(spot: Spot) -> Made:
+def _single(spot: NumberPlace) -> MentionOrReason:
     """A single thing, with its noun, which goes with another number: 1 month, "2 months"."""
     at = spot.after
     if spot.noun != at or spot.parse.tags[at] != "NN" or spot.parse.bases[at] in ("nsubj", "compound", "nmod:poss"):
@@ -111,7 +130,7 @@ def _single(spot: Spot) -> Made:
     def write(v: Fraction, *, count: Write) -> str:
         return f"{count(v)}{gap}{noun if v == 1 else many}"
 
-    form = Form("words", partial(write, count=whole))
+    form = NumberForm("words", partial(write, count=whole_in_words))
     counts = {NEAR: (2, 3), MIDDLE: (4, 5, 6), FAR: (8, 10, 12)}
     own = partial(write, count=Style().write)
     return Mention(spot.start, spot.parse.ends[at], "cardinal", Fraction(1), own, (form,),
@@ -121,23 +140,30 @@ def _single(spot: Spot) -> Made:
 def _beside(
     value: Fraction, decimals: int, size: int, *, least: Fraction, most: Fraction | int = 10**13
 ) -> list[Fraction]:
-    found = others(value, decimals=decimals, size=size, least=least, most=most)
-    return [v for v in found if v > 0 and v != 1]
+    result = other_values(value, decimals=decimals, size=size, least=least, most=most)
+    return [v for v in result if v > 0 and v != 1]
 
 
-def _no_count(style: Style, spot: Spot) -> str:
+def _no_count(style: Style, spot: NumberPlace) -> str:
     """Why a number in digits is no count; empty if it may be one."""
     is_rupees = spot.before() in (".", ":") and spot.before(2) == "rs"
     if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER or is_rupees:
         return NO_OTHER
-    if _is_age(spot):
+    # It is one of a headline: "Man, 20, kills", "Singer dead at 87".
+    if (spot.before() == "," or (spot.before() == "at" and spot.before(2) in DEAD)) and spot.next() in (
+        ",",
+        ".",
+        ")",
+        "",
+    ):
         return "an age in figures"
     if spot.before() in SIGNS or spot.next() in SIGNS:
         return "a formula"
     if spot.next_tag() == "CD" or spot.next() in SCALES:
         return "numbers that depend on each other"
     if not (style.commas or style.scale or style.decimals):
-        if _is_year(spot) and not spot.counts_many:
+        text = spot.parse.text[spot.start : spot.end]
+        if len(text) == 4 and 1100 <= int(text) < 2100 and not spot.counts_many:
             return "a year by itself"
         if spot.end - spot.start > len("999") and not spot.counts_many:
             return IN_NAME
@@ -152,18 +178,7 @@ def _no_count(style: Style, spot: Spot) -> str:
     return IN_NAME if is_title else ""
 
 
-def _is_age(spot: Spot) -> bool:
-    """Whether it is one of a headline: "Man, 20, kills", "Singer dead at 87"."""
-    is_at_death = spot.before() == "at" and spot.before(2) in DEAD
-    return (spot.before() == "," or is_at_death) and spot.next() in (",", ".", ")", "")
-
-
-def _is_year(spot: Spot) -> bool:
-    text = spot.parse.text[spot.start : spot.end]
-    return len(text) == 4 and 1100 <= int(text) < 2100
-
-
-def _in_name(spot: Spot) -> bool:
+def _in_name(spot: NumberPlace) -> bool:
     """Whether a capitalised word stands right before it, and no sentence begins there: "Windows 10", "iPhone 6"."""
     at = spot.first - 1
     word = spot.parse.words[at] if at >= 0 else ""
@@ -174,20 +189,20 @@ def _in_name(spot: Spot) -> bool:
     return spot.parse.pos[at] == "PROPN" or not word.istitle() or at > 0
 
 
-def _label(value: Fraction, style: Style, spot: Spot) -> Made:
+def _label(value: Fraction, style: Style, spot: NumberPlace) -> MentionOrReason:
     word = spot.previous
 
     def write(v: Fraction) -> str:
-        return whole(v).title() if word[0].isupper() and spot.first > 1 else whole(v)
+        return whole_in_words(v).title() if word[0].isupper() and spot.first > 1 else whole_in_words(v)
 
-    beside = partial(others, value, least=1, most=99 if word.lower() == "age" else 999)
-    return Mention(spot.start, spot.end, "label", value, style.write, (Form("words", write),),
+    beside = partial(other_values, value, least=1, most=99 if word.lower() == "age" else 999)
+    return Mention(spot.start, spot.end, "label", value, style.write, (NumberForm("words", write),),
                    lambda size: beside(size=size))  # fmt: skip
 
 
-def in_words(found: re.Match[str], spot: Spot) -> Made:
+def in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A count in words."""
-    text = found["number"]
+    text = match["number"]
     value = words_value(text)
     if (
         value is None
@@ -207,13 +222,15 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
     if spot.next() == "of" and spot.next(2) in WHOLES and "CD" in {spot.next_tag(k) for k in (3, 4, 5)}:
         return None if value < 2 else "a part of a number"
     big = value >= 10**6 and value % 10**5 == 0
-    digit_forms = [Form("digits", Style(commas=value >= 10**3).write)]
+    digit_forms = [NumberForm("digits", Style(commas=value >= 10**3).write)]
     if big:
         name, size = ("billion", 10**9) if value >= 10**9 else ("million", 10**6)
-        digit_forms.append(Form(f"digits and {name}", Style(False, 1 if value % size else 0, True, f" {name}").write))
+        digit_forms.append(
+            NumberForm(f"digits and {name}", Style(False, 1 if value % size else 0, True, f" {name}").write)
+        )
 
     def write(v: Fraction) -> str:
-        spoken = whole(v)
+        spoken = whole_in_words(v)
         if text.lower().startswith("a "):
             spoken = re.sub("^one ", "a ", spoken)
         return spoken[0].upper() + spoken[1:] if text[0].isupper() else spoken
@@ -222,9 +239,9 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
     return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), beside)
 
 
-def dozen(found: re.Match[str], spot: Spot) -> Made:
+def dozen(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """Dozens: "two dozen eggs"."""
-    count = words_value(found["number"])
+    count = words_value(match["number"])
     if count is None or spot.next() == "of":
         return None
     value = count * 12
@@ -232,17 +249,17 @@ def dozen(found: re.Match[str], spot: Spot) -> Made:
     def write(v: Fraction) -> str:
         if v % 12:
             raise ValueError(f"{v} is no number of dozens")
-        said = f"{'a' if v == 12 else whole(v / 12)} dozen"
-        return said[0].upper() + said[1:] if found[0][0].isupper() else said
+        said = f"{'a' if v == 12 else whole_in_words(v / 12)} dozen"
+        return said[0].upper() + said[1:] if match[0][0].isupper() else said
 
     sizes = {NEAR: (12,), MIDDLE: (24, 36), FAR: (60, 72, 96)}
-    return Mention(spot.start, spot.end, "cardinal", value, write, (Form("digits", Style().write),),
+    return Mention(spot.start, spot.end, "cardinal", value, write, (NumberForm("digits", Style().write),),
                    lambda size: [v for k in sizes[size] for v in (value + k, value - k) if v > 0])  # fmt: skip
 
 
-def percent(found: re.Match[str], spot: Spot) -> Made:
+def percent(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A percentage: its sign or its word, in digits or words."""
-    text = found["number"]
+    text = match["number"]
     if text[0].isalpha():
         count = words_value(text)
         if count is None:
@@ -250,13 +267,17 @@ def percent(found: re.Match[str], spot: Spot) -> Made:
         value, style = count, Style()
     else:
         value, style = read_digits(text)
-    sign = found["sign"]
+    sign = match["sign"]
     own = _percent_writer(text, style, sign)
-    made = [Form("per cent", lambda v: f"{style.write(v)} percent")] if sign.strip() == "%" or text[0].isalpha() else []
+    made = (
+        [NumberForm("per cent", lambda v: f"{style.write(v)} percent")]
+        if sign.strip() == "%" or text[0].isalpha()
+        else []
+    )
     if sign.strip() != "%":
-        made.append(Form("%", lambda v: f"{style.write(v)}%"))
-    if not text[0].isalpha() and not style.decimals and (words := said(value, style)) is not None:
-        made.append(Form("words", lambda v: f"{words(v)} percent"))
+        made.append(NumberForm("%", lambda v: f"{style.write(v)}%"))
+    if not text[0].isalpha() and not style.decimals and (words := spoken_writer(value, style)) is not None:
+        made.append(NumberForm("words", lambda v: f"{words(v)} percent"))
     most = Fraction(100) if value <= 100 else Fraction(10**6)
     beside = partial(_beside, value, style.decimals, least=Fraction(0), most=most)
     return Mention(spot.start, spot.end, "percentage", value, own, tuple(made), beside)
@@ -266,33 +287,35 @@ def _percent_writer(text: str, style: Style, sign: str) -> Write:
     if not text[0].isalpha():
         return lambda v: style.write(v) + sign
     title = text[0].isupper()
-    return lambda v: (whole(v).capitalize() if title else whole(v)) + sign
+    return lambda v: (whole_in_words(v).capitalize() if title else whole_in_words(v)) + sign
 
 
-def fraction(found: re.Match[str], spot: Spot) -> Made:
+def fraction(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A fraction: 3/4, or two thirds."""
-    if found["below"]:
-        upper, lower = int(found["above"]), int(found["below"])
+    if match["below"]:
+        upper, lower = int(match["above"]), int(match["below"])
     else:
-        upper, lower = int(words_value(found["count"]) or 0), PARTS[found["part"].lower().removesuffix("s")]
+        upper, lower = int(words_value(match["count"]) or 0), PARTS[match["part"].lower().removesuffix("s")]
     if not 0 < upper < lower or lower not in PART_NAMES or spot.is_modifier or spot.before() in ("a", "an", "the"):
         return NO_OTHER
-    is_words, dash = not found["below"], "-" if "-" in found[0] else " "
+    is_words, dash = not match["below"], "-" if "-" in match[0] else " "
 
     def words(v: Fraction) -> str:
         name = PART_NAMES[v.denominator]
         if v.denominator == 2:
             return "one half" if is_words else "half"
-        said = f"{'one' if v.numerator == 1 else whole(Fraction(v.numerator))}{dash if is_words else ' '}{name}"
+        said = (
+            f"{'one' if v.numerator == 1 else whole_in_words(Fraction(v.numerator))}{dash if is_words else ' '}{name}"
+        )
         said = said if v.numerator == 1 else f"{said}s"
-        return said[0].upper() + said[1:] if is_words and found[0][0].isupper() else said
+        return said[0].upper() + said[1:] if is_words and match[0][0].isupper() else said
 
     def digits(v: Fraction) -> str:
         return f"{v.numerator}/{v.denominator}"
 
-    own, form = (words, Form("digits", digits)) if is_words else (digits, Form("words", words))
+    own, form = (words, NumberForm("digits", digits)) if is_words else (digits, NumberForm("words", words))
     value = Fraction(upper, lower)
-    if own(value) != found[0]:
+    if own(value) != match[0]:
         return NO_OTHER
     return Mention(spot.start, spot.end, "fraction", value, own, (form,), partial(_fractions, value))
 
@@ -303,18 +326,18 @@ def _fractions(value: Fraction, size: int) -> list[Fraction]:
     return [v for v in every if v != value and reach[0] < abs(float(v - value)) <= reach[1]]
 
 
-def mixed(found: re.Match[str], spot: Spot) -> Made:
+def mixed(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number and a half: 2 1/2, 2½, two and a half."""
-    count = words_value(found["words"]) if found["words"] else Fraction(found["whole"])
+    count = words_value(match["words"]) if match["words"] else Fraction(match["whole"])
     if count is None or count < 1:
         return None
     value = count + Fraction(1, 2)
-    tail = found[0][len(found["words"] or found["whole"]) :]
+    tail = match[0][len(match["words"] or match["whole"]) :]
 
     def own(v: Fraction) -> str:
-        return (whole(v - Fraction(1, 2)) if found["words"] else str(int(v))) + tail
+        return (whole_in_words(v - Fraction(1, 2)) if match["words"] else str(int(v))) + tail
 
-    other_form = Form("words", halves) if found["whole"] else Form("digits", Style(decimals=1).write)
+    other_form = NumberForm("words", halves) if match["whole"] else NumberForm("digits", Style(decimals=1).write)
     sizes = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 6, 8, 10)}
 
     def beside(size: int) -> list[Fraction]:
@@ -323,17 +346,17 @@ def mixed(found: re.Match[str], spot: Spot) -> Made:
     return Mention(spot.start, spot.end, "fraction", value, own, (other_form,), beside)
 
 
-def span(found: re.Match[str], spot: Spot) -> Made:
+def count_range(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A range of counts or years: 10-15 people, 2003 to 2005."""
-    low, high = (int(found[name].replace(",", "")) for name in ("low", "high"))
-    joint = found["joint"]
-    years = all(len(found[name]) == 4 and 1500 <= int(found[name]) < 2100 for name in ("low", "high"))
+    low, high = (int(match[name].replace(",", "")) for name in ("low", "high"))
+    joint = match["joint"]
+    years = all(len(match[name]) == 4 and 1500 <= int(match[name]) < 2100 for name in ("low", "high"))
     in_unit = spot.next() in SINGLE_UNITS and spot.next_pos(2) in ("NOUN", "ADJ") and joint.strip() in ("-", "–")
     if not low < high or (not years and not spot.counts_many and not in_unit and spot.next() not in ("percent", "%")):
         return None
     if spot.before() in ("between", "from") and joint.strip() != "to":
         return NO_OTHER
-    commas = "," in found[0]
+    commas = "," in match[0]
 
     def write(v: tuple[int, int], *, joined: str) -> str:
         return joined.join(f"{n:,}" if commas else f"{n}" for n in v)
@@ -341,19 +364,19 @@ def span(found: re.Match[str], spot: Spot) -> Made:
     def words(v: tuple[int, int]) -> str:
         return f" {joint.strip() if joint.strip().isalpha() else 'to'} ".join(map(spelled, v))
 
-    made = [Form("words", words)] if high <= COMPOUND_MOST and spot.next() != "%" and not in_unit else []
+    made = [NumberForm("words", words)] if high <= COMPOUND_MOST and spot.next() != "%" and not in_unit else []
     if joint.strip() not in ("to", "or"):
-        made.append(Form("to", partial(write, joined=" to ")))
+        made.append(NumberForm("to", partial(write, joined=" to ")))
     elif joint.strip() == "to" and spot.before() != "from":
-        made.append(Form("dash", partial(write, joined="-")))
+        made.append(NumberForm("dash", partial(write, joined="-")))
     return Mention(spot.start, spot.end, "range", (low, high), partial(write, joined=joint), tuple(made),
                    partial(_spans, low, high, is_or=joint.strip() == "or"))  # fmt: skip
 
 
-def span_in_words(found: re.Match[str], spot: Spot) -> Made:
+def count_range_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A range of counts in words: six to seven years, two or three."""
-    low, high = (SMALL[found[name].lower()] for name in ("low", "high"))
-    joint, capital = found["joint"], found[0][0].isupper()
+    low, high = (SMALL[match[name].lower()] for name in ("low", "high"))
+    joint, capital = match["joint"], match[0][0].isupper()
     if not 0 < low < high or not spot.counts_many or spot.before() == "from":
         return "numbers that depend on each other"
 
@@ -361,29 +384,29 @@ def span_in_words(found: re.Match[str], spot: Spot) -> Made:
         said = joint.join(map(spelled, v))
         return said[0].upper() + said[1:] if capital else said
 
-    if write((low, high)) != found[0]:
+    if write((low, high)) != match[0]:
         return NO_OTHER
-    made = [Form("digits", lambda v: f"{v[0]}{joint}{v[1]}")]
+    made = [NumberForm("digits", lambda v: f"{v[0]}{joint}{v[1]}")]
     if joint == " to ":
-        made.append(Form("dash", lambda v: f"{v[0]}-{v[1]}"))
+        made.append(NumberForm("dash", lambda v: f"{v[0]}-{v[1]}"))
     beside = partial(_spans, low, high, is_or=joint == " or ")
     return Mention(spot.start, spot.end, "range", (low, high), write, tuple(made), beside)
 
 
 def _spans(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple[int, int]]:
     if is_or and high - low == 1:
-        return [(v, v + 1) for v in map(int, others(Fraction(low), size=size, least=2)) if v + 1 < COMPOUND_MOST]
-    found = [(low, int(v)) for v in others(Fraction(high), size=size, least=low + 1)]
+        return [(v, v + 1) for v in map(int, other_values(Fraction(low), size=size, least=2)) if v + 1 < COMPOUND_MOST]
+    result = [(low, int(v)) for v in other_values(Fraction(high), size=size, least=low + 1)]
     if high >= 1500 and len(str(low)) == 4:
-        return [(a, b) for a, b in found if b < 2050 and len(str(b)) == 4] or [
+        return [(a, b) for a, b in result if b < 2050 and len(str(b)) == 4] or [
             (low + k, high + k) for k in (-size * 3, size * 3)
         ]
-    return found
+    return result
 
 
-def ordinals(found: re.Match[str], spot: Spot) -> Made:
+def ordinals(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """An ordinal number before a noun: the third floor, the 21st century."""
-    text = found["number"]
+    text = match["number"]
     value = ORDINALS.get(text.lower()) or int(re.sub(r"\D", "", text) or 0)
     if not 2 <= value <= 99:
         return NO_OTHER
@@ -397,25 +420,23 @@ def ordinals(found: re.Match[str], spot: Spot) -> Made:
         said = spelled_ordinal(v)
         return said[0].upper() + said[1:] if words and text[0].isupper() else said
 
-    own, form = (spoken, Form("digits", ordinal)) if words else (ordinal, Form("words", spelled_ordinal))
+    own, form = (spoken, NumberForm("digits", ordinal)) if words else (ordinal, NumberForm("words", spelled_ordinal))
     if own(value) != text:
         return NO_OTHER
-    most = {"century": 21, "centuries": 21, "quarter": 4, "half": 2, "grade": 12}.get(_head(spot), 99)
+    # The noun behind it, past one word: "third calendar quarter".
+    most = {"century": 21, "centuries": 21, "quarter": 4, "half": 2, "grade": 12}.get(
+        spot.next(2) if spot.next(2) in ("quarter", "century", "half") else spot.next(), 99
+    )
 
     def beside(size: int) -> list[int]:
-        return [int(v) for v in others(Fraction(value), size=size, least=2, most=most)]
+        return [int(v) for v in other_values(Fraction(value), size=size, least=2, most=most)]
 
     return Mention(spot.start, spot.end, "ordinal", value, own, (form,), beside)
 
 
-def _head(spot: Spot) -> str:
-    """The noun behind it, past one word: "third calendar quarter"."""
-    return spot.next(2) if spot.next(2) in ("quarter", "century", "half") else spot.next()
-
-
-def compound(found: re.Match[str], spot: Spot) -> Made:
+def compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number that is joined to a noun: a 14-year-old boy, a 12-member board."""
-    text, tail = found["number"], found["tail"]
+    text, tail = match["number"], match["tail"]
     value = words_value(text) if text[0].isalpha() else Fraction(text)
     if value is None or not 1 <= value <= COMPOUND_MOST or (value == 1 and text[0].isalpha()):
         return None
@@ -423,21 +444,21 @@ def compound(found: re.Match[str], spot: Spot) -> Made:
         return None
 
     def spoken(v: Fraction) -> str:
-        said = whole(v) + tail
+        said = whole_in_words(v) + tail
         return said[0].upper() + said[1:] if text[0].isupper() else said
 
     def digits(v: Fraction) -> str:
         return f"{int(v)}{tail}"
 
-    own, form = (spoken, Form("digits", digits)) if text[0].isalpha() else (digits, Form("words", spoken))
+    own, form = (spoken, NumberForm("digits", digits)) if text[0].isalpha() else (digits, NumberForm("words", spoken))
     most = 99 if "old" in tail else 999
     beside = partial(_beside, value, 0, least=Fraction(2), most=most)
     return Mention(spot.start, spot.end, "compound", value, own, (form,), beside)
 
 
-def score(found: re.Match[str], spot: Spot) -> Made:
+def score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A score: 3-2, told by a word of winning and losing before it."""
-    low, high = int(found["low"]), int(found["high"])
+    low, high = int(match["low"]), int(match["high"])
     near = {spot.before(k) for k in range(1, 8)}
     if near.isdisjoint({"won", "win", "wins", "lost", "lose", "loses", "beat", "beats", "defeated", "victory", "defeat",
                         "lead", "led", "draw", "drew", "beating", "score", "loss", "over"}) or low == high:  # fmt: skip
@@ -451,13 +472,13 @@ def score(found: re.Match[str], spot: Spot) -> Made:
         best = [(low + k, high) if low > high else (low, high + k) for k in reach]
         return [v for v in best if v != (low, high)]
 
-    return Mention(spot.start, spot.end, "score", (low, high), partial(write, joined=found["joint"]),
-                   (Form("to", partial(write, joined=" to ")),), beside)  # fmt: skip
+    return Mention(spot.start, spot.end, "score", (low, high), partial(write, joined=match["joint"]),
+                   (NumberForm("to", partial(write, joined=" to ")),), beside)  # fmt: skip
 
 
-def version(found: re.Match[str], spot: Spot) -> Made:
+def version(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A version: version 2.1, v2.1, Python 3.11."""
-    mark, number = found["mark"], found["version"]
+    mark, number = match["mark"], match["version"]
     parts = tuple(map(int, number.split(".")))
 
     def write(v: tuple[int, ...], *, before: str) -> str:
@@ -467,20 +488,20 @@ def version(found: re.Match[str], spot: Spot) -> Made:
     if mark == "":
         made = "version "
     return Mention(spot.start, spot.end, "version", parts, partial(write, before=mark),
-                   (Form("version" if made != "v" else "v", partial(write, before=made)),),
+                   (NumberForm("version" if made != "v" else "v", partial(write, before=made)),),
                    partial(_versions, parts))  # fmt: skip
 
 
 def _versions(parts: tuple[int, ...], size: int) -> list[tuple[int, ...]]:
     if size == NEAR or len(parts) == 1:
-        return [(*parts[:-1], int(v)) for v in others(Fraction(parts[-1]), size=size, least=0, most=999)]
+        return [(*parts[:-1], int(v)) for v in other_values(Fraction(parts[-1]), size=size, least=0, most=999)]
     firsts = [parts[0] + k for k in ((1, 2) if size == MIDDLE else (4, 6, 9))]
     return [(first, *parts[1:]) for first in firsts]
 
 
-def code(found: re.Match[str], spot: Spot) -> Made:
+def code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number that names something: order #12345, ticket no. 77."""
-    mark, digits = found["mark"] or "", found["digits"]
+    mark, digits = match["mark"] or "", match["digits"]
     if spot.before() not in CODED | {"no"} and not mark.strip():
         return None
 
@@ -491,25 +512,25 @@ def code(found: re.Match[str], spot: Spot) -> Made:
     if mark not in marks or (mark == "" and len(digits) < 2):
         return NO_OTHER
     return Mention(spot.start, spot.end, "code", int(digits), partial(write, before=mark),
-                   (Form("mark", partial(write, before=marks[mark])),), partial(_codes, digits))  # fmt: skip
+                   (NumberForm("mark", partial(write, before=marks[mark])),), partial(_codes, digits))  # fmt: skip
 
 
 def _codes(digits: str, size: int) -> list[int]:
     """Codes of as many digits: another last digit, another digit in the middle, all digits turned round."""
     value, places = int(digits), len(digits)
     reach = {NEAR: (1, 2), MIDDLE: (10, 20, 30), FAR: (10 ** (places - 1), 2 * 10 ** (places - 1))}[size]
-    found = [value + k for k in reach] + [value - k for k in reach]
-    return [v for v in found if v > 0 and len(str(v)) <= places and v != value]
+    result = [value + k for k in reach] + [value - k for k in reach]
+    return [v for v in result if v > 0 and len(str(v)) <= places and v != value]
 
 
-def product(found: re.Match[str], spot: Spot) -> Made:
+def product(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A product's code of capitals and digits: A320, A-320."""
-    letters, dash, digits = found["letters"], found["dash"], found["digits"]
+    letters, dash, digits = match["letters"], match["dash"], match["digits"]
 
     def write(v: int, *, joined: str) -> str:
         return f"{letters}{joined}{v}"
 
-    form = Form("hyphen" if not dash else "no hyphen", partial(write, joined="" if dash else "-"))
+    form = NumberForm("hyphen" if not dash else "no hyphen", partial(write, joined="" if dash else "-"))
     return Mention(spot.start, spot.end, "product", int(digits), partial(write, joined=dash), (form,),
                    partial(_codes, digits))  # fmt: skip
 
@@ -532,9 +553,9 @@ PATTERNS: tuple[tuple[str, Maker], ...] = (
     (r"(?P<letters>[A-Z]{1,3})(?P<dash>-?)(?P<digits>[1-9]\d{2,3})", product),
     (rf"(?:(?P<whole>\d{{1,2}})(?: 1/2| ?½)|(?P<words>(?i:{_SMALL})) and a half)", mixed),
     (rf"(?:(?P<above>\d{{1,2}})/(?P<below>\d{{1,2}})|(?P<count>(?i:{_FEW}))[ -](?P<part>(?:{_PARTS})s?))", fraction),
-    (rf"(?P<low>{_WHOLE})(?P<joint>[-\u2013]| [-\u2013] | to | or )(?P<high>{_WHOLE})", span),
+    (rf"(?P<low>{_WHOLE})(?P<joint>[-\u2013]| [-\u2013] | to | or )(?P<high>{_WHOLE})", count_range),
     (r"(?P<low>\d{1,3})(?P<joint> ?[-\u2013] ?)(?P<high>\d{1,3})", score),
-    (rf"(?P<low>(?i:{_SMALL}))(?P<joint> to | or )(?P<high>{_SMALL})", span_in_words),
+    (rf"(?P<low>(?i:{_SMALL}))(?P<joint> to | or )(?P<high>{_SMALL})", count_range_in_words),
     (rf"(?P<number>(?i:a|{WORDS})) dozen", dozen),
     (rf"(?P<number>\d{{1,3}}|(?i:{_SMALL}))(?!-(?:{_ONES})\b)(?P<tail>(?:-[a-z]{{2,}})+)", compound),
     (rf"(?P<number>\d{{1,2}}(?:st|nd|rd|th)|(?i:{ORDINAL_WORDS}))", ordinals),

@@ -7,11 +7,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 
-from encheck.language.numbers.amounts import ABOUT, NO_OTHER, Made, Maker
-from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, read_digits, said, whole, words_value
-from encheck.language.numbers.mention import Form, Mention, Spot, Write
-from encheck.language.numbers.values import others
-from encheck.language.numbers.words import SCALES, WORDS
+from encheck.language.numbers.amounts import ABOUT, NO_OTHER, Maker, MentionOrReason
+from encheck.language.numbers.mention import Mention, NumberForm, NumberPlace, Write
+from encheck.language.numbers.numerals import (
+    PLAIN,
+    SCALE,
+    SCALES,
+    WORDS,
+    Style,
+    other_forms,
+    other_values,
+    read_digits,
+    spoken_writer,
+    whole_in_words,
+    words_value,
+)
 
 LOCALE = "en_US"
 CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs": "INR", "Rs.": "INR", "rs": "INR"}
@@ -24,7 +34,7 @@ LONG = 12  # of a converted amount: more is not how people say it
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class MeasureUnit:
     """A unit by its name in CLDR; `smaller` is one that it is `times` of, up to `most` of it."""
 
     name: str
@@ -34,32 +44,32 @@ class Unit:
 
 
 UNITS = {
-    "length-kilometer": Unit("length-kilometer", "length-meter", 1_000, 9),
-    "length-meter": Unit("length-meter", "length-centimeter", 100, 3),
-    "length-centimeter": Unit("length-centimeter", "length-millimeter", 10, 100),
-    "length-millimeter": Unit("length-millimeter"),
-    "length-mile": Unit("length-mile"),
-    "length-foot": Unit("length-foot", "length-inch", 12, 6),
-    "length-inch": Unit("length-inch"),
-    "length-yard": Unit("length-yard", "length-foot", 3, 30),
-    "mass-kilogram": Unit("mass-kilogram", "mass-gram", 1_000, 5),
-    "mass-gram": Unit("mass-gram"),
-    "mass-milligram": Unit("mass-milligram"),
-    "mass-pound": Unit("mass-pound"),
-    "mass-ounce": Unit("mass-ounce"),
-    "volume-liter": Unit("volume-liter", "volume-milliliter", 1_000, 5),
-    "volume-milliliter": Unit("volume-milliliter"),
-    "digital-gigabyte": Unit("digital-gigabyte"),
-    "digital-megabyte": Unit("digital-megabyte"),
-    "digital-kilobyte": Unit("digital-kilobyte"),
-    "duration-second": Unit("duration-second"),
-    "duration-millisecond": Unit("duration-millisecond"),
-    "duration-minute": Unit("duration-minute", "duration-second", 60, 5),
-    "duration-hour": Unit("duration-hour", "duration-minute", 60, 5),
-    "duration-day": Unit("duration-day"),
-    "duration-week": Unit("duration-week", "duration-day", 7, 6),
-    "duration-month": Unit("duration-month"),
-    "duration-year": Unit("duration-year", "duration-month", 12, 4),
+    "length-kilometer": MeasureUnit("length-kilometer", "length-meter", 1_000, 9),
+    "length-meter": MeasureUnit("length-meter", "length-centimeter", 100, 3),
+    "length-centimeter": MeasureUnit("length-centimeter", "length-millimeter", 10, 100),
+    "length-millimeter": MeasureUnit("length-millimeter"),
+    "length-mile": MeasureUnit("length-mile"),
+    "length-foot": MeasureUnit("length-foot", "length-inch", 12, 6),
+    "length-inch": MeasureUnit("length-inch"),
+    "length-yard": MeasureUnit("length-yard", "length-foot", 3, 30),
+    "mass-kilogram": MeasureUnit("mass-kilogram", "mass-gram", 1_000, 5),
+    "mass-gram": MeasureUnit("mass-gram"),
+    "mass-milligram": MeasureUnit("mass-milligram"),
+    "mass-pound": MeasureUnit("mass-pound"),
+    "mass-ounce": MeasureUnit("mass-ounce"),
+    "volume-liter": MeasureUnit("volume-liter", "volume-milliliter", 1_000, 5),
+    "volume-milliliter": MeasureUnit("volume-milliliter"),
+    "digital-gigabyte": MeasureUnit("digital-gigabyte"),
+    "digital-megabyte": MeasureUnit("digital-megabyte"),
+    "digital-kilobyte": MeasureUnit("digital-kilobyte"),
+    "duration-second": MeasureUnit("duration-second"),
+    "duration-millisecond": MeasureUnit("duration-millisecond"),
+    "duration-minute": MeasureUnit("duration-minute", "duration-second", 60, 5),
+    "duration-hour": MeasureUnit("duration-hour", "duration-minute", 60, 5),
+    "duration-day": MeasureUnit("duration-day"),
+    "duration-week": MeasureUnit("duration-week", "duration-day", 7, 6),
+    "duration-month": MeasureUnit("duration-month"),
+    "duration-year": MeasureUnit("duration-year", "duration-month", 12, 4),
 }
 BRITISH = {"kilometre": "length-kilometer", "metre": "length-meter", "centimetre": "length-centimeter",
            "millimetre": "length-millimeter", "litre": "volume-liter", "millilitre": "volume-milliliter"}  # fmt: skip
@@ -77,14 +87,14 @@ WORDY = frozenset(
 @cache
 def names() -> dict[str, str]:
     """What a unit is called in a text, in the plural: its name in CLDR; babel's names and abbreviations, and ours."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name in UNITS:
         for length in ("long", "short"):
-            found.setdefault(unit(name, length), name)
+            result.setdefault(unit(name, length), name)
     for word, name in BRITISH.items():
-        found[f"{word}s"] = name
-    found |= MORE
-    return {word: name for word, name in found.items() if word not in REFUSED}
+        result[f"{word}s"] = name
+    result |= MORE
+    return {word: name for word, name in result.items() if word not in REFUSED}
 
 
 @cache
@@ -100,16 +110,16 @@ def unit(name: str, length: str) -> str:
 
 
 @cache
-def one(name: str) -> str:
+def unit_name_of_one(name: str) -> str:
     """What babel calls one of a unit."""
     from babel.units import format_unit
 
     return format_unit(1, name, length="long", locale=LOCALE).removeprefix("1").strip()
 
 
-def measure(found: re.Match[str], spot: Spot) -> Made:
+def measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number with a unit: in digits or words, with the unit's name or its abbreviation; some are converted."""
-    text, gap, word = found["number"], found["gap"], found["unit"]
+    text, gap, word = match["number"], match["gap"], match["unit"]
     name = names()[word]
     count = words_value(text) if text[0].isalpha() else None
     value, style = (count, Style()) if count is not None else read_digits(text)
@@ -120,61 +130,57 @@ def measure(found: re.Match[str], spot: Spot) -> Made:
     def own(v: Fraction) -> str:
         return (_spelled(v, capital=capital) if is_wordy else style.write(v)) + gap + word
 
-    made = _beside_noun(style, word, name) if _is_short_before_noun(spot, word) else []
+    # An abbreviated unit stands before the noun that it describes: "a 2 mm nodule".
+    made = _beside_noun(style, word, name) if spot.is_modifier and word not in WORDY and not word.endswith("s") else []
     made = made or list(_forms(value, style, word, name, is_wordy=is_wordy))
     if (smaller := UNITS[name].smaller) and _converts(value, name, spot, is_wordy=is_wordy):
-        made.append(Form(f"in {unit(smaller, 'long')}", _converted(name, word)))
+        made.append(NumberForm(f"in {unit(smaller, 'long')}", _converted(name, word)))
     least = Fraction(0) if style.decimals else Fraction(2)
 
     def beside(size: int) -> list[Fraction]:
-        found = others(value / style.size, decimals=style.decimals, size=size, least=least)
-        return [v * style.size for v in found if v > 0 and v != 1]
+        match = other_values(value / style.size, decimals=style.decimals, size=size, least=least)
+        return [v * style.size for v in match if v > 0 and v != 1]
 
     return Mention(spot.start, spot.end, "measure", value, own, tuple(made), beside)
 
 
-def _is_short_before_noun(spot: Spot, word: str) -> bool:
-    """Whether an abbreviated unit stands before the noun that it describes: "a 2 mm nodule"."""
-    return spot.is_modifier and word not in WORDY and not word.endswith("s")
-
-
-def _beside_noun(style: Style, word: str, name: str) -> list[Form]:
+def _beside_noun(style: Style, word: str, name: str) -> list[NumberForm]:
     """Before a noun: "2-mm", "2-millimeter"."""
-    single = one(name)
-    return [Form("hyphen", lambda v: f"{style.write(v)}-{word}")] + (
-        [Form("unit in full", lambda v: f"{style.write(v)}-{single}")] if single != word else []
+    single = unit_name_of_one(name)
+    return [NumberForm("hyphen", lambda v: f"{style.write(v)}-{word}")] + (
+        [NumberForm("unit in full", lambda v: f"{style.write(v)}-{single}")] if single != word else []
     )
 
 
 def _spelled(value: Fraction, *, capital: bool) -> str:
-    words = whole(value)
+    words = whole_in_words(value)
     return words[0].upper() + words[1:] if capital else words
 
 
-def _forms(value: Fraction, style: Style, word: str, name: str, *, is_wordy: bool) -> list[Form]:
+def _forms(value: Fraction, style: Style, word: str, name: str, *, is_wordy: bool) -> list[NumberForm]:
     long, short = unit(name, "long"), unit(name, "short")
     long = word if word in WORDY or word.removesuffix("s") in BRITISH else long
-    found = []
+    result = []
     if is_wordy:
-        return [Form("digits", lambda v: f"{Style(commas=v >= 1_000).write(v)} {word}")]
-    plain = () if style.decimals else forms(value, style)  # nobody writes "two point eight kilograms"
-    found += [Form(form.name, partial(_with_unit, form.write, long)) for form in plain]
+        return [NumberForm("digits", lambda v: f"{Style(commas=v >= 1_000).write(v)} {word}")]
+    plain = () if style.decimals else other_forms(value, style)  # nobody writes "two point eight kilograms"
+    result += [NumberForm(form.name, partial(_with_unit, form.write, long)) for form in plain]
     if word != long:
-        found.append(Form("unit in full", lambda v: f"{style.write(v)} {long}"))
+        result.append(NumberForm("unit in full", lambda v: f"{style.write(v)} {long}"))
     elif (
         short not in REFUSED
         and short != long
         and not name.startswith(("duration-month", "duration-year", "duration-week", "duration-day"))
     ):
-        found.append(Form("abbreviation", lambda v: f"{style.write(v)} {short}"))
-    return found
+        result.append(NumberForm("abbreviation", lambda v: f"{style.write(v)} {short}"))
+    return result
 
 
 def _with_unit(write: Write, long: str, value: Fraction) -> str:
     return f"{write(value)} {long}"
 
 
-def _converts(value: Fraction, name: str, spot: Spot, *, is_wordy: bool) -> bool:
+def _converts(value: Fraction, name: str, spot: NumberPlace, *, is_wordy: bool) -> bool:
     """Whether people would say the amount in the smaller unit too."""
     kind = UNITS[name]
     if value > kind.most or value * kind.times % 1 or spot.is_modifier or spot.next() in ("old", "a", "per", "each"):
@@ -197,61 +203,61 @@ def _converted(name: str, word: str) -> Write:
     return write
 
 
-def money(found: re.Match[str], spot: Spot) -> Made:
+def money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """An amount of money with its sign: $40, £2.5m."""
-    value, style = read_digits(found["number"])
+    value, style = read_digits(match["number"])
     is_coded = spot.previous.isupper() and len(spot.previous) <= 3 and spot.previous != "I"
     if is_coded or spot.next() in SAID.values():
         return NO_OTHER
-    before, currency = found["sign"] + found["gap"], CURRENCIES[found["sign"]]
+    before, currency = match["sign"] + match["gap"], CURRENCIES[match["sign"]]
     scale = style.scale.strip()
     is_short = scale.lower() in ("k", "m", "b", "bn", "mn", "tn")
     full = Style(style.commas, style.decimals, True, f" {_full(style)}") if is_short else style
     made = []
     if is_short:
-        made.append(Form("scale in full", lambda v: before + full.write(v)))
+        made.append(NumberForm("scale in full", lambda v: before + full.write(v)))
     elif scale in LETTERS:
         lettered = Style(style.commas, style.decimals, True, LETTERS[scale])
-        made.append(Form("letter", lambda v: before + lettered.write(v)))
+        made.append(NumberForm("letter", lambda v: before + lettered.write(v)))
     if (not spot.is_modifier and spot.next() != "-") or spot.next() in MORE_OR_LESS:
-        made.append(Form("name", lambda v: f"{full.write(v)} {SAID[currency]}"))
+        made.append(NumberForm("name", lambda v: f"{full.write(v)} {SAID[currency]}"))
         made += _without_sign(value, style, currency)
         if scale in ("million", "billion") and value < 10**12:
-            made.append(Form("noughts", lambda v: before + Style(commas=True).write(v)))
+            made.append(NumberForm("noughts", lambda v: before + Style(commas=True).write(v)))
     else:
         made += _before_noun(value, style, spot, before, currency)
     return _sum(spot, value, style, lambda v: before + style.write(v), tuple(made))
 
 
-def _without_sign(value: Fraction, style: Style, currency: str) -> list[Form]:
+def _without_sign(value: Fraction, style: Style, currency: str) -> list[NumberForm]:
     """The amount in words."""
     if style.decimals == 2 and not style.scale and value < PIECES_MOST:
-        return [Form("words", partial(_pieces, currency))]
-    words = None if style.decimals else said(value, style)
-    return [Form("words", lambda v: f"{words(v)} {SAID[currency]}")] if words else []
+        return [NumberForm("words", partial(_pieces, currency))]
+    words = None if style.decimals else spoken_writer(value, style)
+    return [NumberForm("words", lambda v: f"{words(v)} {SAID[currency]}")] if words else []
 
 
-def _before_noun(value: Fraction, style: Style, spot: Spot, before: str, currency: str) -> list[Form]:
+def _before_noun(value: Fraction, style: Style, spot: NumberPlace, before: str, currency: str) -> list[NumberForm]:
     """Before a noun: "a $40.00 ticket", "a USD 4.50 ticket"."""
     if style.scale:
         return []
     if style.decimals:
-        return [Form("code", lambda v: f"{currency} {style.write(v)}")]
+        return [NumberForm("code", lambda v: f"{currency} {style.write(v)}")]
     is_small = value < CENTS_MOST and spot.before() not in ABOUT
-    return [Form("cents", lambda v: before + Style(style.commas, 2).write(v))] if is_small else []
+    return [NumberForm("cents", lambda v: before + Style(style.commas, 2).write(v))] if is_small else []
 
 
-def sign_behind(found: re.Match[str], spot: Spot) -> Made:
+def sign_behind(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """An amount with its sign behind it: 50 $, 20€."""
-    value, style = read_digits(found["number"])
-    sign, gap = found["sign"], found["gap"]
+    value, style = read_digits(match["number"])
+    sign, gap = match["sign"], match["gap"]
 
     def own(v: Fraction) -> str:
         return style.write(v) + gap + sign
 
-    made = [Form("sign before", lambda v: sign + style.write(v))]
+    made = [NumberForm("sign before", lambda v: sign + style.write(v))]
     if not spot.is_modifier:
-        made.append(Form("name", lambda v: f"{style.write(v)} {SAID[CURRENCIES[sign]]}"))
+        made.append(NumberForm("name", lambda v: f"{style.write(v)} {SAID[CURRENCIES[sign]]}"))
     return _sum(spot, value, style, own, tuple(made))
 
 
@@ -260,29 +266,30 @@ def _pieces(currency: str, value: Fraction) -> str:
     large, small = divmod(value * 100, 100)
     if large < 2 or small < 2:
         raise ValueError(f"{value} is not said in two parts")
-    return f"{whole(Fraction(large))} {SAID[currency]} and {whole(small)} {'pence' if currency == 'GBP' else 'cents'}"
+    cents = "pence" if currency == "GBP" else "cents"
+    return f"{whole_in_words(Fraction(large))} {SAID[currency]} and {whole_in_words(small)} {cents}"
 
 
 def _full(style: Style) -> str:
     return {10**3: "thousand", 10**6: "million", 10**9: "billion", 10**12: "trillion"}[style.size]
 
 
-def _sum(spot: Spot, value: Fraction, style: Style, own: Write, made: tuple[Form, ...]) -> Made:
+def _sum(spot: NumberPlace, value: Fraction, style: Style, own: Write, made: tuple[NumberForm, ...]) -> MentionOrReason:
     if (style.decimals > 2 and not style.scale) or spot.next() in SCALES:  # a rate of exchange
         return NO_OTHER
 
     def beside(size: int) -> list[Fraction]:
-        found = others(
+        result = other_values(
             value / style.size, decimals=style.decimals, size=size, least=0, most=999 if style.scale else 10**13
         )
-        return [v * style.size for v in found if v > 0 and v * style.size != 1 and v != 1]
+        return [v * style.size for v in result if v > 0 and v * style.size != 1 and v != 1]
 
     return Mention(spot.start, spot.end, "money", value, own, made, beside)
 
 
-def named_money(found: re.Match[str], spot: Spot) -> Made:
+def named_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """Money by its name: 5 dollars, two million euros."""
-    text, word = found["number"], found["name"]
+    text, word = match["number"], match["name"]
     count = words_value(text) if text[0].isalpha() else None
     value, style = (count, Style()) if count is not None else read_digits(text)
     if value < 2 and not style.decimals:
@@ -297,7 +304,7 @@ def named_money(found: re.Match[str], spot: Spot) -> Made:
     if count is not None and scale:
         size = 10**9 if scale == "billion" else 10**6
         signed = Style(False, 1 if value % size else 0, True, f" {scale}")
-    form = Form("sign", lambda v: SIGNS[word] + signed.write(v))
+    form = NumberForm("sign", lambda v: SIGNS[word] + signed.write(v))
     return _sum(spot, value, style, own, (form,))
 
 

@@ -1,9 +1,10 @@
-"""A number in a text, and the place that it stands in."""
+"""A number in a text, the place that it stands in, and names that it is part of: events, acts, films, addresses."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ NOMINAL = frozenset({"NOUN", "PROPN", "ADJ"})
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class NumberForm:
     """Another way to write a value; `name` says which."""
 
     name: str
@@ -34,12 +35,12 @@ class Mention:
     kind: str
     value: Value
     own: Write
-    forms: tuple[Form, ...]
+    forms: tuple[NumberForm, ...]
     beside: Callable[[int], Sequence[Value]]
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class NumberPlace:
     """Characters `start` to `end` of a parsed text, and what stands around them."""
 
     parse: Parse
@@ -109,3 +110,104 @@ class Spot:
     def is_title(self) -> bool:
         """Whether it begins with a capital letter, or begins a sentence."""
         return self.parse.text[self.start].isupper()
+
+
+IN_NAME = "part of a name"
+OF_NAME = "a year that belongs to a name or an event"
+YEAR_OR_COUNT = "a year or a count"
+FOUR_YEARLY = frozenset("olympics games cup".split())
+YEARLY = frozenset("season championship championships open masters playoffs".split())
+ONCE = frozenset("crisis recession crash war revolution coup massacre tsunami invasion uprising".split())
+STREETS = frozenset("street st road rd avenue ave lane drive square boulevard terrace".split())
+ATTACKS = frozenset("attack attacks attacker attackers bombing bombings bomber bombers hijackers terrorist".split())
+RECENT = range(1900, 2050)
+ROUND = 100  # of round numbers of the size of a year people mean a count
+PEOPLE = re.compile(
+    r"\w+(?:ans|is)|Arabs|Brits|Croats|Danes|Democrats|Finns|Greeks|Jews|Kurds|Muslims|Poles|Scots|Serbs|Swedes|Turks"
+)
+JOINTS = frozenset(["of", "de", "&"])
+DESCRIBES = frozenset(["nummod", "compound", "amod"])
+PARTS_OF_DAY = frozenset("morning afternoon evening night".split())
+BEGINS = re.compile(r"(?:^|[.!?:;])[\"'”’)\s]*[\"'“‘(]*\s*$")
+
+
+def describes(spot: NumberPlace) -> bool:
+    """Whether it hangs on a word behind it: "the 1998 season", not "In 1998 Brazil lost"."""
+    parse, at = spot.parse, spot.first
+    return at < len(parse) and parse.heads[at] > at and parse.bases[at] in DESCRIBES
+
+
+def cycle(spot: NumberPlace) -> int:
+    """How many years lie between two events of the kind that is named behind a year; 0 if it may not recur.
+
+    Four of "the 1998 World Cup" and "the 2012 Olympics", one of "the 1994 NBA season".
+    """
+    last = max(_title(spot), default=spot.after)
+    kinds = set(spot.parse.lowers[last : last + 2])
+    return 4 if kinds & FOUR_YEARLY else 1 if kinds & YEARLY else 0
+
+
+def is_once(spot: NumberPlace) -> bool:
+    """Whether it describes an event of which there is one: "the 2008 financial crisis"."""
+    return spot.parse.lowers[spot.parse.heads[spot.first]] in ONCE
+
+
+def is_titled(spot: NumberPlace) -> bool:
+    """Whether a word with a capital stands right behind it: "2008 Financial Crisis"."""
+    return next(_title(spot), None) is not None
+
+
+def heads_title(spot: NumberPlace) -> bool:
+    """Whether it belongs to a name with capitals: "10 Commandments", not "20 EU states", "20 MPs" or "20 Americans"."""
+    last, parse = max(_title(spot), default=None), spot.parse
+    if last is None or parse.words[last].removesuffix("s").isupper() or PEOPLE.fullmatch(parse.words[last]):
+        return False
+    return last + 1 == len(parse) or parse.pos[last + 1] not in ("NOUN", "ADJ")
+
+
+def is_address(spot: NumberPlace) -> bool:
+    """Whether it is the number of a house: "42 Park Lane", not "2 Wall Street banks"."""
+    last, parse = max(_title(spot), default=None), spot.parse
+    return last is not None and parse.lowers[last] in STREETS and parse.tags[last + 1 : last + 2] != ("NNS",)
+
+
+def follows_title(spot: NumberPlace) -> bool:
+    """Whether a name with a capital stands right before it, or before "of": "London 2012", "the Act of 1994"."""
+    if spot.before() == "of" and spot.before(2) == "class":
+        return True
+    at = spot.first - (2 if spot.before() == "of" else 1)
+    if at < 0 or not spot.parse.words[at][0].isupper():
+        return False
+    return spot.parse.pos[at] == "PROPN" or (at > 0 and spot.parse.pos[at] == "NOUN")
+
+
+def is_capital(spot: NumberPlace) -> bool:
+    """Whether number words have a capital inside a sentence, beside another one: "Five Guys", "Fantastic Four"."""
+    if not spot.is_title or BEGINS.search(spot.parse.text[: spot.start]):
+        return False
+    return spot.previous[0].isupper() or is_titled(spot)
+
+
+def is_attack(spot: NumberPlace) -> bool:
+    """Whether a date names an attack: "the September 11 attacks", "the attacks of July 7"."""
+    return spot.next() in ATTACKS or (spot.before() in ("of", "on") and spot.before(2) in ATTACKS)
+
+
+def _title(spot: NumberPlace) -> Iterator[int]:
+    """The words with capitals right behind it, past what joins them: "Tour de France"."""
+    parse, at = spot.parse, spot.after
+    while at < len(parse) and (parse.words[at][0].isupper() or _joins(spot, at)):
+        if parse.words[at][0].isupper():
+            yield at
+        at += 1
+
+
+def _joins(spot: NumberPlace, at: int) -> bool:
+    words = spot.parse.words
+    return at > spot.after and at + 1 < len(words) and words[at] in JOINTS and words[at + 1][0].isupper()
+
+
+def is_hour(spot: NumberPlace) -> bool:
+    """Whether a number is an hour by what follows: "six in the evening"."""
+    in_part = (spot.next(), spot.next(2)) == ("in", "the") and spot.next(3) in PARTS_OF_DAY
+    return in_part or (spot.next(), spot.next(2)) == ("at", "night") or spot.next() in ("o'clock", "o’clock")

@@ -1,18 +1,139 @@
-"""The numbers of a text that can be written otherwise; never those in addresses, code and names."""
+"""The numbers of a text that can be written otherwise; never those in addresses, code and names.
+
+Other numbers of the text, and words that know how many there are, hold a number to its notation or to its value.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from encheck.language.numbers import amounts, measures, moments
 from encheck.language.numbers.amounts import NO_OTHER, Maker
-from encheck.language.numbers.company import held
-from encheck.language.numbers.mention import Mention, Spot
-from encheck.language.numbers.words import ORDINAL_WORDS, WORDS
+from encheck.language.numbers.mention import Mention, NumberForm, NumberPlace
+from encheck.language.numbers.numerals import ORDINAL_WORDS, WORDS
 from encheck.language.parse import Parse
 from encheck.language.prose import left_spans, why_left
+
+PARALLEL = "beside another number in the same notation"
+PRESUPPOSED = "a number that the text presupposes"
+PLAIN = frozenset(["cardinal", "decimal", "measure", "label", "fraction", "compound", "range"])
+COUNTED = ("cardinal", "decimal")
+COMMAS = frozenset(["commas", "without commas"])
+LONG = re.compile(r"\d{1,3},\d|\d{4}")
+FIGURE = {  # how a number of a kind is told elsewhere in a text
+    "money": re.compile(r"[$€£¥₹]|\b(?:dollars?|euros?|pounds?|yen|rupees|cents|pence|Rs)\b"),
+    "percentage": re.compile(r"%|\b(?:percent|per cent|pct)\b"),
+    "time": re.compile(r"\b\d{1,2}:\d\d|\b\d{1,2} ?[ap]\.?m\b|\b(?:midnight|noon)\b|o['’]clock", re.IGNORECASE),
+    "score": re.compile(r"\b\d+ ?[-–] ?\d+\b"),
+    "year": re.compile(r"\b(?:1[1-9]|20)\d\d\b"),
+}
+TECHNICAL = re.compile(
+    r"\d ?-?(?:m[glL]|m?cg|µg|kg|[KMGT]i?B"
+    r"|[kKMG]bps|[kMG]?Hz|[mk]?W|k?Wh|m?Ah|[mk]?V|[cmk]m|nm|ms|dpi|ppm|rpm|psi|IU)\b"
+)
+SPELLED_MOST = 20  # of technical texts
+GRANTED = frozenset("the these those that both its his her their our".split())
+BOTH = re.compile(r"\b(?:both|between)\b", re.IGNORECASE)
+NAMED = re.compile(r"^(?: [\w'’-]+){1,4} ?, (?:[\w'’`.-]+,? ){1,8}and [\w'’`-]+")
+NAMED_MOST = 10
+
+
+def with_free_forms(parse: Parse, mention: Mention, every: Sequence[Mention]) -> Mention | str:
+    """The number with the notations that its text leaves to it; or why none is left."""
+    if is_presupposed(parse, mention):
+        return PRESUPPOSED
+    if _is_parallel(parse, mention, every):
+        return PARALLEL
+    forms = tuple(form for form in mention.forms if not _clashes(parse, mention, form, every))
+    return replace(mention, forms=forms) if forms else PARALLEL
+
+
+def is_presupposed(parse: Parse, mention: Mention) -> bool:
+    """Whether the text knows how many there are: "the two", "between six cities", "two towns, Bonn and Köln"."""
+    if mention.kind not in ("cardinal", "measure", "range"):
+        return False
+    spot = NumberPlace(parse, mention.start, mention.end)
+    if any(spot.before(k) == "between" for k in (1, 2, 3)):
+        return True
+    if mention.kind == "range" or mention.value > NAMED_MOST:
+        return False
+    is_granted = spot.before() in GRANTED or (spot.before() in ("top", "other") and spot.before(2) in GRANTED)
+    if mention.value == 2 and (is_granted or BOTH.search(parse.text)):
+        return True
+    return mention.kind == "cardinal" and NAMED.match(parse.text[mention.end :]) is not None
+
+
+def _is_parallel(parse: Parse, mention: Mention, every: Sequence[Mention]) -> bool:
+    """Whether another number of its kind stands in the notation that it would leave."""
+    if mention.kind == "date":
+        return sum(other.kind == "date" for other in every) > 1
+    if mention.kind in ("money", "percentage", "time", "score"):
+        return _elsewhere(mention, parse.text)
+    if mention.kind not in PLAIN:
+        return False
+    digits = _is_in_digits(mention, parse.text)
+    result = _counts(parse, mention, every, digits=digits)
+    if not digits and mention.kind != "compound":
+        return bool(result)
+    return mention.kind not in COUNTED and any(_kind_at(at, every) == mention.kind for at in result)
+
+
+def _clashes(parse: Parse, mention: Mention, form: NumberForm, every: Sequence[Mention]) -> bool:
+    """Whether nobody would write a number in that form in that text."""
+    if form.name == "two figures":
+        return _elsewhere(mention, parse.text)
+    if mention.kind not in PLAIN or not _is_in_digits(mention, parse.text):
+        return False
+    converts = form.name.startswith("in ")
+    others = _counts(parse, mention, every, digits=True)
+    if form.name in COMMAS:
+        return any(LONG.match(parse.text, at) for at in others)
+    if mention.kind in COUNTED and any(_kind_at(at, every) in ("", *COUNTED) for at in others):
+        return True
+    if form.name != "words" and not converts:
+        return False
+    if others:
+        return True
+    most = max(mention.value) if isinstance(mention.value, tuple) else mention.value
+    return not converts and most > SPELLED_MOST and TECHNICAL.search(parse.text) is not None
+
+
+def _elsewhere(mention: Mention, text: str) -> bool:
+    return any(not mention.start <= match.start() < mention.end for match in FIGURE[mention.kind].finditer(text))
+
+
+def _is_in_digits(mention: Mention, text: str) -> bool:
+    return any(sign.isdigit() for sign in text[mention.start : mention.end])
+
+
+def _counts(parse: Parse, mention: Mention, every: Sequence[Mention], *, digits: bool) -> list[int]:
+    """Where other numbers of the text begin that count or measure, in digits or in words."""
+    result = []
+    for i, (start, word) in enumerate(zip(parse.starts, parse.words, strict=True)):
+        if mention.start <= start < mention.end or parse.tags[i] != "CD" or any(map(str.isdigit, word)) is not digits:
+            continue
+        if word.lower() == "one" and mention.kind == "measure":
+            continue
+        kind = _kind_at(start, every)
+        if kind in PLAIN or (not kind and not _is_of_another_kind(parse, i)):
+            result.append(start)
+    return result
+
+
+def _kind_at(start: int, every: Sequence[Mention]) -> str:
+    """The kind of the number that stands there; "" where none was found."""
+    return next((other.kind for other in every if other.start <= start < other.end), "")
+
+
+def _is_of_another_kind(parse: Parse, at: int) -> bool:
+    """Whether a number is a year, a time, money, a percentage, or part of a name or a date."""
+    spot = NumberPlace(parse, parse.starts[at], parse.ends[at])
+    around = f"{spot.before()} {parse.words[at]} {spot.next()}"
+    return any(pattern.search(around) for pattern in FIGURE.values()) or (at > 0 and parse.pos[at - 1] == "PROPN")
+
 
 NONE = "no number"
 MAYBE = re.compile(rf"\d|\b(?i:{WORDS}|{ORDINAL_WORDS})\b")
@@ -61,23 +182,23 @@ def mentions(parse: Parse) -> tuple[Mention, ...] | str:
     if left := why_left(text):
         return left
     reasons: list[str] = []
-    found = list(_found(parse, reasons))
-    free = [held(parse, m, found) for m in found if m.forms and _is_free(parse, m, reasons)]
+    result = list(_found(parse, reasons))
+    free = [with_free_forms(parse, m, result) for m in result if m.forms and _is_free(parse, m, reasons)]
     kept = [m for m in free if isinstance(m, Mention)]
     reasons += [m for m in free if isinstance(m, str)]
-    return tuple(sorted(kept, key=lambda m: m.start)) or (reasons[0] if reasons else NO_OTHER if found else NONE)
+    return tuple(sorted(kept, key=lambda m: m.start)) or (reasons[0] if reasons else NO_OTHER if result else NONE)
 
 
 def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
     """The numbers by each pattern in turn; what one has taken, or refused, no later one looks at."""
     text = parse.text
-    taken = [*left_spans(text), *(found.span() for found in FIXED.finditer(text))]
+    taken = [*left_spans(text), *(match.span() for match in FIXED.finditer(text))]
     for pattern, maker in _patterns(has_digits=DIGIT.search(text) is not None):
-        for found in pattern.finditer(text):
-            start, end = found.span()
+        for match in pattern.finditer(text):
+            start, end = match.span()
             if any(start < b and a < end for a, b in taken):
                 continue
-            made = maker(found, Spot(parse, start, end))
+            made = maker(match, NumberPlace(parse, start, end))
             if made is None:
                 continue
             taken.append((start, end))
@@ -87,55 +208,49 @@ def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
                 reasons.append(made)
 
 
-def _is_free(parse: Parse, one: Mention, reasons: list[str]) -> bool:
+def _is_free(parse: Parse, mention: Mention, reasons: list[str]) -> bool:
     """Whether it stands in no name, once in the text, and hangs on no other number."""
-    reason = _why_not(parse, one)
+    reason = _why_not(parse, mention)
     if reason:
         reasons.append(reason)
     return not reason
 
 
-def _why_not(parse: Parse, one: Mention) -> str:
-    spot = Spot(parse, one.start, one.end)
+def _why_not(parse: Parse, mention: Mention) -> str:
+    spot = NumberPlace(parse, mention.start, mention.end)
     tokens = range(spot.first, spot.after)
-    if any(parse.entities[i][2:] in NAMES for i in tokens) and one.kind not in ("version", "code", "product"):
+    if any(parse.entities[i][2:] in NAMES for i in tokens) and mention.kind not in ("version", "code", "product"):
         return "part of a name"
-    if any(parse.ends[i] > one.end or parse.starts[i] < one.start for i in tokens):
+    if any(parse.ends[i] > mention.end or parse.starts[i] < mention.start for i in tokens):
         return "part of a word"
-    said = parse.text[one.start : one.end]
+    said = parse.text[mention.start : mention.end]
     if len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", parse.text)) > 1:
         return "a number that appears twice"
-    if _stands_in_other_figures(parse.text, said):
-        return "a number that appears twice"
-    if one.kind not in ("range", "score", "code", "version") and _is_tied(spot):
-        return "numbers that depend on each other"
-    if one.kind in ("cardinal", "decimal") and _is_listed(spot):
-        return "numbers that depend on each other"
-    return "a number that the text goes on to count" if _is_counted(one, parse.text) else ""
-
-
-def _stands_in_other_figures(text: str, said: str) -> bool:
-    """Whether the same digits stand elsewhere with other signs: "$12.50" and "1250"."""
+    # The same digits stand elsewhere with other signs: "$12.50" and "1250".
     digits = re.sub(r"\D", "", said)
-    every = [re.sub(r"\D", "", found) for found in re.findall(r"\d[\d.,]*", text)]
-    return len(digits) >= FIGURES and every.count(digits) > 1
+    every = [re.sub(r"\D", "", result) for result in re.findall(r"\d[\d.,]*", parse.text)]
+    if len(digits) >= FIGURES and every.count(digits) > 1:
+        return "a number that appears twice"
+    if mention.kind not in ("range", "score", "code", "version") and _is_tied(spot):
+        return "numbers that depend on each other"
+    # A comma divides it from another number in digits: "1.1, 1.5 and 2.0".
+    if mention.kind in ("cardinal", "decimal") and (
+        (spot.next() == "," and spot.next_tag(2) == "CD")
+        or (spot.before() == "," and spot.first >= 2 and spot.parse.tags[spot.first - 2] == "CD")
+    ):
+        return "numbers that depend on each other"
+    return "a number that the text goes on to count" if _is_counted(mention, parse.text) else ""
 
 
-def _is_counted(one: Mention, text: str) -> bool:
+def _is_counted(mention: Mention, text: str) -> bool:
     """Whether what follows has as many: "two died; neither", "three things: a, b and c", "by 20%, from 30 to 24"."""
-    behind = text[one.end :]
-    if one.kind == "cardinal":
+    behind = text[mention.end :]
+    if mention.kind == "cardinal":
         return COUNTS.search(behind) is not None
-    return one.kind == "percentage" and FROM_TO.search(behind) is not None
+    return mention.kind == "percentage" and FROM_TO.search(behind) is not None
 
 
-def _is_listed(spot: Spot) -> bool:
-    """Whether a comma divides it from another number in digits: "1.1, 1.5 and 2.0"."""
-    behind = spot.next() == "," and spot.next_tag(2) == "CD"
-    return behind or (spot.before() == "," and spot.first >= 2 and spot.parse.tags[spot.first - 2] == "CD")
-
-
-def _ends_a_range(spot: Spot) -> bool:
+def _ends_a_range(spot: NumberPlace) -> bool:
     """Whether "from" or "between" stands shortly before, with a number behind it."""
     tags, first = spot.parse.tags, spot.first
     return any(
@@ -144,7 +259,7 @@ def _ends_a_range(spot: Spot) -> bool:
     )
 
 
-def _is_tied(spot: Spot) -> bool:
+def _is_tied(spot: NumberPlace) -> bool:
     """Whether another number stands beside it that it is measured by: "from 5 to 7", "two of three"."""
     if spot.next() in TIED and (
         spot.next_tag(2) == "CD" or (spot.next(2) in ("of", "the") and spot.next_tag(3) == "CD")

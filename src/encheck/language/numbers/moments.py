@@ -6,14 +6,16 @@ import re
 from collections.abc import Callable
 from functools import cache, partial
 
-from encheck.language.numbers.amounts import NO_OTHER, Made, Maker
-from encheck.language.numbers.mention import Form, Mention, Spot
-from encheck.language.numbers.titles import (
+from encheck.language.numbers.amounts import NO_OTHER, Maker, MentionOrReason
+from encheck.language.numbers.mention import (
     IN_NAME,
     OF_NAME,
     RECENT,
     ROUND,
     YEAR_OR_COUNT,
+    Mention,
+    NumberForm,
+    NumberPlace,
     cycle,
     describes,
     follows_title,
@@ -22,8 +24,7 @@ from encheck.language.numbers.titles import (
     is_once,
     is_titled,
 )
-from encheck.language.numbers.values import FAR, MIDDLE, around
-from encheck.language.numbers.words import ordinal, spelled, spelled_ordinal
+from encheck.language.numbers.numerals import FAR, MIDDLE, ordinal, spelled, spelled_ordinal, values_around
 
 LOCALE = "en_US"
 LAST_DAY, MONTHS, LAST_YEAR = 28, 12, 2049
@@ -47,8 +48,8 @@ def months(width: str) -> tuple[str, ...]:
     """The names of the months, "wide" or "abbreviated"."""
     from babel.dates import get_month_names
 
-    found = get_month_names(width, locale=LOCALE)  # type: ignore[arg-type]
-    return tuple(found[number] for number in range(1, MONTHS + 1))
+    mentioned = get_month_names(width, locale=LOCALE)  # type: ignore[arg-type]
+    return tuple(mentioned[number] for number in range(1, MONTHS + 1))
 
 
 def month_of(name: str) -> int:
@@ -74,9 +75,9 @@ def written(day: Day, *, layout: str, width: str = "wide", mark: str = "") -> st
     )  # fmt: skip
 
 
-def date(found: re.Match[str], spot: Spot) -> Made:
+def date(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A date with a month's name: 5 March 2024, March 5, the 5th of March, March 2024."""
-    parts = found.groupdict()
+    parts = match.groupdict()
     name = parts["month"]
     day, year = int(parts.get("day") or 0), int(parts.get("year") or 0)
     if day > 31 or (name == "May" and not day and not year) or (not day and not year):
@@ -84,10 +85,10 @@ def date(found: re.Match[str], spot: Spot) -> Made:
     width = "wide" if len(name.rstrip(".")) > 3 or name == "May" else "abbreviated"
     if name[:4].lower() == "sept" and len(name.rstrip(".")) == 4:
         return NO_OTHER
-    layout = _layout(found[0], parts)
+    layout = _layout(match[0], parts)
     value: Day = (year, month_of(name), day)
     own = partial(written, layout=layout, width=width, mark="." if name.endswith(".") else "")
-    if own(value) != found[0]:
+    if own(value) != match[0]:
         return NO_OTHER
     names = {name.lower() for width in ("wide", "abbreviated") for name in months(width)}
     if spot.before() in ("and", "or", ",", "to", "-", "/") and spot.before(2) in names:
@@ -105,71 +106,71 @@ def date(found: re.Match[str], spot: Spot) -> Made:
 
 def _layout(text: str, parts: dict[str, str | None]) -> str:
     """The layout that the text is in."""
-    found = text.replace(str(parts["month"]), "{m}")
+    result = text.replace(str(parts["month"]), "{m}")
     if parts.get("year"):
-        found = found[::-1].replace(str(parts["year"])[::-1], "}y{", 1)[::-1]
+        result = result[::-1].replace(str(parts["year"])[::-1], "}y{", 1)[::-1]
     if day := parts.get("day"):
         ends = parts.get("th") or ""
-        found = found.replace(f"{day}{ends}", "{th}" if ends else "{d}", 1)
-    return found
+        result = result.replace(f"{day}{ends}", "{th}" if ends else "{d}", 1)
+    return result
 
 
-def _date_forms(value: Day, layout: str, width: str) -> list[Form]:
+def _date_forms(value: Day, layout: str, width: str) -> list[NumberForm]:
     year, _, day = value
     if not day:
         other_width = "abbreviated" if width == "wide" else "wide"
-        return [Form(f"month {other_width}", partial(written, layout=layout, width=other_width, mark="."))]
+        return [NumberForm(f"month {other_width}", partial(written, layout=layout, width=other_width, mark="."))]
     layouts = ["{m} {d}, {y}", "{d} {m} {y}", "{y}-{mm}-{dd}"] if year else ["{m} {d}", "{d} {m}", "the {th} of {m}"]
     layouts.append("the {word} of {m}" + (" {y}" if year else ""))
     if layout.startswith("the "):
         layouts = layouts[:2]
     plain = layout.replace("{th}", "{d}")
-    return [Form(one, partial(written, layout=one)) for one in layouts if one not in (layout, plain)]
+    return [NumberForm(one, partial(written, layout=one)) for one in layouts if one not in (layout, plain)]
 
 
 def _days(value: Day, size: int) -> list[Day]:
     year, month, day = value
     if not day:
-        return [(year, m, 0) for m in around(month, size, ((1,), (2, 3), (5, 6)), least=1, most=MONTHS)]
+        return [(year, m, 0) for m in values_around(month, size, ((1,), (2, 3), (5, 6)), least=1, most=MONTHS)]
     if size == FAR:
         return [(year, m, day) for m in range(1, MONTHS + 1) if abs(m - month) > 1 and day <= LAST_DAY]
-    return [(year, month, d) for d in around(day, size, ((1, 2), (5, 8, 11), ()), least=1, most=LAST_DAY)]
+    return [(year, month, d) for d in values_around(day, size, ((1, 2), (5, 8, 11), ()), least=1, most=LAST_DAY)]
 
 
-def iso(found: re.Match[str], spot: Spot) -> Made:
+def iso(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A date in figures: 2024-03-05, or 3/25/2024 where no day can be taken for a month."""
-    year, month, day = (int(found[name]) for name in ("year", "month", "day"))
-    if found["sep"] == "/" and (month > MONTHS) == (day > MONTHS):
+    year, month, day = (int(match[name]) for name in ("year", "month", "day"))
+    if match["sep"] == "/" and (month > MONTHS) == (day > MONTHS):
         return "a date that can be read in two ways"
     swapped = month > MONTHS
     month, day = (day, month) if swapped else (month, day)
     if not (1 <= month <= MONTHS and 1 <= day <= 31):
         return NO_OTHER
     value: Day = (year, month, day)
-    if found["sep"] == "-":
+    if match["sep"] == "-":
         layout = "{y}-{mm}-{dd}"
     else:
-        padded = len(found["month"]) == 2 and len(found["day"]) == 2
+        padded = len(match["month"]) == 2 and len(match["day"]) == 2
         first, second = ("{dd}", "{mm}") if padded else ("{d}", str(month))
         layout = f"{first}/{second}/{{y}}" if swapped else f"{second}/{first}/{{y}}"
     own = partial(written, layout=layout)
-    if own(value) != found[0]:
+    if own(value) != match[0]:
         return NO_OTHER
 
     def beside(size: int) -> list[Day]:
         return [
             d
             for d in _days(value, min(size, MIDDLE) if layout.count("{m") == 0 else size)
-            if d[2] > MONTHS or found["sep"] == "-"
+            if d[2] > MONTHS or match["sep"] == "-"
         ]
 
-    made = tuple(Form(one, partial(written, layout=one)) for one in ("{d} {m} {y}", "{m} {d}, {y}"))
+    made = tuple(NumberForm(one, partial(written, layout=one)) for one in ("{d} {m} {y}", "{m} {d}, {y}"))
     return Mention(spot.start, spot.end, "date", value, own, made, beside)
 
 
-def year(found: re.Match[str], spot: Spot) -> Made:
+def year(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A year by itself: "in 1998", "the 1998 season"; of a name only if the event recurs ("the 1998 World Cup")."""
-    value, before = int(found["year"]), spot.before()
+    value, before = int(match["year"]), spot.before()
     if spot.next() == ":" or follows_title(spot):
         return IN_NAME
     if _counts(value, spot):
@@ -177,32 +178,32 @@ def year(found: re.Match[str], spot: Spot) -> Made:
     if describes(spot) and (reason := _described(spot)):
         return reason
     if before in IN and not spot.is_modifier:
-        made = [Form("the year", lambda v: f"the year {v}")]
+        made = [NumberForm("the year", lambda v: f"the year {v}")]
         if _is_short(value) and value < 2000:
-            made.append(Form("two figures", _short))
+            made.append(NumberForm("two figures", _short))
     elif 1100 <= value <= LAST_YEAR:
         if not _is_short(value) or spot.next_tag() == "CD" or before in FORMULA or spot.next() in FORMULA:
             return "a year by itself"
-        made = [Form("two figures", _short)]
+        made = [NumberForm("two figures", _short)]
     else:
         return None
     every = cycle(spot) or 1
 
     def beside(size: int) -> list[int]:
         low, high = (1930, 2019) if [form.name for form in made] == ["two figures"] else (1000, LAST_YEAR)
-        return around(value, size, STEPS[every], least=low, most=high)
+        return values_around(value, size, STEPS[every], least=low, most=high)
 
     return Mention(spot.start, spot.end, "year", value, str, tuple(made), beside)
 
 
-def _counts(value: int, spot: Spot) -> bool:
+def _counts(value: int, spot: NumberPlace) -> bool:
     """Whether a number of the size of a year counts things: "2000 people", "1500 Chinese workers"."""
     if spot.before() == "the" or not spot.counts_many or spot.tag != "CD" or heads_title(spot):
         return False
     return value not in RECENT or value % ROUND == 0
 
 
-def _described(spot: Spot) -> str:
+def _described(spot: NumberPlace) -> str:
     """Why a year before what it describes is left alone; empty if another year of it is as good English."""
     if is_once(spot) or (is_titled(spot) and not cycle(spot)):
         return OF_NAME
@@ -221,9 +222,9 @@ def _short(value: int) -> str:
     return f"\u2019{value % 100:02}"
 
 
-def decade(found: re.Match[str], spot: Spot) -> Made:
+def decade(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A decade: the 1990s, the nineties."""
-    text = found["decade"]
+    text = match["decade"]
     value = 1920 + 10 * DECADES.index(text.lower()) if text[0].isalpha() else int(re.sub(r"\D", "", text))
     value = value + 1900 if value < 100 else value
     if not 1920 <= value <= 1990 or value % 10:
@@ -240,53 +241,56 @@ def decade(found: re.Match[str], spot: Spot) -> Made:
 
     if own(value) != text:
         return NO_OTHER
-    form = Form("words", names) if mark else Form("figures", lambda v: f"{v}s")
+    form = NumberForm("words", names) if mark else NumberForm("figures", lambda v: f"{v}s")
 
     def beside(size: int) -> list[int]:
-        return around(value, size, ((10,), (20, 30), (40, 50, 60)), least=1920, most=1990)
+        return values_around(value, size, ((10,), (20, 30), (40, 50, 60)), least=1920, most=1990)
 
     return Mention(spot.start, spot.end, "decade", value, own, (form,), beside)
 
 
-def time(found: re.Match[str], spot: Spot) -> Made:
+def time(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A time of day: 7:15 p.m., 7pm, 19:15, and after "at" 7:30."""
-    hour, minute, half = int(found["hour"]), int(found["minute"] or 0), found["half"] or ""
+    hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
     if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
         return None
     if half:
-        return _with_half(found, spot, hour, minute, half)
-    if not found["minute"] or spot.before() not in AT:
-        return "figures that may not be a time" if found["minute"] else None
-    padded = len(found["hour"]) == 2
+        return _with_half(match, spot, hour, minute, half)
+    if not match["minute"] or spot.before() not in AT:
+        return "figures that may not be a time" if match["minute"] else None
+    padded = len(match["hour"]) == 2
     if hour > 12 or (padded and hour < 10):
         value = (hour, minute)
         own: Callable[[tuple[int, int]], str] = partial(_clock24, padded=padded)
-        made: tuple[Form, ...] = (Form("12 hours", _clock12),)
+        made: tuple[NumberForm, ...] = (NumberForm("12 hours", _clock12),)
         return _time(spot, value, own, made, range(13, 24) if hour > 12 else range(1, 10))
     if minute % 15:
         return NO_OTHER
-    return _time(spot, (hour, minute), partial(_clock24, padded=False), (Form("words", _said),), range(1, 13))
+    return _time(spot, (hour, minute), partial(_clock24, padded=False), (NumberForm("words", _said),), range(1, 13))
 
 
-def _with_half(found: re.Match[str], spot: Spot, hour: int, minute: int, half: str) -> Made:
+def _with_half(match: re.Match[str], spot: NumberPlace, hour: int, minute: int, half: str) -> MentionOrReason:
     afternoon = half.strip().lower().startswith("p")
     value = (hour % 12 + 12 * afternoon, minute)
-    bare = not found["minute"]
+    bare = not match["minute"]
 
     def own(v: tuple[int, int]) -> str:
         return f"{v[0] % 12 or 12}{'' if bare else f':{v[1]:02}'}{half}"
 
     alone = len(HALF.findall(spot.parse.text)) == 1  # not "from 7 pm until 04:00"
-    made = [Form("24 hours", partial(_clock24, padded=True))] if alone else []
+    made = [NumberForm("24 hours", partial(_clock24, padded=True))] if alone else []
     if minute % 15 == 0 and ZONES.isdisjoint((spot.next(), spot.next(2))):
-        made.append(Form("words", _in_day))
+        made.append(NumberForm("words", _in_day))
     return _time(spot, value, own, tuple(made), range(12, 24) if afternoon else range(12))
 
 
-def _time(spot: Spot, value: tuple[int, int], own: Callable[..., str], made: tuple[Form, ...], hours: range) -> Mention:
+def _time(
+    spot: NumberPlace, value: tuple[int, int], own: Callable[..., str], made: tuple[NumberForm, ...], hours: range
+) -> Mention:
     def beside(size: int) -> list[tuple[int, int]]:
         return [
-            (h, value[1]) for h in around(value[0], size, ((1,), (2, 3), (4, 5, 6, 7)), least=hours[0], most=hours[-1])
+            (h, value[1])
+            for h in values_around(value[0], size, ((1,), (2, 3), (4, 5, 6, 7)), least=hours[0], most=hours[-1])
         ]
 
     return Mention(spot.start, spot.end, "time", value, own, made, beside)

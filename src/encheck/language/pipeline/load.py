@@ -6,7 +6,9 @@ import hashlib
 import importlib.util
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from configparser import ConfigParser
+from configparser import Error as ConfigError
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -14,13 +16,65 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.errors import LanguageError
 from encheck.language.parse import Parse, of_doc, shared
-from encheck.language.pipeline.reach import reach_of
 from encheck.language.pipeline.universal import is_clear, universal
 from encheck.store import file_sha256
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
+
+ENCODERS = ("spacy.MaxoutWindowEncoder.", "spacy.MishWindowEncoder.")
+EMBEDDINGS = ("spacy.MultiHashEmbed.",)
+OF_THE_WORD_ALONE = frozenset(["NORM", "LOWER", "ORTH", "PREFIX", "SUFFIX", "SHAPE", "IS_SPACE"])
+Section = Mapping[str, Any]
+
+
+def reach_of(folder: Path) -> int | None:
+    """How many words on each side the tagger of this pipeline looks at; None if its configuration does not tell.
+
+    A window encoder of spaCy's looks at `window_size` words on each side, `depth` times over; hashes of a word's forms
+    look at the word alone. Any other network, or another tokenizer, may look at the whole text.
+    """
+    config = _config(folder / "config.cfg")
+    # The tagger has an encoder of its own, and does not listen to the pipeline's.
+    name = (
+        "tagger.model.tok2vec"
+        if not _is(config.get("components.tagger.model.tok2vec", {}), "@architectures", ("spacy.Tok2VecListener.",))
+        else "tok2vec.model"
+    )
+    embed, encode = (config.get(f"components.{name}.{part}", {}) for part in ("embed", "encode"))
+    known = (
+        _is(config.get("nlp.tokenizer", {}), "@tokenizers", ("spacy.Tokenizer.",))
+        and _is(config.get("components.tagger.model", {}), "@architectures", ("spacy.Tagger.",))
+        and _is(embed, "@architectures", EMBEDDINGS)
+        and _is(encode, "@architectures", ENCODERS)
+        and OF_THE_WORD_ALONE.issuperset(embed.get("attrs") or ("?",))
+    )
+    size, depth = encode.get("window_size"), encode.get("depth")
+    return size * depth if known and isinstance(size, int) and isinstance(depth, int) else None
+
+
+def _is(section: Section, kind: str, names: tuple[str, ...]) -> bool:
+    return str(section.get(kind)).startswith(names)
+
+
+def _config(path: Path) -> dict[str, Section]:
+    """The sections of a spaCy configuration; nothing if it cannot be read."""
+    parser = ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    try:
+        parser.read_string(path.read_text("utf-8"))
+    except (OSError, ValueError, ConfigError):
+        return {}
+    return {name: {key: _value(text) for key, text in parser[name].items()} for name in parser.sections()}
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
 
 BUNDLED = Path(__file__).parent / "english"
 MAX_CHARACTERS = 100_000  # a longer text is not parsed, and has no variants
@@ -44,12 +98,12 @@ class Pipeline:
     def meta(self) -> dict[str, Any]:
         """What its meta.json says; LanguageError if there is none."""
         try:
-            found: dict[str, Any] = json.loads((self.folder / "meta.json").read_text("utf-8"))
+            result: dict[str, Any] = json.loads((self.folder / "meta.json").read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise LanguageError(
                 f"{self.folder} is not a spaCy pipeline: cannot read its meta.json ({error})"
             ) from error
-        return found
+        return result
 
     @property
     def label(self) -> str:
@@ -100,8 +154,8 @@ class Pipeline:
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
         """The parse of each text, in order. A text that is longer than MAX_CHARACTERS comes out without tokens."""
-        found = (of_doc(doc, text) for doc, text in self._run(texts, disable=()))
-        yield from map(universal, found) if self.is_converted else found
+        result = (of_doc(doc, text) for doc, text in self._run(texts, disable=()))
+        yield from map(universal, result) if self.is_converted else result
 
     def tag(self, texts: Iterable[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Words and Penn tags of each text, by the tagger alone."""
@@ -112,13 +166,9 @@ class Pipeline:
             yield shared([text[at : at + length] for at, length, _ in rows]), shared([names[tag] for _, _, tag in rows])
 
     def _run(self, texts: Iterable[str], *, disable: Iterable[str]) -> Iterator[tuple[Doc, str]]:
-        given = [(_readable(text), text) for text in texts]
+        # The text with what UTF-8 has no code for exchanged one for one, and nothing of it where it is too long.
+        given = [(SURROGATE.sub("\ufffd", text) if len(text) <= MAX_CHARACTERS else "", text) for text in texts]
         yield from self._nlp.pipe(given, as_tuples=True, disable=list(disable), batch_size=256)
-
-
-def _readable(text: str) -> str:
-    """The text with what UTF-8 has no code for exchanged one for one, and nothing of it where it is too long."""
-    return SURROGATE.sub("\ufffd", text) if len(text) <= MAX_CHARACTERS else ""
 
 
 def _folder(name: str) -> Path:

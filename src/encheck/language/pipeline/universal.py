@@ -57,14 +57,14 @@ class Tree:
     def __init__(self, parse: Parse) -> None:
         self.parse = parse
         self.heads, self.deps = list(parse.heads), list(parse.deps)
-        self._below: list[set[int]] = [set(found) for found in parse.children]
+        self._below: list[set[int]] = [set(result) for result in parse.children]
 
     def order(self) -> list[int]:
         """All that hangs on a root, in some order in which heads go before what hangs on them."""
-        found = [i for i, head in enumerate(self.heads) if head == i]
-        for at in found:
-            found += self._below[at]
-        return found
+        result = [i for i, head in enumerate(self.heads) if head == i]
+        for at in result:
+            result += self._below[at]
+        return result
 
     def below(self, at: int, *deps: str) -> list[int]:
         """What hangs on a token, by one of these relations or by any, in order of the text."""
@@ -142,7 +142,8 @@ def _invert_prepositions(tree: Tree) -> None:
         outer = tree.heads[at]
         if tree.deps[at] == "prep" and tree.deps[outer] in PREPOSITIONS and _governed(tree, outer) is not None:
             tree.hang(at, tree.heads[outer] if tree.heads[outer] != outer else outer, "prep")  # from A to B
-        clause = _is_clause(tree, thing)
+        verbal = tree.parse.tags[thing].startswith("VB") or bool(tree.below(thing, *CLAUSAL))
+        clause = tree.deps[thing] == "pcomp" and verbal
         tree.lift(thing, _relation(tree, at, clause=clause), "mark" if clause else "case")
         for i in tree.below(thing, "pcomp"):
             if tree.parse.pos[i] == "ADP" and not tree.below(i):  # the "of" of "because of"
@@ -152,11 +153,6 @@ def _invert_prepositions(tree: Tree) -> None:
 def _governed(tree: Tree, at: int) -> int | None:
     """The object or clause of a preposition."""
     return next(iter(tree.below(at, "pobj") or tree.below(at, "pcomp")), None)
-
-
-def _is_clause(tree: Tree, at: int) -> bool:
-    verbal = tree.parse.tags[at].startswith("VB") or bool(tree.below(at, *CLAUSAL))
-    return tree.deps[at] == "pcomp" and verbal
 
 
 def _relation(tree: Tree, at: int, *, clause: bool) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
-from encheck.language.names.mention import Name, Spot, Thing
-from encheck.language.names.tables import (
+from encheck.language.name_tables import (
     ALONE,
     BODIES,
     CITIES,
@@ -26,6 +27,52 @@ from encheck.language.names.tables import (
 )
 from encheck.language.parse import Parse
 from encheck.language.prose import left_spans, why_left
+
+Kind = str  # "person", "titled", "country", "state", "city", "company", "body", "agency", "league", "university"
+Role = Literal["whole", "last", "given"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class NamedThing:
+    """What has a name: its kind, its two notations (short and long), and of persons gender ("m", "f", ""), given, last.
+
+    The notations of a person are "John Smith" and "J. Smith".
+    """
+
+    kind: Kind
+    forms: tuple[str, str]
+    gender: str = ""
+    given: str = ""
+    last: str = ""
+
+    def text(self, role: Role, notation: int) -> str:
+        """How it is called in this notation, or in part: by surname or given name alone."""
+        return {"whole": self.forms[notation], "last": self.last, "given": self.given}[role]
+
+
+@dataclass(frozen=True, slots=True)
+class NameSpan:
+    """Characters `start` to `end`, where a name stands, whole or in part."""
+
+    start: int
+    end: int
+    role: Role = "whole"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A thing and the places where a text names it; the whole name is written in this notation there, and as `own`.
+
+    `other` is the same name in the other notation. `control` is the place of another statement, None if none fits.
+    """
+
+    thing: NamedThing
+    spots: tuple[NameSpan, ...]
+    own: str
+    other: str
+    notation: int
+    control: NameSpan | None = None
+
 
 NONE = "no name"
 NO_PLACE = "a city or state that could be a team or an institution"
@@ -66,12 +113,12 @@ NO_NAMES = frozenset(
 
 
 @cache
-def _known() -> dict[str, tuple[Thing, int, str, bool]]:
+def _known() -> dict[str, tuple[NamedThing, int, str, bool]]:
     """Name without its article -> the thing, the notation, the name in the other notation, whether it takes *the*."""
-    found: dict[str, tuple[Thing, int, str, bool]] = {}
+    result: dict[str, tuple[NamedThing, int, str, bool]] = {}
 
-    def add(own: str, thing: Thing, notation: int, other: str) -> None:
-        found[own.removeprefix("the ")] = (thing, notation, other, own.startswith("the "))
+    def add(own: str, thing: NamedThing, notation: int, other: str) -> None:
+        result[own.removeprefix("the ")] = (thing, notation, other, own.startswith("the "))
 
     for thing in things():
         for notation in (0, 1):
@@ -80,18 +127,18 @@ def _known() -> dict[str, tuple[Thing, int, str, bool]]:
     for own, other in {**SAME_COUNTRY, **SAME_BODY}.items():
         thing = by_form.get(other) or by_form[SAME_COUNTRY[other]]
         add(own, thing, 1 if own in thing.forms else 0, other)
-    return found
+    return result
 
 
 @cache
-def things() -> tuple[Thing, ...]:
+def things() -> tuple[NamedThing, ...]:
     """Every place and organisation of the tables."""
-    found = [Thing("country", pair) for pair in COUNTRIES.items()]
-    found += [Thing("state", (name, f"the state of {name}")) for name in sorted(STATES)]
-    found += [Thing("city", (name, f"the city of {name}")) for name in sorted(CITIES)]
-    found.append(Thing("city", ("New York City", "the city of New York")))
-    found += [Thing("company", pair) for pair in COMPANIES.items()]
-    return (*found, *(Thing(kind, pair) for kind, pairs in BODIES.items() for pair in pairs.items()))
+    result = [NamedThing("country", pair) for pair in COUNTRIES.items()]
+    result += [NamedThing("state", (name, f"the state of {name}")) for name in sorted(STATES)]
+    result += [NamedThing("city", (name, f"the city of {name}")) for name in sorted(CITIES)]
+    result.append(NamedThing("city", ("New York City", "the city of New York")))
+    result += [NamedThing("company", pair) for pair in COMPANIES.items()]
+    return (*result, *(NamedThing(kind, pair) for kind, pairs in BODIES.items() for pair in pairs.items()))
 
 
 def names(parse: Parse) -> tuple[Name, ...] | str:
@@ -100,37 +147,35 @@ def names(parse: Parse) -> tuple[Name, ...] | str:
         return NONE
     if why := why_left(parse.text):
         return why
-    if _is_heading(parse):
+    words = [word for word in parse.words[1:] if word[0].isalpha() and len(word) > 3]
+    if len(words) > 3 and sum(word[0].isupper() for word in words) >= HEADING * len(words):
         return CAPITALS
     reasons: list[str] = []
-    found = list(_together(parse, [*_of_tables(parse, reasons), *_persons(parse, reasons)], reasons))
+    result = list(_together(parse, [*_of_tables(parse, reasons), *_persons(parse, reasons)], reasons))
     some = any(entity[2:] in ("PER", "LOC", "ORG") for entity in parse.entities)
     return (
-        tuple(sorted(found, key=lambda one: one.spots[0].start))
-        if found
+        tuple(sorted(result, key=lambda one: one.spots[0].start))
+        if result
         else (reasons or [NO_OTHER if some else NONE])[0]
     )
 
 
-def _is_heading(parse: Parse) -> bool:
-    words = [word for word in parse.words[1:] if word[0].isalpha() and len(word) > 3]
-    return len(words) > 3 and sum(word[0].isupper() for word in words) >= HEADING * len(words)
+FoundName = tuple[
+    NamedThing, int, str, int, int, int
+]  # thing, notation, other; first token, last token, first of the control
 
 
-Found = tuple[Thing, int, str, int, int, int]  # thing, notation, other; first token, last token, first of the control
-
-
-def _of_tables(parse: Parse, reasons: list[str]) -> Iterator[Found]:
+def _of_tables(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
     """Places and organisations that the tables know, and companies by their legal form, the longest first."""
     at = 0
     while at < len(parse):
-        found = _known_at(parse, at, reasons) or _company_at(parse, at, reasons)
-        if found:
-            yield found
-        at = found[4] + 1 if found else at + 1
+        result = _known_at(parse, at, reasons) or _company_at(parse, at, reasons)
+        if result:
+            yield result
+        at = result[4] + 1 if result else at + 1
 
 
-def _known_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
+def _known_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     if not parse.words[at][0].isupper():
         return None
     for last in range(min(at + LONGEST, len(parse)) - 1, at - 1, -1):
@@ -155,7 +200,7 @@ def _words(parse: Parse, first: int, after: int) -> str:
     return " ".join(parse.lowers[first:after]) if first >= 0 else ""
 
 
-def _why_no_place(parse: Parse, thing: Thing, first: int, core: int, last: int) -> str:
+def _why_no_place(parse: Parse, thing: NamedThing, first: int, core: int, last: int) -> str:
     """What speaks against a name of the tables that stands at these tokens; "" where nothing does."""
     wanted = {"country": ("LOC",), "state": ("LOC",), "city": ("LOC",), "company": ("ORG",)}.get(
         thing.kind, ("ORG", "")
@@ -175,24 +220,16 @@ def _why_no_place(parse: Parse, thing: Thing, first: int, core: int, last: int) 
         return NO_PLACE
     if first > 0 and parse.tags[first - 1] == "PRP$":
         return MODIFIES
-    if _is_apposed(parse, first, last):
-        return TIED
-    if _is_possessive(parse, last) and any(" of " in form for form in thing.forms):
-        return POSSESSIVE
-    return _why_not(parse, first, last)
-
-
-def _is_apposed(parse: Parse, first: int, last: int) -> bool:
-    """Whether a comma joins it to another name: "Paris, Texas"."""
+    # A comma joins it to another name: "Paris, Texas".
     behind = parse.words[last + 1 : last + 3]
     before = parse.words[max(0, first - 2) : first]
-    return any(
+    if any(
         len(pair) == 2 and pair[i] in (",", "(") and pair[1 - i][0].isupper() for i, pair in ((0, behind), (1, before))
-    )
-
-
-def _is_possessive(parse: Parse, last: int) -> bool:
-    return parse.tags[last + 1 : last + 2] == ("POS",)
+    ):
+        return TIED
+    if parse.tags[last + 1 : last + 2] == ("POS",) and any(" of " in form for form in thing.forms):
+        return POSSESSIVE
+    return _why_not(parse, first, last)
 
 
 def _why_not(parse: Parse, first: int, last: int) -> str:
@@ -225,7 +262,7 @@ def _describes(parse: Parse, first: int, last: int) -> bool:
     return False
 
 
-def _company_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
+def _company_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     """A company by its legal form: "Acme Inc." """
     if parse.words[at] not in LEGAL or at == 0:
         return None
@@ -257,18 +294,18 @@ def _company_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
     if reason := _why_not(parse, first, last):
         reasons.append(reason)
         return None
-    return Thing("company", (bare, whole)), 1, bare, first, last, first
+    return NamedThing("company", (bare, whole)), 1, bare, first, last, first
 
 
-def _persons(parse: Parse, reasons: list[str]) -> Iterator[Found]:
+def _persons(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
     """Persons by given name and surname, and by an abbreviated or full title with a surname."""
     at = 0
     while at < len(parse):
-        found = _person_at(parse, at, reasons) or _titled_at(parse, at, reasons) or _leader_at(parse, at, reasons)
-        found = found or _surname_at(parse, at)
-        if found:
-            yield found
-        at = found[4] + 1 if found else at + 1
+        result = _person_at(parse, at, reasons) or _titled_at(parse, at, reasons) or _leader_at(parse, at, reasons)
+        result = result or _surname_at(parse, at)
+        if result:
+            yield result
+        at = result[4] + 1 if result else at + 1
 
 
 def _is_part(parse: Parse, at: int) -> bool:
@@ -281,7 +318,7 @@ def _is_part(parse: Parse, at: int) -> bool:
     )
 
 
-def _person_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
+def _person_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     given = parse.words[at]
     last = at + 1
     if not _is_part(parse, at) or given in TITLES or given in FULL_TITLES:
@@ -305,7 +342,7 @@ def _person_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
         return None
     own = parse.text[parse.starts[at] : parse.ends[last]]
     initials = f"{given[0]}. " + (f"{parse.words[at + 1]} " if has_initial else "")
-    thing = Thing("person", (own, f"{initials}{surname}"), gender, given, surname)
+    thing = NamedThing("person", (own, f"{initials}{surname}"), gender, given, surname)
     control = at - 1 if at and (parse.words[at - 1] in TITLES or parse.words[at - 1] in FULL_TITLES) else at
     return thing, 0, thing.forms[1], at, last, control
 
@@ -330,7 +367,7 @@ def _why_no_person(parse: Parse, at: int, last: int, gender: str) -> str:
     return _why_not(parse, at, last)
 
 
-def _titled_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
+def _titled_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     """A surname with a title that has a full and a short form: "Senator Marsh"."""
     title, last = parse.words[at], at + 1
     full = title if TITLES.get(title) else FULL_TITLES.get(title)
@@ -345,22 +382,22 @@ def _titled_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
         return None
     surname, notation = parse.words[last], int(title != full)
     forms = (f"{full} {surname}", f"{TITLES[full]} {surname}")
-    return Thing("titled", forms, "", full, surname), notation, forms[1 - notation], at, last, at
+    return NamedThing("titled", forms, "", full, surname), notation, forms[1 - notation], at, last, at
 
 
 @cache
-def leaders() -> dict[str, Thing]:
+def leaders() -> dict[str, NamedThing]:
     """Surname -> a person whom it names alone."""
-    found = {}
+    result = {}
     for gender, people in LEADERS.items():
         for whole in (" ".join(name.split()) for name in people.split(",")):
             given, _, last = whole.rpartition(" ")
             if last in ALONE:
-                found[last] = Thing("leader", (last, whole), gender, given, last)
-    return found
+                result[last] = NamedThing("leader", (last, whole), gender, given, last)
+    return result
 
 
-def _leader_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
+def _leader_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     thing = leaders().get(parse.words[at])
     if thing is None or not _is_part(parse, at) or parse.entities[at] != "B-PER":
         return None
@@ -372,7 +409,7 @@ def _leader_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
     return thing, 0, thing.forms[1], at, at, at
 
 
-def _surname_at(parse: Parse, at: int) -> Found | None:
+def _surname_at(parse: Parse, at: int) -> FoundName | None:
     """A surname alone, of somebody whose gender the pronouns say: the only person, of whom something is said."""
     surname = parse.words[at]
     if (
@@ -392,11 +429,11 @@ def _surname_at(parse: Parse, at: int) -> Found | None:
     if at and (parse.pos[at - 1] not in BEFORE_PHRASE or parse.tags[at + 1 : at + 2] == ("POS",)):
         return None
     title = "Mr." if male else "Ms."
-    thing = Thing("surname", (surname, f"{title} {surname}"), "m" if male else "f", title, surname)
+    thing = NamedThing("surname", (surname, f"{title} {surname}"), "m" if male else "f", title, surname)
     return thing, 0, thing.forms[1], at, at, at
 
 
-def _together(parse: Parse, found: list[Found], reasons: list[str]) -> Iterator[Name]:
+def _together(parse: Parse, found: list[FoundName], reasons: list[str]) -> Iterator[Name]:
     """Each name with all its places in the text; none that is also said in a way that would not follow."""
     taken: set[int] = set()
     for thing in dict.fromkeys(one[0] for one in found):
@@ -407,7 +444,7 @@ def _together(parse: Parse, found: list[Found], reasons: list[str]) -> Iterator[
             reasons.append(RELATED)
             continue
         tokens = {i for one in mine for i in range(one[3], one[4] + 1)}
-        spots = [Spot(parse.starts[one[3]], parse.ends[one[4]]) for one in mine]
+        spots = [NameSpan(parse.starts[one[3]], parse.ends[one[4]]) for one in mine]
         parts = _parts(parse, thing, tokens)
         if parts is None:
             reasons.append(RELATED)
@@ -426,20 +463,20 @@ def _together(parse: Parse, found: list[Found], reasons: list[str]) -> Iterator[
                    _control(parse, control, last) if alone else None)  # fmt: skip
 
 
-def _parts(parse: Parse, thing: Thing, tokens: set[int]) -> list[Spot] | None:
+def _parts(parse: Parse, thing: NamedThing, tokens: set[int]) -> list[NameSpan] | None:
     """Where a person is called by surname or given name alone; None if a word shares the name in another way."""
     words = {parse.lowers[i] for i in tokens if parse.words[i][0].isupper()} - {title.lower() for title in TITLES}
     stems = {word[:STEM] for word in words if len(word) >= STEM}
-    found = []
+    result = []
     for i, lower in enumerate(parse.lowers):
         if i in tokens or len(lower) < STEM - 1 or lower == "the":
             continue
         role = "last" if parse.words[i] == thing.last else "given" if parse.words[i] == thing.given else ""
         if thing.kind == "person" and role and not _why_not(parse, i, i) and not _is_beside(parse, i):
-            found.append(Spot(parse.starts[i], parse.ends[i], "last" if role == "last" else "given"))
+            result.append(NameSpan(parse.starts[i], parse.ends[i], "last" if role == "last" else "given"))
         elif lower in words or (lower[:STEM] in stems and parse.words[i][0].isupper()):
             return None
-    return found
+    return result
 
 
 def _is_beside(parse: Parse, at: int) -> bool:
@@ -448,7 +485,7 @@ def _is_beside(parse: Parse, at: int) -> bool:
     return bool(before) and before not in TITLES and before not in FULL_TITLES and parse.tags[at - 1] == "NNP"
 
 
-def _control(parse: Parse, first: int, last: int) -> Spot | None:
+def _control(parse: Parse, first: int, last: int) -> NameSpan | None:
     """Where "someone else" or "another city" can stand; None in questions, lists and beside what describes the name."""
     before = parse.pos[first - 1] if first else "PUNCT"
     if "?" in parse.text or before not in ("ADP", "VERB", "AUX", "SCONJ", "PUNCT", "PART"):
@@ -467,4 +504,4 @@ def _control(parse: Parse, first: int, last: int) -> Spot | None:
         return None
     if any(parse.bases[i] in ("conj", "appos", "vocative", "parataxis") for i in span if parse.heads[i] not in span):
         return None
-    return Spot(parse.starts[first], parse.ends[last])
+    return NameSpan(parse.starts[first], parse.ends[last])

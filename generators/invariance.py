@@ -1,0 +1,46 @@
+"""Edits of the form alone: lower case, spacing as copying from a page leaves it, contractions."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+from encheck.generators.base import listed
+from encheck.language.edits.contractions import contractions
+from encheck.language.english import English
+from encheck.language.prose import why_left
+from encheck.types import Edit, Group, Variant, apply_edits, changes
+
+
+@listed(1)
+def casing(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
+    """The sentence in lower case, or why there is no variant."""
+    changed = [(i, c.lower()) for i, c in enumerate(group.source) if c.lower() != c]
+    if not changed:
+        return "already in lower case"
+    edits = tuple(Edit(i, i + 1, c) for i, c in changed)
+    return Variant(apply_edits(group.source, edits), "casing", level, edits, "casing", "in lower case")
+
+
+@listed(1)
+def contraction(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
+    """The sentence with its contractions written in full, or contracted if it has none; or why there is no variant."""
+    if left := "" if group.variants else why_left(group.source):
+        return left
+    edits = tuple(contractions(group.source))
+    if not edits:
+        return "nothing to contract"
+    said = changes(group.source, edits)
+    return Variant(apply_edits(group.source, edits), "contraction", level, edits, "contraction", said)
+
+
+@listed(1)
+def spacing(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
+    """The sentence with one space doubled and one at the end, or why there is no variant."""
+    blanks = [m.start() for m in re.finditer(r"(?<=\S) (?=\S)", group.source)]
+    if not blanks:
+        return "one word"
+    at, end = rng.choice(blanks), len(group.source)
+    edits = (Edit(at, at + 1, "  "), Edit(end, end, " "))
+    said = "a blank doubled, one at the end"
+    return Variant(apply_edits(group.source, edits), "spacing", level, edits, "spacing", said)

@@ -1,0 +1,343 @@
+"""The passive of a plain active clause: "The court rejected the appeal" > "The appeal was rejected by the court".
+
+Refused is whatever could be read otherwise in the passive, or hardly be said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from encheck.generators.phrases import (
+    FOCUS,
+    NEGATIVE,
+    OBJECT_FORMS,
+    RECIPROCAL,
+    SUBJECT_FORMS,
+    Move,
+    Span,
+    capital,
+    changes_scope,
+    first_file,
+    inside_sentence,
+    is_bare,
+    is_circumstance,
+    is_noun_phrase,
+    points_back,
+    root_of,
+    span_of,
+    text_of,
+)
+from encheck.language.edits.inflection import inflected
+from encheck.language.english import English
+from encheck.language.parse import Parse
+from encheck.types import Edit
+
+# Verbs without a passive, with one that means something else, or that say of a state what no one does.
+NO_PASSIVE = frozenset(
+    """abandon accompany adjoin await become befit begin believe belong border comprise concern contain cost date
+    deserve do doubt elude enjoy enter equal escape exceed face fail feature feel fight fit follow get go hang hate
+    have hear hold hug include intend interest involve join keep kiss know lack last leave let like look lose love
+    marry match mean meet merit mind miss need number outlast outnumber outweigh own parallel possess precede prefer
+    quit reach realise realize recall receive remain remember require resemble rise run say see seem shape share
+    show span stand start stay
+    suit survive take tell think total trail trend undergo understand value walk want weigh wish""".split()
+)
+LIGHT = frozenset("bear break cast catch draw gain give lay make open pay play put raise set show".split())
+# Verbs of which one "of" is: "cleared him of guilt".
+OF = frozenset(
+    """absolve accuse acquit advise assure cheat clear convict convince cure deprive divest drain empty free inform
+    notify persuade purge relieve remind rid rob strip suspect warn""".split()
+)
+MODALS = frozenset("will would can could may might must should shall".split())
+PLACED = frozenset(
+    """again already briefly completely eventually finally formally immediately initially later now officially
+    originally previously quickly rapidly recently severely slowly soon suddenly then today tonight twice
+    yesterday""".split()
+)
+OPENERS = PLACED | frozenset("however meanwhile afterwards nevertheless still".split())
+TEMPORAL = frozenset("after before during since until despite throughout".split())
+WHERE = frozenset(["in", "at"])
+CLAUSES = frozenset("after although as because before since though until when while".split())
+# Lexicographer's files: noun.artifact and location; noun.food, plant and substance.
+PLACES, MASSES = frozenset({6, 15}), frozenset({13, 20, 27})
+MARKS = frozenset('"“”‘`()[]{}\u2013\u2014;:?!/*…')  # \u2013 and \u2014 are dashes
+MEASURES = frozenset("DATE TIME MONEY PERCENT QUANTITY CARDINAL ORDINAL".split())
+LONGEST_SUBJECT, LONGEST_OBJECT, LONGEST_BEFORE_MORE, LONGEST_PHRASE = 8, 10, 5, 6  # tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A main clause with subject, verb and object, in this order; `aux` is its one auxiliary."""
+
+    parse: Parse
+    english: English
+    verb: int
+    subject: int
+    thing: int
+    aux: int | None
+    doer: Span  # all that belongs to the subject
+    done: Span  # all that belongs to the object
+
+    @property
+    def others(self) -> list[int]:
+        """What else hangs on the verb."""
+        core = {self.subject, self.thing, self.aux}
+        return [i for i in self.parse.children[self.verb] if i not in core]
+
+
+def clause_of(parse: Parse, english: English) -> Clause | None:
+    """The main clause with an object, in the active; None if there is none."""
+    root = root_of(parse)
+    if root is None or parse.pos[root] != "VERB":
+        return None
+    subject, thing = parse.child(root, "nsubj"), parse.child(root, "obj")
+    if subject is None or thing is None or parse.deps[subject] != "nsubj" or not subject < root < thing:
+        return None
+    doer, done = span_of(parse, subject), span_of(parse, thing)
+    if doer is None or done is None:
+        return None
+    return Clause(parse, english, root, subject, thing, parse.child(root, "aux"), doer, done)
+
+
+def _why_no_passive(clause: Clause) -> str:
+    """What speaks against a passive of this clause, in a few words; empty where nothing does."""
+    parse, verb, aux = clause.parse, clause.verb, clause.aux
+    text, lemma = parse.text, parse.lemmas[verb].lower()
+    is_inserted = any(mark in f" {text}" for mark in (" '", " -", "- ", "--"))
+    if is_inserted or not text[:1].isalnum() or text.isupper() or not MARKS.isdisjoint(text):
+        return "no plain statement"
+    if not NEGATIVE.isdisjoint(parse.lowers):
+        return "negated"
+    if not FOCUS.isdisjoint(parse.lowers):
+        return "a word that stresses another"
+    if lemma in NO_PASSIVE:
+        return "a verb that has no passive"
+    if _has_no_form(clause):
+        return "an uncertain verb form"
+
+    rest = ((0, clause.doer[0]), (clause.done[1], len(parse)))
+    if (
+        any(word.endswith(("self", "selves")) for word in parse.lowers)
+        or points_back(parse, clause.doer, clause.thing)
+        or any(points_back(parse, span, clause.subject) for span in (clause.done, *rest))
+    ):
+        return "one side refers to the other"
+    if not RECIPROCAL.isdisjoint(parse.lowers):
+        return "each side refers to the other"
+
+    # Beside its arguments the verb may have what says when, a connective at the front, and a clause of its own.
+    said_with = [i for i in clause.others if parse.bases[i] in ("obl", "advmod")]
+    if not all(i in said_with or _is_mark(clause, i) or _is_own_clause(clause, i) for i in clause.others):
+        return "a clause or another complement of the verb"
+    if not all(_is_placed(clause, i) for i in said_with):
+        return "a phrase that could attach to the agent"
+
+    between = [i for i in range(clause.doer[1], verb) if i != aux]
+    is_parted = aux is not None and (aux < clause.doer[0] or any(i < aux for i in between))
+    if is_parted or len(between) > 1 or any(parse.heads[i] != verb for i in between) or clause.done[0] != verb + 1:
+        return "words between verb and object"
+    if reason := _why_no_plain_sides(clause):
+        return reason
+    if changes_scope(parse, clause.doer, clause.done):
+        return "quantifiers whose order matters"
+
+    # What always holds is said of a kind: "Beavers build dams" is not "Dams are built by beavers".
+    is_noun = parse.pos[clause.thing] == "NOUN"
+    if parse.tags[verb] not in ("VBD", "VBN", "VBG") and is_noun and is_bare(parse, clause.done):
+        return "a statement about a kind"
+    # What is known goes first: "I wrote a letter" is hardly "A letter was written by me".
+    articles = {parse.lowers[i] for i in parse.children[clause.thing] if parse.bases[i] == "det"}
+    is_new = is_noun and articles <= {"a", "an", "some"} and parse.child(clause.thing, "nmod:poss", "nmod") is None
+    if parse.pos[clause.subject] == "PRON" and is_new:
+        return "a pronoun that does something to what is new"
+
+    has_more = any(i > clause.thing for i in clause.others if parse.bases[i] != "punct")
+    longest = LONGEST_BEFORE_MORE if has_more else LONGEST_SUBJECT
+    is_long = clause.doer[1] - clause.doer[0] > longest or clause.done[1] - clause.done[0] > LONGEST_OBJECT
+    return "too long" if is_long else ""
+
+
+def _why_no_plain_sides(clause: Clause) -> str:
+    """Why subject and object cannot change places as they stand; empty where they can."""
+    parse, subject, thing, lemma = clause.parse, clause.subject, clause.thing, clause.parse.lemmas[clause.verb].lower()
+    if parse.tags[subject] == "PRP":
+        is_plain = parse.lowers[subject] in OBJECT_FORMS and clause.doer == (subject, subject + 1)
+    else:
+        is_phrase = is_noun_phrase(parse, subject, clause.doer, of=frozenset("of in at from for".split()))
+        is_plain = is_phrase and not parse.entities[subject].endswith(("DATE", "TIME"))
+    if not is_plain:
+        return "a subject that is not a plain noun phrase"
+
+    if parse.pos[thing] in ("NUM", "SYM") or parse.entities[thing].partition("-")[2] in MEASURES:
+        return "an object that is an amount"
+    if parse.tags[thing] == "PRP":
+        is_plain = parse.lowers[thing] in SUBJECT_FORMS and clause.done == (thing, thing + 1)
+    else:
+        tags = [parse.tags[i] for i in range(*clause.done) if parse.heads[i] == thing]
+        misplaced = tags[:1] == ["JJ"] and not {"DT", "CD", "PRP$"}.isdisjoint(tags)  # "shot dead three men"
+        links = {"about", "against"} | (set() if lemma in OF else {"of"})
+        is_plain = not misplaced and is_noun_phrase(parse, thing, clause.done, of=frozenset(links))
+    if not is_plain:
+        return "an object that is not a plain noun phrase"
+
+    # "Take place" is one expression; in "make sense" the noun says what is done.
+    lexicon = clause.english.lexicon
+    is_known = any(lexicon.senses(f"{lemma}_{noun}", "v") for noun in (parse.lowers[thing], parse.lemmas[thing]))
+    if is_known or (lemma in LIGHT and is_bare(parse, clause.done)):
+        return "verb and object are one expression"
+    # Without article, a singular noun that is no food, plant or substance makes a headline, or names a deed.
+    for head in (subject, thing):
+        is_owned = any(parse.deps[i] == "nmod:poss" for i in parse.children[head])
+        bare = parse.tags[head] == "NN" and parse.child(head, "det", "nummod", "conj") is None and not is_owned
+        if bare and first_file(lexicon, parse, head) not in MASSES:
+            return "a noun without its article"
+    return ""
+
+
+def _has_no_form(clause: Clause) -> bool:
+    """The verb is in no finite form that can be told, its lemma is in doubt, or it has no participle."""
+    parse, verb, aux, subject = clause.parse, clause.verb, clause.aux, clause.subject
+    word, tag, lemma = parse.lowers[verb], parse.tags[verb], parse.lemmas[verb].lower()
+    if not parse.words[verb].islower() or inflected(lemma, tag) != word or inflected(lemma, "VBN") is None:
+        return True
+    if aux is None:
+        is_noun = parse.tags[subject] in ("NN", "NNP") and parse.child(subject, "conj") is None
+        is_past = tag == "VBD" and (parse.lowers[subject] in ("he", "she") or is_noun)  # "she put"
+        same = tag in ("VBD", "VBP") and inflected(lemma, "VBD") == lemma and not is_past
+        return tag not in ("VBD", "VBZ", "VBP") or same
+    modal = parse.lowers[aux] in MODALS and tag == "VB"
+    perfect = parse.lowers[aux] in ("has", "have", "had") and tag == "VBN"
+    ongoing = parse.lowers[aux] in ("is", "are", "was", "were") and tag == "VBG"
+    return not (modal or perfect or ongoing)
+
+
+def _is_mark(clause: Clause, at: int) -> bool:
+    """A connective or comma at the front, a comma before a clause of its own, the full stop."""
+    parse = clause.parse
+    if parse.bases[at] == "cc":
+        return at == 0 and parse.lowers[at] in ("and", "but")
+    ends = at >= clause.done[1] and parse.words[at] == "."
+    own = any(at + 1 == parse.subtree(i)[0] for i in clause.others if _is_own_clause(clause, i))
+    return parse.bases[at] == "punct" and (ends or (parse.words[at] == "," and (at == clause.doer[0] - 1 or own)))
+
+
+def _is_own_clause(clause: Clause, at: int) -> bool:
+    """A finite clause behind, with a noun for its subject and without a pronoun that could be one of the two sides."""
+    parse, mark, span = clause.parse, clause.parse.child(at, "mark"), span_of(clause.parse, at)
+    subject = parse.child(at, "nsubj")
+    if parse.bases[at] != "advcl" or mark is None or subject is None or span is None or at < clause.done[1]:
+        return False
+    finite = any(parse.tags[i] in ("VBD", "VBZ", "VBP", "MD") for i in (at, *parse.children[at]))
+    pronouns = any(parse.tags[i] in ("PRP", "PRP$") for i in range(*span))
+    return finite and not pronouns and parse.lowers[mark] in CLAUSES and mark in (span[0], span[0] + 1)
+
+
+def _is_placed(clause: Clause, at: int) -> bool:
+    """Whether an adverb or phrase can neither be said of the doer nor be read with him behind "by"."""
+    parse, span = clause.parse, span_of(clause.parse, at)
+    if span is None or parse.lowers[at] == "tomorrow":  # said of the future, after a past: "set a hearing tomorrow"
+        return False
+    if clause.doer[1] <= at < clause.verb or span == (at, at + 1):
+        return parse.lowers[at] in (OPENERS if at < clause.doer[0] else PLACED) or parse.entities[at].endswith("DATE")
+    if is_circumstance(parse, at, span):
+        return True
+
+    opening = parse.lowers[span[0]]
+    takes_no_phrase = {parse.tags[i] for i in range(*clause.doer)} in ({"PRP"}, {"NNP"})  # a pronoun or bare name
+    opens = opening in TEMPORAL or (takes_no_phrase and opening in WHERE)
+    is_short = opens and parse.bases[at] == "obl" and span[1] - span[0] <= LONGEST_PHRASE
+    if not is_short or not is_noun_phrase(parse, at, span, of=frozenset(["of"])):
+        return False
+    if opening in TEMPORAL:
+        return True
+    if parse.entities[at]:
+        return parse.entities[at].partition("-")[2] in ("LOC", "GPE", "FAC")
+    return first_file(clause.english.lexicon, parse, at) in PLACES
+
+
+# Singular nouns whose "of" may bring a plural verb.
+AMOUNTS = frozenset(
+    """array bit bunch couple dozen fraction group half handful host lot majority minority number pair part percent
+    plenty portion quarter range rest series set share third total variety""".split()
+)
+# Nouns in -s of which the tag does not say whether their verb is a plural.
+UNSURE = frozenset("news politics economics physics series species means headquarters data".split())
+NUMBERS = {"me": "i", "him": "s", "her": "s", "it": "s", "us": "p", "them": "p", "you": "p"}
+AGREEING = {
+    "s": {"have": "has", "are": "is", "were": "was"},
+    "p": {"has": "have", "is": "are", "was": "were"},
+    "i": {"has": "have", "is": "am", "are": "am", "were": "was"},
+}
+BEFORE_PARTICIPLE = {"VB": "be", "VBN": "been", "VBG": "being"}
+DOUBTFUL = "an uncertain capital letter or plural"
+
+
+def passive(parse: Parse, english: English) -> Move | str | None:
+    """The edits that make a passive of the main clause, or why it has none; None if there is no such clause."""
+    clause = clause_of(parse, english)
+    if clause is None:
+        return None
+    if reason := _why_no_passive(clause):
+        return reason
+    made = _passive_edits(clause)
+    return DOUBTFUL if made is None else (f"passive of {parse.words[clause.verb]}", made)
+
+
+def _passive_edits(clause: Clause) -> tuple[Edit, ...] | None:
+    """Object to the front, the verb in the passive, the subject behind "by"; None if a form is in doubt."""
+    parse, verb, aux = clause.parse, clause.verb, clause.aux
+    number, front, back = _number(parse, clause.thing), _front(clause), _back(clause)
+    if number is None or front is None or back is None:
+        return None
+    group, made = inflected(clause.parse.lemmas[clause.verb].lower(), "VBN") or "", []
+    if aux is not None:
+        form = AGREEING[number].get(parse.lowers[aux], parse.words[aux])
+        group = f"{BEFORE_PARTICIPLE[parse.tags[verb]]} {group}"
+        made = [Edit(parse.starts[aux], parse.ends[aux], form)]
+    elif verb > clause.doer[1]:  # "the court finally rejected"
+        front = f"{front} {_be(parse.tags[verb], number)}"
+    else:
+        group = f"{_be(parse.tags[verb], number)} {group}"
+    return (
+        Edit(parse.starts[clause.doer[0]], parse.ends[clause.doer[1] - 1], front),
+        *(edit for edit in made if edit.text != parse.text[edit.start : edit.end]),
+        Edit(parse.starts[verb], parse.ends[verb], group),
+        Edit(parse.starts[clause.done[0]], parse.ends[clause.done[1] - 1], f"by {back}"),
+    )
+
+
+def _be(tag: str, number: str) -> str:
+    word = "was" if tag == "VBD" else "is"
+    return AGREEING[number].get(word, word)
+
+
+def _number(parse: Parse, head: int) -> str | None:
+    """The form of "be" that this noun phrase asks for: i, s (third person singular), p; None if that is in doubt."""
+    word, tag = parse.lowers[head], parse.tags[head]
+    if tag == "PRP":
+        return NUMBERS.get(word)
+    if parse.child(head, "conj") is not None:
+        return "p"
+    if parse.lemmas[head].lower() in AMOUNTS or word in UNSURE:
+        return None
+    if tag in ("NN", "NNP"):
+        return None if word.endswith("s") and not word.endswith(("ss", "us", "is")) else "s"
+    return "p" if tag == "NNS" else None
+
+
+def _front(clause: Clause) -> str | None:
+    """The object as the new subject; None if it cannot take the capital of the sentence."""
+    text = text_of(clause.parse, clause.done)
+    text = SUBJECT_FORMS.get(text.lower(), text)
+    if clause.doer[0] > 0 or clause.parse.text[0].islower():
+        return text
+    first = clause.parse.words[clause.done[0]]
+    return capital(text) if first.islower() or not first[0].islower() else None
+
+
+def _back(clause: Clause) -> str | None:
+    """The subject as it stands behind "by"; None if its capital is in doubt."""
+    text = text_of(clause.parse, clause.doer)
+    if text.lower() in OBJECT_FORMS:
+        return OBJECT_FORMS[text.lower()]
+    return text if clause.doer[0] > 0 else inside_sentence(clause.parse, clause.doer, clause.english.lexicon)

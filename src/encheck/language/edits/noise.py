@@ -1,0 +1,318 @@
+"""Noise: words as people mistype them, never another real word; and other ways to write the same text.
+
+Kinds of slips after Damerau 1964 (https://doi.org/10.1145/363958.363994): another letter (a neighbour on the keyboard),
+two letters exchanged, a letter that is missing. Notations are Unicode forms, quotes, blanks, accents, capitals, markup
+and emoji: each kind gives, of a text, the edits that it could make, each with how many characters it changes;
+`choose_notation_edits` takes some of them that change exactly as many as are wanted.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from random import Random
+from string import ascii_lowercase
+from typing import NamedTuple
+
+from encheck.language.edits.substitutes import Expressions
+from encheck.language.lexicon.embedded import EmbeddedLexicon
+from encheck.language.lexicon.protocol import PARTS, Lexicon
+from encheck.language.parse import Parse
+from encheck.language.prose import left_spans
+from encheck.language.words import FUNCTION_WORDS
+from encheck.types import Edit
+
+ROWS = ("qwertyuiop", " asdfghjkl", "  zxcvbnm")  # each row stands half a key to the right of the one above
+SHORTEST = 5  # letters: what is shorter cannot be told from other words
+STAYING = frozenset("NNP NNPS CD FW UH SYM ADD AFX GW LS XX".split())
+COARSE = ("cunt", "fuck", "shit", "cock", "dick", "fag", "slut", "piss", "rape", "nig", "anal", "whore", "tits", "arse")
+GAP, LETTERS = "\0", frozenset(ascii_lowercase)
+JOINERS = "-\u2010\u2011\u2013/'’@#_&.\\"
+
+
+def _neighbours() -> dict[str, str]:
+    """Letter -> the letters beside it on a QWERTY keyboard, in its own row and in the next ones."""
+    beside: dict[str, set[str]] = {letter: set() for letter in ascii_lowercase}
+    for row in ROWS:
+        for one, other in pairwise(row.strip()):
+            beside[one].add(other)
+            beside[other].add(one)
+    for above, below in pairwise(row.strip() for row in ROWS):
+        for i, letter in enumerate(below):
+            for other in above[i : i + 2]:
+                beside[letter].add(other)
+                beside[other].add(letter)
+    return {letter: "".join(sorted(found)) for letter, found in beside.items()}
+
+
+NEIGHBOURS = _neighbours()
+
+
+def _keyboard(word: str) -> Iterator[str]:
+    for i in range(1, len(word)):
+        yield from (f"{word[:i]}{other}{word[i + 1 :]}" for other in NEIGHBOURS[word[i]] if other != word[i - 1])
+
+
+def _transposition(word: str) -> Iterator[str]:
+    for i in range(1, len(word) - 1):
+        if word[i] != word[i + 1]:
+            yield f"{word[:i]}{word[i + 1]}{word[i]}{word[i + 2 :]}"
+
+
+def _missing(word: str) -> Iterator[str]:
+    yield from (f"{word[:i]}{word[i + 1 :]}" for i in range(1, len(word) - 1))
+
+
+SLIPS: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "keyboard": _keyboard,
+    "transposition": _transposition,
+    "missing": _missing,
+}
+
+
+def slip(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None:
+    """A slip of this kind of a word in lower case: no word, and no other common word is as near to it; None without.
+
+    >>> from random import Random
+    >>> from encheck.language.lexicon.embedded import EmbeddedLexicon
+    >>> slip(EmbeddedLexicon.opened(), "market", "missing", Random(0))
+    'mrket'
+    """
+    result = list(dict.fromkeys(SLIPS[kind](word)))
+    rng.shuffle(result)
+    return next((one for one in result if is_clear(lexicon, one, word)), None)
+
+
+@lru_cache(maxsize=50_000)
+def is_clear(lexicon: Lexicon, slip: str, word: str) -> bool:
+    """Whether a reader takes the slip for this word: it is none itself, and no other common word is as near."""
+    if slip == word or is_word(lexicon, slip) or any(part in slip and part not in word for part in COARSE):
+        return False
+    return not _is_near_another(slip, word)
+
+
+def is_word(lexicon: Lexicon, word: str) -> bool:
+    """Whether the lexicon has the word in any form, or its treebank was seen to use it."""
+    return bool(lexicon.word_count(word)) or any(lexicon.base_forms(word, pos) for pos in PARTS)
+
+
+def _is_near_another(slip: str, word: str) -> bool:
+    """Whether one letter more, less or other, or two exchanged, make a slip another common word than this one."""
+    forms, by_gap = EmbeddedLexicon.opened().treebank.forms, _words_by_gap()
+    own = (word,)
+    for i in range(len(slip)):
+        head, letter, rest = slip[:i], slip[i], slip[i + 1 :]
+        exchanged = f"{head}{rest[:1]}{letter}{rest[1:]}"
+        if (
+            by_gap.get(f"{head}{GAP}{letter}{rest}", own) != own
+            or by_gap.get(f"{head}{GAP}{rest}", own) != own
+            or (head + rest in forms and head + rest != word)
+            or (exchanged in forms and exchanged != word)
+        ):
+            return True
+    return by_gap.get(f"{slip}{GAP}", own) != own
+
+
+@lru_cache(maxsize=1)
+def _words_by_gap() -> dict[str, tuple[str, ...]]:
+    """Each common word by what is left of it where one of its letters is a gap."""
+    result: dict[str, tuple[str, ...]] = {}
+    for word in EmbeddedLexicon.opened().treebank.forms:
+        for i, letter in enumerate(word):
+            if letter in LETTERS:
+                rest = f"{word[:i]}{GAP}{word[i + 1 :]}"
+                result[rest] = (*result.get(rest, ()), word)
+    return result
+
+
+def typable(parse: Parse, lexicon: Lexicon, expressions: Expressions) -> tuple[int, ...]:
+    """The tokens that may be mistyped: known words of five letters or more in lower case.
+
+    Words in names, addresses, code and fixed expressions stay, and what is joined to its neighbour.
+    """
+    taken = left_spans(parse.text)
+    return tuple(
+        i
+        for i, word in enumerate(parse.words)
+        if len(word) >= SHORTEST
+        and word.isascii()
+        and word.isalpha()
+        and word.islower()
+        and parse.tags[i] not in STAYING
+        and not parse.entities[i]
+        and not _is_joined(parse, i)
+        and not any(start < parse.ends[i] and parse.starts[i] < end for start, end in taken)
+        and not expressions.hold(parse, i)
+        and is_word(lexicon, word)
+        and not (parse.tags[i] in ("NN", "NNS") and _is_named(lexicon, word))
+    )
+
+
+def _is_named(lexicon: Lexicon, word: str) -> bool:
+    """Whether the lexicon writes the noun with a capital: a name, in a text without capitals."""
+    first = lexicon.senses(word, "n")[:1]
+    return any(word not in sense.lemmas and word.capitalize() in sense.lemmas for sense in first)
+
+
+def _is_joined(parse: Parse, at: int) -> bool:
+    """Whether a letter, a hyphen or the like touches the token: "data-set", "file.name"."""
+    before, after = parse.text[: parse.starts[at]][-1:], parse.text[parse.ends[at] :][:2]
+    if before.isalnum() or (before and before in JOINERS):
+        return True
+    return after[:1].isalnum() or (after[:1] in tuple(JOINERS) and (after[:1] != "." or after[1:].strip() != ""))
+
+
+NO_BREAK = "\u00a0"
+ACCENTED = {
+    "cafe": "café", "cafes": "cafés", "cliche": "cliché", "cliches": "clichés", "crepe": "crêpe", "crepes": "crêpes",
+    "debut": "début", "decor": "décor", "elite": "élite", "entree": "entrée", "facade": "façade", "facades": "façades",
+    "fiance": "fiancé", "fiancee": "fiancée", "jalapeno": "jalapeño", "melee": "mêlée", "naive": "naïve",
+    "naivete": "naïveté", "pinata": "piñata", "protege": "protégé", "puree": "purée", "regime": "régime",
+    "role": "rôle", "roles": "rôles", "saute": "sauté", "seance": "séance", "smorgasbord": "smörgåsbord",
+    "soiree": "soirée", "souffle": "soufflé", "voila": "voilà", "premiere": "première", "creme": "crème",
+    "fete": "fête", "doppelganger": "doppelgänger", "applique": "appliqué", "communique": "communiqué",
+    "coup d'etat": "coup d'état", "deja vu": "déjà vu", "tete-a-tete": "tête-à-tête", "vis-a-vis": "vis-à-vis",
+    "a la carte": "à la carte", "senor": "señor", "senora": "señora", "matinee": "matinée", "sautee": "sautée",
+}  # fmt: skip
+BEFORE = ("- ", "* ", "• ", "# ", "> ", "1. ", "## ", "<p>", "### ", "<h1>")
+AROUND = ("*", "_", "`", "**", "__")
+BEHIND = ("<br>", "</p>", "<br/>")
+EMOJI = "📌📎📝🔎💬👉📣"
+FINAL = "📌📎💬👇🧵"
+WORD = re.compile(r"(?<![\w'’.@#/&-])[a-z]{4,}(?![\w@#/&-]|['’.]\w)")
+LOANS = re.compile(rf"\b(?:{'|'.join(sorted(ACCENTED, key=len, reverse=True))})\b", re.IGNORECASE)
+
+
+Piece = tuple[int, int, str]  # start, end and text of an edit
+
+
+class NotationEdit(NamedTuple):
+    """Edits that belong together, and how many characters they change; most are never made, so they are plain."""
+
+    edits: tuple[Piece, ...]
+    size: int
+
+
+def quotes(text: str) -> Iterator[NotationEdit]:
+    """Straight quotes and apostrophes curled, curly ones straightened; quotes in pairs."""
+    for match in re.finditer(r"(?<=\w)(['’])(?=\w)", text):
+        yield NotationEdit(((*match.span(), "’" if match[1] == "'" else "'"),), 1)
+    for match in re.finditer(r'(?<!\w)"(?=\S)([^"“”\n]*[^"“”\s])"(?!\w)', text):
+        yield _pair(match, "“", "”")
+    for match in re.finditer(r"“([^\"“”\n]*)”", text):
+        yield _pair(match, '"', '"')
+
+
+def _pair(match: re.Match[str], opening: str, closing: str) -> NotationEdit:
+    start, end = match.span()
+    return NotationEdit(((start, start + 1, opening), (end - 1, end, closing)), 2)
+
+
+def blanks(text: str) -> Iterator[NotationEdit]:
+    """Blanks that no line breaks at, for blanks, and the other way round."""
+    for match in re.finditer(rf"(?<=\S)[ {NO_BREAK}](?=\S)", text):
+        yield NotationEdit(((*match.span(), NO_BREAK if match[0] == " " else " "),), 1)
+
+
+def composition(text: str) -> Iterator[NotationEdit]:
+    """Letters with marks as letter and mark (NFD), or marks composed with their letters (NFC)."""
+    for match in re.finditer(r"[^\W\d_][\u0300-\u036f]+|[^\W\d_]", "" if text.isascii() else text):
+        composed, apart = (unicodedata.normalize(form, match[0]) for form in ("NFC", "NFD"))
+        if composed != apart and unicodedata.combining(apart[1]):  # not the syllables of Korean
+            other = apart if match[0] == composed else composed
+            yield NotationEdit(((*match.span(), other),), max(len(match[0]), len(other)))
+
+
+def accents(text: str) -> Iterator[NotationEdit]:
+    """Accents left out where the text has them, and set where a list of loan words does."""
+    for match in re.finditer(r"[^\W\d_]", "" if text.isascii() else text):
+        apart = unicodedata.normalize("NFD", match[0])
+        if len(apart) > 1 and apart[0].isascii():
+            yield NotationEdit(((*match.span(), apart[0]),), 1)
+    for match in LOANS.finditer(text):
+        yield from _accented(match)
+
+
+def _accented(match: re.Match[str]) -> Iterator[NotationEdit]:
+    pairs = enumerate(zip(match[0], ACCENTED[match[0].lower()], strict=True), match.start())
+    differ = [(i, own, new) for i, (own, new) in pairs if own.lower() != new]
+    edits = tuple((i, i + 1, new.upper() if own.isupper() else new) for i, own, new in differ)
+    yield NotationEdit(edits, len(edits))
+
+
+def _content(text: str) -> Iterator[re.Match[str]]:
+    return (match for match in WORD.finditer(text) if match[0] not in FUNCTION_WORDS)
+
+
+def capitals(text: str) -> Iterator[NotationEdit]:
+    """Words of four letters or more with a capital, as in a title."""
+    for result in _content(text):
+        yield NotationEdit(((result.start(), result.start() + 1, result[0][0].upper()),), 1)
+
+
+def markup(text: str) -> Iterator[NotationEdit]:
+    """Marks of lists, headings and quotations, words in bold, italics or as code, stray tags of HTML."""
+    if not re.match(r"\W", text):
+        yield from (NotationEdit(((0, 0, mark),), len(mark)) for mark in BEFORE)
+    for result in _content(text):
+        for mark in AROUND:
+            start, end = result.span()
+            yield NotationEdit(((start, start, mark), (end, end, mark)), 2 * len(mark))
+    yield from (NotationEdit(((len(text), len(text), mark),), len(mark)) for mark in BEHIND)
+
+
+def emoji(text: str) -> Iterator[NotationEdit]:
+    """An emoji that points at the text before it, or one behind it."""
+    end = len(text)
+    for sign in EMOJI:
+        yield NotationEdit(((0, 0, f"{sign} "),), 2)
+    for sign in FINAL:
+        yield from (NotationEdit(((end, end, behind),), len(behind)) for behind in (sign, f" {sign}", f" {sign}{sign}"))
+
+
+NOTATIONS: Mapping[str, Callable[[str], Iterator[NotationEdit]]] = {
+    "quotes": quotes, "blanks": blanks, "composition": composition, "accents": accents, "capitals": capitals,
+    "markup": markup, "emoji": emoji,
+}  # fmt: skip
+OF_ENGLISH = frozenset(["accents", "capitals"])  # elsewhere an accent or a capital may make another word
+ALONE = frozenset(["markup", "emoji"])  # one of them a text: a second one would be another way to write
+
+
+def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | None:
+    """Edits of this kind that change so many characters, none of them in addresses or code; None if there are none.
+
+    >>> from random import Random
+    >>> choose_notation_edits("A café", "accents", 1, Random(0))
+    (Edit(start=5, end=6, text='e'),)
+    """
+    units = list(_notation_edits(text, kind))
+    if kind in ALONE:
+        fitting = [unit for unit in units if unit.size == size]
+        result: Sequence[Piece] | None = rng.choice(fitting).edits if fitting else None
+    else:
+        rng.shuffle(units)
+        result = _filled(units, size)
+    return None if result is None else tuple(Edit(*one) for one in result)
+
+
+@lru_cache(maxsize=16)  # one size is tried after the other
+def _notation_edits(text: str, kind: str) -> tuple[NotationEdit, ...]:
+    """The edits of this kind that a text can have, outside addresses and code."""
+    taken = left_spans(text)
+    return tuple(
+        unit
+        for unit in NOTATIONS[kind](text)
+        if not any(start < b and a < end for start, end in taken for a, b, _ in unit.edits)
+    )
+
+
+def _filled(units: Sequence[NotationEdit], size: int) -> list[Piece] | None:
+    edits: list[Piece] = []
+    for unit in units:
+        if unit.size <= size:
+            edits += unit.edits
+            size -= unit.size
+    return sorted(edits, key=lambda edit: edit[0]) if size == 0 else None

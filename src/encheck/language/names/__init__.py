@@ -1,1 +1,0 @@
-"""Names of persons, places and organisations in a text, and how else they can be written."""

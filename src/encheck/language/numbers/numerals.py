@@ -1,0 +1,312 @@
+"""Numbers in words and in digits: read, and written in the same style; and other values beside one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from encheck.language.numbers.mention import NumberForm, Write
+
+ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen""".split()
+TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+SPOKEN = {1: "first", 2: "second", 3: "third", 5: "fifth", 8: "eighth", 9: "ninth", 12: "twelfth"}
+SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+HUNDRED = "hundred"
+SPELLED_END = 10**15
+
+
+def spelled(number: int) -> str:
+    """The number in words, from 0 to 999,999,999,999,999.
+
+    >>> spelled(45), spelled(120), spelled(2_300)
+    ('forty-five', 'one hundred and twenty', 'two thousand three hundred')
+    """
+    if not 0 <= number < SPELLED_END:
+        raise ValueError(f"the number is {number}, but should be from 0 to {SPELLED_END - 1:,}")
+    if number < 100:
+        return _below_hundred(number)
+    if number < 1_000:
+        rest = f" and {spelled(number % 100)}" if number % 100 else ""
+        return f"{ONES[number // 100]} {HUNDRED}{rest}"
+    name, size = max(((n, s) for n, s in SCALES.items() if s <= number), key=lambda one: one[1])
+    joint = " and " if 0 < number % size < 100 else " "
+    rest = f"{joint}{spelled(number % size)}" if number % size else ""
+    return f"{spelled(number // size)} {name}{rest}"
+
+
+def _below_hundred(number: int) -> str:
+    if number < 20:
+        return ONES[number]
+    tens = TENS[number // 10 - 1]
+    return f"{tens}-{ONES[number % 10]}" if number % 10 else tens
+
+
+def spelled_ordinal(number: int) -> str:
+    """The ordinal number in words, from 1 to 99.
+
+    >>> spelled_ordinal(21), spelled_ordinal(30), spelled_ordinal(12)
+    ('twenty-first', 'thirtieth', 'twelfth')
+    """
+    last = number if number < 20 else number % 10
+    if number >= 20 and last == 0:
+        return f"{TENS[number // 10 - 1][:-1]}ieth"
+    word = SPOKEN.get(last, f"{ONES[last]}th")
+    return word if number < 20 else f"{TENS[number // 10 - 1]}-{word}"
+
+
+def ordinal(number: int) -> str:
+    """The ordinal number in digits.
+
+    >>> ordinal(3), ordinal(11), ordinal(22)
+    ('3rd', '11th', '22nd')
+    """
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
+SMALL = {_below_hundred(n): n for n in range(100)} | {_below_hundred(n).replace("-", " "): n for n in range(21, 100)}
+ORDINALS = {spelled_ordinal(n): n for n in range(1, 100)}
+_ONE = "|".join(ONES[1:10])
+_TENS = "|".join(TENS[1:])
+_TEENS = "|".join(reversed(ONES[10:]))
+_BELOW_HUNDRED = rf"(?:(?:{_TENS})(?:[- ](?:{_ONE}))?|{_TEENS}|{_ONE})"
+_BELOW_THOUSAND = rf"(?:(?:{_ONE}|a) hundred(?: and {_BELOW_HUNDRED})?|{_BELOW_HUNDRED})"
+WORDS = rf"{_BELOW_THOUSAND}(?: (?:thousand|million|billion|trillion)(?: (?:and )?{_BELOW_THOUSAND})?)?"
+ORDINAL_WORDS = "|".join(sorted(ORDINALS, key=len, reverse=True))
+
+
+def read_words(text: str) -> int | None:
+    """What number words are worth; None for anything else.
+
+    >>> read_words("two hundred and five"), read_words("Twelve"), read_words("a hundred thousand"), read_words("dozen")
+    (205, 12, 100000, None)
+    """
+    total = part = 0
+    parts = [word for word in re.split(r"[- ]", text.lower()) if word != "and"]
+    for word in parts:
+        if word == HUNDRED:
+            part *= 100
+        elif word in SCALES:
+            total, part = total + part * SCALES[word], 0
+        elif word in SMALL or word == "a":
+            part += SMALL.get(word, 1)
+        else:
+            return None
+    return total + part if parts else None
+
+
+PLAIN = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
+SCALE = r"(?: ?(?:thousand|million|billion|trillion|mn|bn|tn|k|K|m|M|b|B)(?![A-Za-z]))"
+SHORT = {"k": 10**3, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9, "tn": 10**12}
+SPELLED_MOST = 100
+SIZE = re.compile(rf"({PLAIN})({SCALE})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a number is written: commas, decimal places, a nought before the point, and the word or letter behind it."""
+
+    commas: bool = False
+    decimals: int = 0
+    nought: bool = True
+    scale: str = ""
+
+    @property
+    def size(self) -> int:
+        """What the scale stands for."""
+        name = self.scale.strip().lower()
+        return SCALES.get(name) or SHORT.get(name) or 1
+
+    def write(self, value: Fraction) -> str:
+        """The value in this style; ValueError for one that it has no place for."""
+        result = value / self.size
+        if result * 10**self.decimals % 1:
+            raise ValueError(f"{value} has more than {self.decimals} decimal places")
+        number = Decimal(result.numerator) / Decimal(result.denominator)
+        text = f"{number:{',' if self.commas else ''}.{self.decimals}f}"
+        return (text if self.nought else text.removeprefix("0")) + self.scale
+
+
+def read_digits(text: str) -> tuple[Fraction, Style]:
+    """What digits are worth, and their style; ValueError for anything else.
+
+    >>> value, style = read_digits("1,250.50"); str(value), style.write(value + 1)
+    ('2501/2', '1,251.50')
+    >>> read_digits("2.5 million")[0] == 2_500_000
+    True
+    """
+    match = SIZE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no number in digits")
+    plain, scale = match[1], match[2] or ""
+    style = Style("," in plain, len(plain.partition(".")[2]), not plain.startswith("."), scale)
+    return Fraction(plain.replace(",", "")) * style.size, style
+
+
+def other_forms(value: Fraction, style: Style) -> tuple[NumberForm, ...]:
+    """Other ways to write a number that stands in digits."""
+    result = []
+    if style.scale:
+        result.append(NumberForm("digits", Style(commas=True).write))
+        if style.scale.strip().lower() in SHORT:
+            result.append(
+                NumberForm("scale in full", Style(False, style.decimals, True, f" {_name(style.size)}").write)
+            )
+    elif style.decimals:
+        result += _decimals(value, style)
+    elif value <= SPELLED_MOST or (value % 100 == 0 and value < 10**5):
+        result.append(NumberForm("words", whole_in_words))
+    elif value >= 1_000:
+        result.append(NumberForm("without commas" if style.commas else "commas", Style(not style.commas).write))
+        result += _scaled(value)
+    else:
+        result.append(NumberForm("words", whole_in_words))
+    return tuple(result)
+
+
+def whole_in_words(value: Fraction) -> str:
+    """A whole number in words; ValueError for any other."""
+    if value % 1:
+        raise ValueError(f"{value} is no whole number")
+    return spelled(int(value))
+
+
+def _name(size: int) -> str:
+    return next(name for name, other in SCALES.items() if other == size)
+
+
+def _scaled(value: Fraction) -> list[NumberForm]:
+    for name, size in reversed(SCALES.items()):
+        if value >= size and value % (size // 10) == 0 and value % size:
+            return [NumberForm(name, Style(False, 1, True, f" {name}").write)]
+        if value >= size and value % size == 0:
+            return [NumberForm(name, Style(False, 0, True, f" {name}").write)]
+    return []
+
+
+def _decimals(value: Fraction, style: Style) -> list[NumberForm]:
+    if value % 1 == Fraction(1, 2) and value < 20 and value > 1 and style.decimals == 1:
+        return [NumberForm("words", halves)]
+    if style.commas:
+        return [NumberForm("without commas", Style(False, style.decimals).write)]
+    nought = [NumberForm("nought", Style(style.commas, style.decimals, not style.nought).write)] if value < 1 else []
+    words = [NumberForm("words", decimal_writer(style))] if _is_pointed(value, style) else []
+    return nought + words
+
+
+def spoken_writer(value: Fraction, style: Style) -> Write | None:
+    """Writes a number in words where people do; None if they do not."""
+    if style.decimals:
+        return decimal_writer(Style(decimals=style.decimals)) if _is_pointed(value, style) and not style.scale else None
+    if style.scale:
+        return whole_in_words if value / style.size <= SPELLED_MOST else None
+    return whole_in_words if value <= SPELLED_MOST or (value % 100 == 0 and value < 10**7) else None
+
+
+def _is_pointed(value: Fraction, style: Style) -> bool:
+    """Whether people say the decimals one by one: neither "ten point zero zero" nor "zero point four five"."""
+    return 1 <= value < 100 and style.decimals <= 2 and value * 10 ** (style.decimals - 1) % 1 != 0
+
+
+def halves(value: Fraction) -> str:
+    """A number and a half in words; what is no half with a point.
+
+    >>> halves(Fraction(5, 2))
+    'two and a half'
+    """
+    if value % 1 == Fraction(1, 2):
+        return f"{spelled(int(value))} and a half"
+    return decimal_writer(Style(decimals=1))(value)
+
+
+def decimal_writer(style: Style) -> Write:
+    """Writes decimals in words, digit by digit: "three point one four"; ValueError if the last of them is 0."""
+
+    def write(value: Fraction) -> str:
+        whole, _, places = style.write(value).replace(",", "").partition(".")
+        if places.endswith("0") or value < 1:
+            raise ValueError(f"{value} is not said with {len(places)} decimal places")
+        return f"{spelled(int(whole or 0))} point {' '.join(spelled(int(digit)) for digit in places)}"
+
+    return write
+
+
+def words_value(text: str) -> Fraction | None:
+    """What number words are worth."""
+    result = read_words(text)
+    return None if result is None else Fraction(result)
+
+
+NEAR, MIDDLE, FAR = 1, 2, 3
+SIZES = {NEAR: "near", MIDDLE: "middle", FAR: "far"}
+EIGHTHS = (2, 3, 4, 5, 11, 12, 13, 14)
+TIMES = (5, 6, 8, 9, 10, 12, 15)
+FEW = 12  # steps: of smaller values the middle is so many steps away, and no share
+MOST = 10**13
+
+
+def last_place(value: Fraction, decimals: int) -> Fraction:
+    """The last place that the value is written to: of round numbers the place of the last digit that is not 0.
+
+    >>> str(last_place(Fraction(2500), 0)), str(last_place(Fraction(7), 0)), str(last_place(Fraction("1.50"), 2))
+    ('100', '1', '1/100')
+    """
+    result = Fraction(1, 10**decimals)
+    while value and decimals == 0 and value % (10 * result) == 0:
+        result *= 10
+    return result
+
+
+def other_values(
+    value: Fraction, *, decimals: int = 0, size: int, least: Fraction | int = 2, most: Fraction | int = MOST
+) -> list[Fraction]:
+    """Values at this distance, written to as many places, from `least` to `most`; none of them is `value`.
+
+    Near is one or two steps of the last place (of round numbers one, or a part of it), middle a quarter to three
+    quarters of the value, far five to fifteen times it or a tenth.
+
+    >>> [[int(v) for v in other_values(Fraction(12), size=size)] for size in (NEAR, MIDDLE)]
+    [[10, 11, 13, 14], [3, 4, 6, 8, 16, 18, 20, 21]]
+    """
+    one = last_place(value, decimals)
+    if size == NEAR:
+        result = _near(value, one, Fraction(1, 10**decimals))
+    elif size == MIDDLE:
+        result = _middle(value, one)
+    else:
+        result = [value * k for k in TIMES] + [_rounded(value / 10, Fraction(1, 10**decimals))]
+    return [v for v in dict.fromkeys(result) if least <= v <= most and v != value]
+
+
+def _near(value: Fraction, one: Fraction, last: Fraction) -> list[Fraction]:
+    """One or two steps away; of a round number that is few of them one step, or a half or a tenth of it."""
+    if one <= last:
+        return [value + k * one for k in (-2, -1, 1, 2)]
+    steps = value / one
+    smaller = max(one / 10 if steps < 2 else one / 2 if steps <= 5 else one, last)
+    return [value - smaller, value + smaller]
+
+
+def _middle(value: Fraction, one: Fraction) -> list[Fraction]:
+    if value < FEW * one:
+        return [value + k * one for k in (-5, -4, -3, 3, 4, 5)]
+    result = [_rounded(value * share / 8, one) for share in EIGHTHS]
+    return [v for v in result if abs(v - value) > 2 * one]
+
+
+def _rounded(value: Fraction, one: Fraction) -> Fraction:
+    return round(value / one) * one
+
+
+def values_around(value: int, size: int, steps: Sequence[Sequence[int]], *, least: int, most: int) -> list[int]:
+    """Whole numbers so many steps away on either side, by size, within bounds: days, hours, years.
+
+    >>> values_around(5, MIDDLE, ((1,), (2, 3), (6,)), least=1, most=12)
+    [3, 2, 7, 8]
+    """
+    far = steps[size - 1]
+    return [v for v in (*(value - k for k in far), *(value + k for k in far)) if least <= v <= most]
