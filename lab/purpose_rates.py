@@ -26,10 +26,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.answers import share
-from encheck.gating.judged import Answer, Asked, Pool, judge
 from encheck.gating.purpose import MARGIN, Purpose, Weighable, decide_for
 from encheck.gating.types import Paired, UnjudgedSearch
+from encheck.gating.unjudged import Answer, Asked, Pool, judge, share
 
 Floats = NDArray[np.float64]
 Things = NDArray[np.intp]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from encheck.gating.answers import DELTA, share
+from encheck.gating.unjudged import DELTA, share
 
 LOGS = 2_000
 QUERIES = (200, 400, 1_000, 3_000)

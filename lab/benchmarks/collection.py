@@ -38,10 +38,9 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.objects import as_model
 from encheck.engine.checks import packaged_checks
 from encheck.gating.balance import balanced, families_of, parts, shares, win_rates
-from encheck.gating.capabilities import pooled
 from encheck.gating.decision import decide
-from encheck.gating.declared import declared_of, gating
-from encheck.gating.weighing import Side, compare_all
+from encheck.gating.gate_rows import pooled
+from encheck.gating.pairing import Side, compare_all, declared_of, gating
 from encheck.metrics.health import ends_seen
 from encheck.similarity import ROUNDING, moved
 from encheck.training.measuring import Plan

@@ -164,8 +164,9 @@ def line(cells: Iterable[str]) -> str:
 def measured(before: Path, after: Path) -> Iterator[str]:
     """Correlation of the differences of one cluster, for each rate with repeated clusters: a baseline, then a run."""
     from encheck.gating.baseline import read
-    from encheck.gating.capabilities import pooled
-    from encheck.gating.weighing import compare_all, side_of, side_of_baseline
+    from encheck.gating.gate_rows import pooled
+    from encheck.gating.pairing import compare_all
+    from encheck.gating.weighing import side_of, side_of_baseline
     from encheck.reporting.results import read_items, read_results
 
     yield line(("gate row", "items", "clusters", "discordance", "correlation within a cluster"))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import help_center
 
-from encheck.gating.judgements import read
+from encheck.gating.unjudged import read
 from encheck.operations.judge.judging import Judging, ask_people, opened, verdict
 from encheck.reporting.gate.words import headline
 

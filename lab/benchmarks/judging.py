@@ -20,8 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.answers import DELTA, share
-from encheck.gating.judged import Sample, decide, looks
+from encheck.gating.unjudged import DELTA, Sample, decide, looks, share
 
 LOGS = 1_000
 LOSSES = (0.0, DELTA / 2, DELTA, 3 * DELTA)

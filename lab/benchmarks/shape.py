@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.gating.baseline import read
-from encheck.gating.capabilities import DIRECTION, DIRECTIONS, Compared, parts, pooled, rows
 from encheck.gating.decision import decide
+from encheck.gating.gate_rows import DIRECTION, DIRECTIONS, Compared, parts, pooled, rows
+from encheck.gating.pairing import compare_all
 from encheck.gating.types import DEFAULT, Decision, Paired, Rule
-from encheck.gating.weighing import compare_all, side_of, side_of_baseline
+from encheck.gating.weighing import side_of, side_of_baseline
 from encheck.ids import GateRowId
 from encheck.reporting.results import read_items, read_results
 

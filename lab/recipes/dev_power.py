@@ -19,10 +19,10 @@ import numpy as np
 from encheck.claims import CONTRACT
 from encheck.encoders.objects import as_model
 from encheck.engine.checks import packaged_checks
-from encheck.gating.capabilities import pooled
 from encheck.gating.decision import decide
+from encheck.gating.gate_rows import pooled
+from encheck.gating.pairing import compare_all
 from encheck.gating.types import Paired
-from encheck.gating.weighing import compare_all
 from encheck.training.evaluator import RULE, dev_part
 from encheck.training.measuring import Plan
 

@@ -17,8 +17,7 @@ from papers_ours import Figure, Label, Measured, shown
 from papers_runs import cross_encoder_row, on_other_data
 
 from encheck import load_data, run
-from encheck.comparing.predictions import read_predictions
-from encheck.comparing.scored import Scored, score
+from encheck.comparing.predictions import Scored, read_predictions, score
 from encheck.comparing.text_shift import of_one, text_tokens
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load

@@ -16,7 +16,7 @@ from encheck.comparing.page import render
 from encheck.comparing.scatter import HEIGHT, LETTER, LINE, RADIUS, WIDTH, scatter
 from encheck.comparing.terminal import lines
 from encheck.reporting.results import read_results, write_results
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure
 from encheck.types import ClaimEntry
 
 CHECK = "linear_classifier_on_vectors_tells_classes"

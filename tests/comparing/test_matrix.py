@@ -10,9 +10,8 @@ from test_compare import CLAIM, write_run
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.comparing import forest, latex, tidy
-from encheck.comparing.comparison import compare
-from encheck.comparing.matrix import SIGNS, verdicts
+from encheck.comparing import exports, forest
+from encheck.comparing.comparison import SIGNS, compare, verdicts
 from encheck.comparing.page import render
 from encheck.comparing.paired import Change
 from encheck.comparing.terminal import lines
@@ -59,8 +58,8 @@ def test_a_rise_below_guessing_is_no_evidence(tmp_path):
     assert "1 of 1 are no evidence" in told
     assert '<td role="cell" data-model="damaged">0 of 1</td>' in page
     assert [[bar.said for bar in panel.bars] for panel in forest.panels(found)] == [["no evidence"], ["better"]]
-    assert r"0.27$^{\ast}$" in latex.table(found)
-    assert [one["compared"] for one in tidy.rows(found)] == ["not compared", "no evidence", "better"]
+    assert r"0.27$^{\ast}$" in exports.latex_table(found)
+    assert [one["compared"] for one in exports.tidy_rows(found)] == ["not compared", "no evidence", "better"]
 
 
 def test_a_fall_below_guessing_is_worse_as_in_the_gate(tmp_path):

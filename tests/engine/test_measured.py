@@ -7,7 +7,7 @@ from recorded import DATA, MODEL, SAID, result
 
 from encheck.encoders.settings import EncodingSettings
 from encheck.engine.measured import Described, MeasuredCase
-from encheck.gating.kept import Part
+from encheck.gating.baseline import Part
 from encheck.gating.reindex import DocumentLengths, PackedAs, PackedSample, PackedVectors
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, ModelRest, Rest, Selection
 from encheck.running.parents import MeasuredParent

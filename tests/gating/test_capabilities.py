@@ -7,8 +7,8 @@ import pytest
 
 from encheck.checks import test_binding, test_jumble, test_number, test_roles, test_swapchain
 from encheck.claims import claim_of
-from encheck.gating.capabilities import parts, pooled, rows
 from encheck.gating.decision import decide
+from encheck.gating.gate_rows import parts, pooled, rows
 from encheck.gating.pairing import compare
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from encheck.gating.contamination import CLEAR, TURNED, contamination, contaminations, data_pairs, says
-from encheck.gating.weighing import Side
+from encheck.gating.pairing import Side
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
 from encheck.types import Declaration

@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from encheck.gating.capabilities import pooled, rows
-from encheck.gating.endpoints import ENDPOINTS, beside, endpoint_of, graded_endpoint
-from encheck.gating.lost import lost_queries
-from encheck.gating.pairing import compare
-from encheck.gating.slices import sliced
+from encheck.gating.gate_rows import lost_queries, pooled, rows, sliced
+from encheck.gating.pairing import ENDPOINTS, beside, compare, endpoint_of, graded_endpoint
 from encheck.gating.types import DEFAULT
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale

@@ -16,12 +16,10 @@ from encheck.datasets.probes import VERSION
 from encheck.errors import BaselineError
 from encheck.gating.balance import balanced, shares, win_rates
 from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.capabilities import calibration_error, pooled
 from encheck.gating.decision import decide
-from encheck.gating.declared import gating
-from encheck.gating.gate import Balanced
-from encheck.gating.pairing import TOLERANCE, compare
-from encheck.gating.types import DEFAULT, Decision, Noise, Paired
+from encheck.gating.gate_rows import calibration_error, pooled
+from encheck.gating.pairing import TOLERANCE, compare, gating
+from encheck.gating.types import DEFAULT, Balanced, Decision, Noise, Paired
 from encheck.gating.weighing import doubted, weigh
 from encheck.metrics import named
 from encheck.run_file import Selection

@@ -7,9 +7,9 @@ import pytest
 from index_places import made, model
 
 from encheck.datasets.load import load
-from encheck.gating.index_space import IndexSearch, IndexVectors, old_index
+from encheck.gating.old_index import IndexSearch, IndexVectors, old_index
 from encheck.gating.reindex import Reindex
-from encheck.statistics.figures import Log
+from encheck.statistics.bootstrap import Log
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,20 @@ import numpy as np
 import pytest
 
 from encheck.errors import UsageError
-from encheck.gating.judged import Asked, Pool, decide, judge, looks, loss_of, statistic
-from encheck.gating.judgements import Judgements, keep, place_of, read
-from encheck.statistics.paired import tango_z
+from encheck.gating.unjudged import (
+    Asked,
+    Judgements,
+    Pool,
+    decide,
+    judge,
+    keep,
+    looks,
+    loss_of,
+    place_of,
+    read,
+    statistic,
+)
+from encheck.statistics.hypothesis_tests import tango_z
 
 
 def pool(queries=3_000, differ=426, *, seed=0, weights=None, pairs=None, clusters=None):

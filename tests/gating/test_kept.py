@@ -8,8 +8,7 @@ import pytest
 from gate_fakes import CASE, columns, results, scores
 
 from encheck.errors import BaselineError
-from encheck.gating.baseline import BaselineSummary, read, save, tables_of, write
-from encheck.gating.kept import STEPS, Kept, rounded
+from encheck.gating.baseline import STEPS, BaselineSummary, Kept, read, rounded, save, tables_of, write
 from encheck.gating.pairing import TOLERANCE
 from encheck.gating.weighing import weigh
 from encheck.system.typed_files import as_values, schema_of

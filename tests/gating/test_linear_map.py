@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from encheck.gating.linear_map import fitted, parts_of
+from encheck.gating.old_index import fitted, parts_of
 
 RNG = np.random.default_rng(0)
 

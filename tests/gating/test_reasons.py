@@ -9,10 +9,10 @@ from recorded import run_file
 
 from encheck.checks.test_antonym import test_antonym_is_farther_than_paraphrase as antonym_check
 from encheck.claims import claim_of
+from encheck.gating.advice import remedies
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.decision import decide
 from encheck.gating.partial import in_part
-from encheck.gating.remedies import remedies
 from encheck.gating.types import Noise, Paired, PartialGate
 from encheck.gating.weighing import weigh
 from encheck.reporting import lost

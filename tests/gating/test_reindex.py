@@ -17,15 +17,17 @@ from encheck.encoders.settings import EncodingSettings
 from encheck.errors import BaselineError
 from encheck.gating import reindex
 from encheck.gating.baseline import _checksum, read
-from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
 from encheck.gating.reindex import (
+    FIXED_TEXTS,
     KEPT_DIMENSIONS,
+    LONG_WORDS,
     DocumentLengths,
     PackedSample,
     RoleVectors,
     TextLength,
     VectorSample,
     cuts_more,
+    long_text,
 )
 from encheck.gating.types import PartialGate
 from encheck.reporting.gate.story import story

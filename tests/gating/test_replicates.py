@@ -7,8 +7,8 @@ import pytest
 from gate_fakes import CASE, scores
 
 from encheck.errors import BaselineError
+from encheck.gating.pairing import Side
 from encheck.gating.replicates import checked, is_copy, refuse_few, refuse_other_dimension, seed_noise
-from encheck.gating.weighing import Side
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
 

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from encheck.gating.answers import Change, asks, is_unjudged, moved, share
 from encheck.gating.decision import decide
-from encheck.gating.gate import GateAgainst
-from encheck.gating.lost import LostQuery
-from encheck.gating.types import ChangedQuery, Paired
+from encheck.gating.gate_rows import LostQuery
+from encheck.gating.types import ChangedQuery, GateAgainst, Paired
+from encheck.gating.unjudged import Change, asks, is_unjudged, moved, share
 from encheck.gating.weighing import Weighed
 from encheck.metrics.search import ndcg, recall
 from encheck.reporting import lost

@@ -15,7 +15,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.engine import first_look as looking
 from encheck.engine.first_look import Decision, Shared, decide, mode_of
 from encheck.errors import UsageError
-from encheck.gating.kept import Kept, Part
+from encheck.gating.baseline import Kept, Part
 from encheck.items.variants import Maker
 from encheck.options import Settings, refuse_wrong, without_quick
 from encheck.options.settings import OPTIONS

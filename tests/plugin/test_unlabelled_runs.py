@@ -13,7 +13,7 @@ import scipy.special  # noqa: F401 - pytester forgets modules between runs, and 
 from gated import or_gate
 from recorded import schema
 
-from encheck.gating.judgements import keep, read
+from encheck.gating.unjudged import keep, read
 from encheck.operations.judge.judging import opened, verdict
 from encheck.reporting.answers import disagreements
 from encheck.reporting.gate.words import headline

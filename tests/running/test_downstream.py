@@ -10,7 +10,7 @@ from encheck.encoders.fake import BagOfWords, Constant, Nan, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, NothingToMeasure, needed
 from encheck.gating.baseline import scored_table
-from encheck.gating.declared import gating
+from encheck.gating.pairing import gating
 from encheck.ids import CaseId
 from encheck.items.variants import Maker
 from encheck.metrics.downstream import new_texts_accuracy, task_accuracy

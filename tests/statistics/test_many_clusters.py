@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from encheck.metrics import correlation
-from encheck.statistics import bootstrap, ordered
+from encheck.statistics import bootstrap
 from encheck.statistics.bootstrap import Clusters, Resampler, auc_of, interval
 
 SIZE, CLUSTERS = 3_000, 1_200
@@ -95,7 +95,7 @@ def test_an_auc_moved_by_placements_has_the_interval_of_ranked_replicates(items,
     clusters, first, _, labels = items
     value, ranked = auc_of(first, labels, drawn(clusters))
     monkeypatch.setattr(bootstrap, "MANY_ITEMS", 100)
-    monkeypatch.setattr(ordered, "ITEMS_AT_ONCE", 70)
+    monkeypatch.setattr(clusters, "ITEMS_AT_ONCE", 70)
     again, moved = auc_of(first, labels, drawn(clusters))
     assert again == pytest.approx(value, abs=1e-12)
     assert moved[: len(ranked)] == pytest.approx(ranked, abs=width(ranked) / 10)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from encheck.statistics.sequential import bounds, crossing, obrien_fleming_like, pocock_like
+from encheck.statistics.hypothesis_tests import bounds, crossing, obrien_fleming_like, pocock_like
 
 FIVE = (0.2, 0.4, 0.6, 0.8, 1.0)
 

@@ -13,9 +13,9 @@ from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords, Constant, Oracle, Overlap, Random
 from encheck.engine.checks import packaged_checks
 from encheck.errors import EncoderError, UsageError
-from encheck.gating.capabilities import pooled
 from encheck.gating.decision import decide
-from encheck.gating.weighing import compare_all
+from encheck.gating.gate_rows import pooled
+from encheck.gating.pairing import compare_all
 from encheck.training.evaluator import behaviour, dev_part
 from encheck.training.measuring import Plan
 

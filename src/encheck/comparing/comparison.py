@@ -1,22 +1,242 @@
-"""One model of several, the reference, compared with each of the others."""
+"""Models by properties: one model of several, the reference, compared with each of the others.
+
+A difference is certain if its 95% interval excludes zero and it holds at 5% after correction for all cells of the
+matrix (Holm 1979). A certain rise is no evidence where the model is not shown to beat guessing, as in the gate.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import builtins
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.claims import FAMILIES
 from encheck.comparing.dilemma import Dilemma, dilemma
-from encheck.comparing.flips import Flip, flips
-from encheck.comparing.matrix import Line, matrix
 from encheck.comparing.models import Model, read_models
-from encheck.comparing.runs import Difference, compare_sides
+from encheck.comparing.paired import Change, change
+from encheck.comparing.runs import Difference, beats_chance, compare_sides, in_common, measured, metric_values
 from encheck.errors import UsageError
 from encheck.gating.contamination import contaminations
-from encheck.metrics import named
-from encheck.reporting.view import figure, sentence, surface
-from encheck.run_file import Contamination
+from encheck.gating.pairing import RANKS, shown
+from encheck.ids import CaseId
+from encheck.metrics import mean_margin, mean_similarity, named
+from encheck.reporting.view import best_surface, figure, sentence, surface
+from encheck.run_file import Contamination, Result
+from encheck.scoring.scale import Scale
+from encheck.scoring.table import Table
+from encheck.statistics.hypothesis_tests import holm
 from encheck.types import Declaration
+
+Said = Literal["better", "worse", "cannot tell", "no evidence", "not compared"]
+SIGNS: Mapping[Said, str] = {
+    "better": "\u25b2", "worse": "\u25bc", "cannot tell": "~", "no evidence": "*", "not compared": "",
+}  # fmt: skip
+NO_EVIDENCE = "the figure rose, but the model is not shown to beat guessing, and damage raises such figures too"
+CERTAIN = 0.05  # of all cells together
+RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One model's figure of a property with its 95% interval, and how it differs from the reference.
+
+    `said` is "not compared" of the reference itself, and of figures that cannot be paired or have no better side;
+    `change` is None where nothing is paired.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    clusters: int
+    said: Said = "not compared"
+    change: Change | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One property on one data set: the check and figure that stand for it, and a cell a model (None: not measured).
+
+    `chance` and the best surface scorer's figure are None where there is none.
+    """
+
+    property: str
+    family: str
+    data: str
+    check: str
+    level: str
+    figure: str
+    source: str
+    chance: float | None
+    surface: float | None
+    surface_of: str
+    cells: tuple[Cell | None, ...]
+
+
+def matrix(models: Sequence[Model], *, epsilons: Mapping[str, float]) -> list[Line]:
+    """A line for each property and data set of the models, by data, family and name; the first is the reference."""
+    rows = _rows(models)
+    changes = {
+        (key, m.name): found
+        for key, row in rows.items()
+        for m in models[1:]
+        if (found := change_of(row, models[0], m, epsilons))
+    }
+    said = verdicts(changes)
+    order = {name: place for place, name in enumerate(dict.fromkeys(data for data, _ in rows))}
+    lines = [_line(row, models, changes, said, key) for key, row in rows.items()]
+    return sorted(lines, key=lambda one: (order[one.data], FAMILIES.index(one.family), one.property))
+
+
+def verdicts(changes: Mapping[Any, Change]) -> dict[Any, Said]:
+    """What each change says, all of them held to `CERTAIN` together."""
+    adjusted = holm([one.p for one in changes.values()])
+    return {key: _said(one, float(p)) for (key, one), p in zip(changes.items(), adjusted, strict=True)}
+
+
+def _said(one: Change, p: float) -> Said:
+    if p > CERTAIN or one.low <= 0 <= one.high:
+        return "cannot tell"
+    if one.difference < 0:
+        return "worse"
+    return "better" if one.beats_chance else "no evidence"
+
+
+def _rows(models: Sequence[Model]) -> dict[tuple[str, str], Result]:
+    """By (data, property) the row that stands for it: the reference's, else that of the first model that has one."""
+    found: dict[tuple[str, str], Result] = {}
+    for model in models:
+        for key, row in model.headlines.items():
+            found.setdefault(key, row)
+    return found
+
+
+def change_of(row: Result, first: Model, other: Model, epsilons: Mapping[str, float]) -> Change | None:
+    """How a model differs from the first in a row's figure; None where it cannot be paired, or has no better side."""
+    if not has_better_side(row.metric or ""):
+        return None
+    return change(row, first, other, epsilon=epsilons.get(row.case.of_any_model, 0.0))
+
+
+def has_better_side(figure: str) -> bool:
+    """Whether more of a figure is better, so that a difference in it says something: not so of raw similarities."""
+    try:
+        return named(figure).base not in RISE_WITH_DAMAGE
+    except KeyError:
+        return False
+
+
+def _line(
+    row: Result, models: Sequence[Model], changes: Mapping[Any, Change], said: Mapping[Any, Said], key: tuple[str, str]
+) -> Line:
+    declared = next(m.declared[row.check] for m in models if row.check in m.declared)
+    scorer, rival, _ = best_surface(row) or ("", None, None)
+    cells = tuple(_cell(row, m, changes.get((key, m.name)), said.get((key, m.name), "not compared")) for m in models)
+    return Line(
+        row.property, declared.family, row.data, row.check, row.level, row.metric or "", declared.source,
+        declared.chance, rival, scorer, cells,
+    )  # fmt: skip
+
+
+def _cell(row: Result, model: Model, change: Change | None, said: Said) -> Cell | None:
+    own = row_like(row, model.rows)
+    if own is None:
+        return None
+    return Cell(*own.numbers, own.n, own.clusters, said, change)
+
+
+def row_like(row: Result, rows: Sequence[Result]) -> Result | None:
+    """The row of the same check, data, level and figure; None where it has no value with an interval."""
+    own = next((r for r in rows if r.case.of_any_model == row.case.of_any_model and r.metric == row.metric), None)
+    return own if own and own.value is not None and own.low is not None else None
+
+
+def tallies(lines: Sequence[Line], models: Sequence[Model]) -> Iterator[tuple[str, dict[Said, int]]]:
+    """Of each model but the reference, in how many lines each thing is said of it."""
+    for place, model in enumerate(models[1:], 1):
+        cells = [line.cells[place] for line in lines]
+        yield model.name, {said: sum(cell is not None and cell.said == said for cell in cells) for said in SIGNS}
+
+
+Floats = NDArray[np.float64]
+HALF = 0.5  # what a tie is worth
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """An item of a case that the models in `wrong` lose and those in `right` win, by their names.
+
+    `margins` has near less far of each model of the case, by its name. `row` is the item's place among the items of
+    its case, by the name of the model.
+    """
+
+    item: str
+    check: str
+    property: str
+    data: str
+    level: str
+    wrong: tuple[str, ...]
+    right: tuple[str, ...]
+    margins: Mapping[str, float]
+
+    @builtins.property
+    def alone(self) -> str:
+        """The one model that gets it wrong where every other gets it right; else empty."""
+        return self.wrong[0] if len(self.wrong) == 1 else ""
+
+    def case(self, model: Model) -> str:
+        """The id of its case under a model, as items.parquet has it."""
+        return str(CaseId(self.check, model.label, self.data, self.level))
+
+
+def flips(models: Sequence[Model], *, epsilons: Mapping[str, float]) -> list[Flip]:
+    """Each item that some models win and the others lose; what fewer get wrong first, then by how wrong they get it.
+
+    Nothing of a check in which no model is shown to beat guessing: who wins an item there is luck. Only items that
+    every model scored; one with a tie is left out, and the same texts are listed once.
+    """
+    tables = in_common([m.side.tables for m in models])
+    found: dict[tuple[str, str], Flip] = {}
+    for case in tables[0]:
+        for text, flip in _of_case(models, [cut[case] for cut in tables], epsilons.get(case, 0.0)):
+            found.setdefault((flip.data, text), flip)
+    return sorted(found.values(), key=_rank)
+
+
+def _rank(flip: Flip) -> tuple[int, float]:
+    return len(flip.wrong), min(flip.margins[name] for name in flip.wrong)
+
+
+def _scale(model: Model, table: Table) -> Scale:
+    return model.side.scales.get(table.data, RANKS)
+
+
+def _of_case(models: Sequence[Model], tables: Sequence[Table], epsilon: float) -> Iterator[tuple[str, Flip]]:
+    """The flips of one case, each with the hash of its texts."""
+    metric = shown(tables[0])
+    if metric is None or metric.kind != "rate" or metric.unit != "item" or not len(tables[0].items):
+        return
+    cut = [measured(table) for table in tables]
+    won = np.array([
+        metric_values(metric, table, _scale(m, table), epsilon=epsilon)
+        for m, table in zip(models, cut, strict=True)
+    ])  # fmt: skip
+    first = cut[0]
+    if not any(beats_chance(metric.heads(first), metric, own, own) for own in won):
+        return
+    for i in np.flatnonzero((won != HALF).all(axis=0) & (won.min(axis=0) < HALF) & (won.max(axis=0) > HALF)):
+        wrong, right = (
+            tuple(m.name for m, w in zip(models, won[:, i], strict=True) if (w < HALF) == is_wrong)
+            for is_wrong in (True, False)
+        )
+        margins = {m.name: float(np.nan_to_num(t.margins(_scale(m, t))[i])) for m, t in zip(models, cut, strict=True)}
+        named = (first.items[i], first.check, first.property, first.data, first.level)
+        yield first.texts[i], Flip(*named, wrong, right, margins)
 
 
 @dataclass(frozen=True)

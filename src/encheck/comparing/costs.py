@@ -20,13 +20,11 @@ from numpy.typing import NDArray
 from encheck.comparing.models import Model
 from encheck.comparing.runs import beats_chance, in_common
 from encheck.gating.balance import part_of
-from encheck.gating.declared import chance_of, declared_of, gating
-from encheck.gating.endpoints import RANKS, endpoint_of
+from encheck.gating.pairing import RANKS, chance_of, declared_of, endpoint_of, gating
 from encheck.metrics import Metric
 from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_a_million
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import Resampler, interval
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure, Resampler, interval
 from encheck.system.typed_files import Count
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from encheck.comparing.costs import CostReport, ModelCost
 from encheck.reporting.html.page import page
 from encheck.reporting.html.payload import pack
 from encheck.reporting.text import table
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure
 
 
 def lines(report: CostReport) -> Iterator[str]:

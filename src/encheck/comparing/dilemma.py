@@ -24,8 +24,7 @@ from encheck.gating.balance import (
 from encheck.metrics.downstream import task_accuracy
 from encheck.run_file import Result
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import interval
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure, interval
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str]  # data, case, and the fingerprint of the data: one name may stand for other data elsewhere

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from encheck.comparing.comparison import Comparison
-from encheck.comparing.matrix import Line, Said
+from encheck.comparing.comparison import Comparison, Line, Said
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 360, 112, 348, 19, 22  # pixels
 STEP = 0.1  # of the axis

@@ -11,7 +11,8 @@ from typing import Any
 
 from encheck.comparing.runs import names_of
 from encheck.errors import UsageError, unknown
-from encheck.gating.weighing import Side, side_of
+from encheck.gating.pairing import Side
+from encheck.gating.weighing import side_of
 from encheck.reporting.profile import headlines
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.view import Items, measured_in_shards

@@ -8,9 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from encheck.comparing import forest, scatter
-from encheck.comparing.comparison import Comparison
-from encheck.comparing.flips import Flip
-from encheck.comparing.matrix import SIGNS, Line, has_better_side, tallies
+from encheck.comparing.comparison import SIGNS, Comparison, Flip, Line, has_better_side, tallies
 from encheck.comparing.models import Model
 from encheck.comparing.runs import Difference, flips_count
 from encheck.gating import contamination

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from encheck.comparing.models import Model
 from encheck.comparing.runs import beats_chance, clusters_told, measured, metric_values, unchanged
-from encheck.gating.endpoints import RANKS
-from encheck.gating.pairing import shared
+from encheck.gating.pairing import RANKS, shared
 from encheck.ids import ItemId
 from encheck.metrics import Metric, adjusted_rate, margin_rate, named
 from encheck.run_file import Result
@@ -19,7 +18,7 @@ from encheck.scoring.differences import differences
 from encheck.scoring.table import Table
 from encheck.scoring.triplets import Triplet
 from encheck.statistics.balancing import balancing_weights, effective
-from encheck.statistics.paired import t_cdf
+from encheck.statistics.hypothesis_tests import t_cdf
 from encheck.statistics.sharing import interval_of_mean, numbered, sharing_of
 from encheck.verdict import MIN_CLUSTERS
 

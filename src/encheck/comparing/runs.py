@@ -13,13 +13,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.decision import delta_of
-from encheck.gating.declared import chance_of, declared_of, shown
-from encheck.gating.endpoints import RANKS
-from encheck.gating.headroom import rise_is_evidence
-from encheck.gating.pairing import alike, shared
+from encheck.gating.decision import delta_of, rise_is_evidence
+from encheck.gating.pairing import RANKS, Side, alike, chance_of, declared_of, shared, shown
 from encheck.gating.types import DEFAULT, Paired
-from encheck.gating.weighing import Side
 from encheck.metrics import Metric, named
 from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST

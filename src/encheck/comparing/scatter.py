@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from encheck.comparing.dilemma import Dilemma, Point
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 300, 40, 350, 24, 256
 RADIUS, LINE, LETTER = 3.5, 13, 6.2  # of a mark; of a label's height and of a letter's width

@@ -13,9 +13,10 @@ from itertools import combinations
 from pathlib import Path
 
 from encheck.errors import BaselineError, UsageError
+from encheck.gating.pairing import Side
 from encheck.gating.replicates import WHAT_IT_IS, checked, noise_between, paired_rows
 from encheck.gating.types import DEFAULT, Noise
-from encheck.gating.weighing import Side, side_of
+from encheck.gating.weighing import side_of
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence

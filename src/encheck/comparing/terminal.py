@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from encheck.comparing.comparison import Comparison
+from encheck.comparing.comparison import NO_EVIDENCE, Cell, Comparison, Said, tallies
 from encheck.comparing.dilemma import Dilemma
-from encheck.comparing.matrix import NO_EVIDENCE, Cell, Said, tallies
 from encheck.comparing.runs import Difference, flips_count
 from encheck.gating import contamination
 from encheck.metrics import named
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure
 from encheck.verdict import MIN_CLUSTERS
 
 SIGNS: Mapping[Said, str] = {"better": "+", "worse": "-", "cannot tell": "~", "no evidence": "*", "not compared": " "}

@@ -11,9 +11,10 @@ from encheck.engine.people import people, qrels_of
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.engine.references import references_of
 from encheck.errors import BaselineError
-from encheck.gating import judgements
+from encheck.gating import unjudged
 from encheck.gating.baseline import Baseline, refuse_place, save
-from encheck.gating.index_space import OldIndex
+from encheck.gating.old_index import OldIndex
+from encheck.gating.pairing import Side
 from encheck.gating.purpose import Purpose
 from encheck.gating.replicates import (
     WHAT_IT_IS,
@@ -24,15 +25,7 @@ from encheck.gating.replicates import (
     seed_noise,
 )
 from encheck.gating.types import ExitCode, Noise
-from encheck.gating.weighing import (
-    People,
-    Side,
-    Weighed,
-    refuse_other_kind,
-    side_of,
-    side_of_baseline,
-    weigh,
-)
+from encheck.gating.weighing import People, Weighed, refuse_other_kind, side_of, side_of_baseline, weigh
 from encheck.options import Settings, described
 from encheck.reporting.gate import record
 from encheck.reporting.markdown import ENDED
@@ -51,7 +44,7 @@ def refuse_beforehand(queries: Path | None, replicates: int, save: Path | None, 
     `baselines` are the folders that are weighed against. UsageError where the judgements of the queries cannot be read.
     """
     if queries:
-        judgements.read(judgements.place_of(queries))
+        unjudged.read(unjudged.place_of(queries))
     if replicates:
         refuse_few(replicates)
     if save and save.resolve() in [folder.resolve() for folder in baselines]:

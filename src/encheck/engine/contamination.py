@@ -8,7 +8,8 @@ from dataclasses import replace
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import Baseline
 from encheck.gating.contamination import contaminations, data_pairs
-from encheck.gating.weighing import Side, side_of, side_of_baseline
+from encheck.gating.pairing import Side
+from encheck.gating.weighing import side_of, side_of_baseline
 from encheck.options import Settings, described
 from encheck.run_file import Contamination, RunFile
 from encheck.running.labels import labels

@@ -18,9 +18,8 @@ from encheck.engine.locks import Locks
 from encheck.engine.measured import Described
 from encheck.engine.shards import in_shards
 from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
-from encheck.gating.baseline import Baseline, scored_table
-from encheck.gating.declared import is_weighed
-from encheck.gating.kept import Part
+from encheck.gating.baseline import Baseline, Part, scored_table
+from encheck.gating.pairing import is_weighed
 from encheck.gating.reference import has_shipped
 from encheck.generators.phenomenon import validity_of
 from encheck.ids import ItemId

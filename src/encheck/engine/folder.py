@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 from encheck.errors import EncheckError, UsageError
+from encheck.gating.advice import ADAPTER
 from encheck.gating.baseline import SUMMARY
-from encheck.gating.required_changes import ADAPTER
 from encheck.gating.weighing import Searched
 from encheck.options import Settings
 from encheck.reporting import markdown

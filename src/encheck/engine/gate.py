@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from encheck.engine.conclusion import GateOptions
     from encheck.engine.recorder import Conclusion, Recorder
     from encheck.gating.baseline import Baseline
-    from encheck.gating.index_space import IndexFaults
-    from encheck.gating.linear_map import LinearMap
+    from encheck.gating.old_index import IndexFaults, LinearMap
     from encheck.gating.purpose import Purpose
     from encheck.gating.reindex import Reindex
     from encheck.gating.types import Decision, ExitCode, GateRow, Outcome, PartialGate
@@ -164,7 +163,7 @@ class Decided:
     def write(self, place: Path) -> None:
         """Write the report; EncheckError where the disk does not take it."""
         from encheck.engine.folder import write
-        from encheck.gating.required_changes import ADAPTER
+        from encheck.gating.advice import ADAPTER
 
         write(place, self.raw, self.items, searched=self.end.searched, documents=self.documents)
         if self.end.weighed and (index := self.end.weighed[0].index) and index.adapter:
@@ -272,7 +271,7 @@ def decide(
 
 def _refuse_wrong(options: Mapping[str, Given], primary: str | None, inconclusive: str | None) -> None:
     """UsageError for an option of a run alone, and for a value that an option does not take."""
-    from encheck.gating.endpoints import ENDPOINTS
+    from encheck.gating.pairing import ENDPOINTS
 
     if refused := [name for name in OF_A_RUN if options.get(name)]:
         raise UsageError(f"{refused[0]} is an option of a run: a gate measures all items of a new and an old model")
@@ -444,7 +443,7 @@ def _measured(
 def _weighed(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
     """The checks that are measured: what a gate weighs, unless some are `chosen`; the contracts always."""
     from encheck.claims import CONTRACT
-    from encheck.gating.declared import is_weighed
+    from encheck.gating.pairing import is_weighed
     from encheck.running.resources import checks_with_thresholds
 
     if chosen is not None:
@@ -455,7 +454,7 @@ def _weighed(every: Sequence[Check], chosen: Sequence[Check] | None, settings: S
 
 def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Sequence[Check]) -> None:
     """UsageError before anything is encoded, where nothing will decide, and for --protect of what is not measured."""
-    from encheck.gating.declared import may_be_protected
+    from encheck.gating.pairing import may_be_protected
     from encheck.gating.purpose import DECIDED_BY, NEEDS, refuse_protected
     from encheck.gating.weighing import is_own
     from encheck.language.identify import languages_of

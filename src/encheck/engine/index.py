@@ -15,7 +15,7 @@ from encheck.encoders.settings import EncodingSettings, TextRole
 from encheck.encoders.stored import StoredVectors
 from encheck.errors import UsageError
 from encheck.gating import reindex
-from encheck.gating.index_space import IndexSearch, IndexVectors, OldIndex, faulty, old_index
+from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndex, faulty, old_index
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
 from encheck.indexes.in_use import faults_of
 from encheck.indexes.sources import Fresh

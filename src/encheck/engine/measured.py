@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
-from encheck.gating.kept import Part
+from encheck.gating.baseline import Part
 from encheck.gating.reindex import DocumentLengths, PackedSample
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, Rest, Result, Selection
 from encheck.running.parents import MeasuredParent

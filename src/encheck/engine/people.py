@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from encheck.engine.folder import from_here
-from encheck.gating.judged import Pool, judge
-from encheck.gating.judgements import place_of, read
 from encheck.gating.types import Judged, UnjudgedSearch
+from encheck.gating.unjudged import Pool, judge, place_of, read
 from encheck.gating.weighing import People, Searched
 from encheck.options import Settings
 from encheck.reporting.answers import Documents, asked_of

@@ -15,10 +15,10 @@ from encheck.errors import UNSEEN
 
 if TYPE_CHECKING:
     from encheck.engine.measured import Described, MeasuredCase
-    from encheck.gating.gate import Gate
-    from encheck.gating.index_space import OldIndex
-    from encheck.gating.kept import Part
+    from encheck.gating.baseline import Part
+    from encheck.gating.old_index import OldIndex
     from encheck.gating.reindex import DocumentLengths, VectorSample
+    from encheck.gating.types import Gate
     from encheck.gating.weighing import Searched, Weighed
     from encheck.options.settings import Setting
     from encheck.run_file import (

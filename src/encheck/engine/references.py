@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import Baseline, tables_of
+from encheck.gating.pairing import Side
 from encheck.gating.reference import SHIPPED, differences, of_properties, shipped
-from encheck.gating.weighing import Side, side_of, side_of_baseline
+from encheck.gating.weighing import side_of, side_of_baseline
 from encheck.options import Settings, described
 from encheck.run_file import ModelEntry, Reference, Role, RunFile
 

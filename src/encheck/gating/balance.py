@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.declared import chance_of, declared_of, gating
+from encheck.gating.pairing import chance_of, declared_of, gating
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler

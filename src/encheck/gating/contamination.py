@@ -28,9 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.probes import FRESH
-from encheck.gating.endpoints import RANKS
-from encheck.gating.pairing import Compared, compare, shared
-from encheck.gating.weighing import Side
+from encheck.gating.pairing import RANKS, Compared, Side, compare, shared
 from encheck.run_file import Contamination
 from encheck.statistics.bootstrap import Resampler, interval
 from encheck.verdict import MIN_CLUSTERS

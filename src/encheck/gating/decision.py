@@ -4,23 +4,37 @@ One look at all items, both models on the same ones. Contracts first; then *bloc
 lost more than delta / 2 (two-sided tests, a closed family of each row and its parts, Holm-corrected within each budget
 of alpha); then *pass*, where no family can have lost 1.5 delta, no row 2 delta and, by its estimate, none delta;
 otherwise *inconclusive*. Errors follow what items share (`statistics.sharing`). docs/gate.md has the error rates.
+
+Alpha is split into budgets, so that an extra hypothesis does not weaken those of another budget. Search with labels has
+a primary endpoint, which is tested with 3% of the gate's 5% whatever else is tested. Behaviour shares 1%, and slices of
+the queries share the last 1%. By Bonferroni over the budgets all of them together err in 5% of cases at most. Without a
+primary endpoint that gates, behaviour has all 5% (lab/decisions/0016).
+
+A row and its parts are one closed family, so that a loss in one part is not lost in the mean of all: a weighted
+Bonferroni test of the row and its parts, whatever they have in common. The row has most of the level, and its parts
+share `Rule.parts` of it. Holm corrects over these families. A part that is rejected by itself within a family that is
+rejected is shown to have lost (Marcus, Peritz and Gabriel 1976, Biometrika 63; the test is consonant).
+lab/decisions/0019 has what it costs and what it finds.
+
+The chance that a row decides follows from the error of its items, or of more clusters: the error falls with the root of
+the number of clusters, and the statistic is taken for Student's t, shifted by the change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf, isfinite
+from math import ceil, inf, isfinite, nan
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from encheck.claims import FAMILIES
-from encheck.gating import budget, closed, power
 from encheck.gating.types import (
     BUDGETS,
     DEFAULT,
     QUIET,
+    Budget,
     Decision,
     FamilyRow,
     GateRow,
@@ -31,10 +45,185 @@ from encheck.gating.types import (
     Rule,
     UnjudgedSearch,
 )
-from encheck.statistics import paired as stats
+from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import Sharing, sharing_of, side_by_side
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+def gating_rows(budgets: Sequence[Budget], n: Floats, clusters: Floats, rule: Rule) -> Bools:
+    """Which rows have the items and clusters that gate; slices, only beside a primary endpoint that does."""
+    least = np.array([rule.least(one) for one in budgets], float).reshape(-1, 2)
+    enough = (n >= least[:, 0]) & (clusters >= least[:, 1])
+    has_primary = bool((enough & _in_budget(budgets, "primary")).any())
+    return np.asarray(enough & (has_primary | ~_in_budget(budgets, "slices")))
+
+
+def spent(budgets: Sequence[Budget], gates: Bools, rule: Rule) -> tuple[Floats, Floats]:
+    """(alpha that each row's budget has, number of rows that share it); shape [rows] each."""
+    if not (gates & _in_budget(budgets, "primary")).any():
+        return np.full(len(gates), rule.alpha), np.full(len(gates), max(int(gates.sum()), 1), float)
+    counts = {one: max(int((gates & _in_budget(budgets, one)).sum()), 1) for one in BUDGETS}
+    alpha = np.array([rule.alpha * rule.split[one] for one in budgets])
+    return alpha, np.array([counts[one] for one in budgets], float)
+
+
+def _holm_by_budget(p: Floats, budgets: Sequence[Budget], gates: Bools) -> Floats:
+    """Holm's p of each row among those of its budget that gate; 1 for a row that does not gate."""
+    found = np.ones(len(p))
+    splits = (gates & _in_budget(budgets, "primary")).any()
+    for some in [gates & _in_budget(budgets, one) for one in BUDGETS] if splits else [gates]:
+        found[some] = stats.holm(p[some])
+    return found
+
+
+def _in_budget(budgets: Sequence[Budget], wanted: Budget) -> Bools:
+    return np.array([one == wanted for one in budgets], bool)
+
+
+Places = NDArray[np.intp]
+
+
+def owners(paired: Sequence[Paired]) -> Places:
+    """The place of the row that each is a part of, -1 for a row that stands for itself; shape [rows]."""
+    at = {one.name: i for i, one in enumerate(paired) if not one.part_of}
+    return np.array([at[one.part_of] if one.part_of else -1 for one in paired], np.intp)
+
+
+def _family_weights(owner: Places, tested: Bools, rule: Rule) -> Floats:
+    """The share of its family's level that each row and part is tested with; 1 for a row without parts."""
+    counts = np.bincount(owner[tested & (owner >= 0)], minlength=len(owner))
+    found: Floats = np.where(counts > 0, 1 - rule.parts, 1.0)
+    mine = owner >= 0
+    found[mine] = rule.parts / np.maximum(counts[owner[mine]], 1)
+    return found
+
+
+def _holm_over_families(
+    p: Floats, _family_weights: Floats, owner: Places, tested: Bools, holm: Callable[[Floats], Floats]
+) -> Floats:
+    """The p of each row and part, its family and all others counted; 1 for what is not tested.
+
+    `holm` adjusts the p of the families, one a row. Whatever is no larger in its own right than its family's level
+    allows is rejected with it: the larger of the two p counts.
+    """
+    own = np.minimum(np.divide(p, _family_weights, out=np.ones_like(p), where=tested & (_family_weights > 0)), 1.0)
+    family = own.copy()
+    mine = np.flatnonzero(owner >= 0)
+    np.minimum.at(family, owner[mine], own[mine])
+    family = np.fmax(family, np.finfo(float).tiny)  # so that 0 keeps its number of hypotheses
+    found = holm(family)
+    times = found / family
+    place = np.where(owner >= 0, owner, np.arange(len(owner)))
+    result: Floats = np.where(tested, np.minimum(np.maximum(found[place], own * times[place]), 1.0), 1.0)
+    return result
+
+
+AT_MOST = 100  # times as many clusters as there are
+TRIED = 400  # numbers of clusters: each one up to some eighty, then in steps of 1.2%
+
+
+def blocks(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, alpha: ArrayLike,
+           rule: Rule) -> Floats:  # fmt: skip
+    """The chance to block: that the change is shown, at level `alpha`, to be below -block * delta."""
+    with np.errstate(divide="ignore"):
+        beyond = (-rule.block * np.asarray(delta, float) - np.asarray(change, float)) / np.asarray(error, float)
+    return stats.t_cdf(beyond - stats.t_quantile(1 - np.asarray(alpha, float) / 2, free), free)
+
+
+def passes(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, rule: Rule) -> Floats:
+    """The chance to pass: that the lower bound stays above the margins, and the estimate above its own."""
+    c, d, e = (np.asarray(one, float) for one in (change, delta, error))
+    margin = min(rule.row, rule.family)  # an endpoint is a family by itself
+    with np.errstate(divide="ignore"):
+        bound = stats.t_cdf((margin * d + c) / e - stats.t_quantile((1 + rule.level) / 2, free), free)
+        estimate = stats.t_cdf((rule.estimate * d + c) / e, free)
+    result: Floats = np.minimum(bound, estimate)
+    return result
+
+
+def detectable(error: Floats, delta: Floats, free: Floats, *, alpha: Floats, rule: Rule) -> Floats:
+    """The smallest loss that is blocked with the rule's power: where `blocks` is as large."""
+    demand = stats.t_quantile(1 - alpha / 2, free) + stats.t_quantile(rule.power, free)
+    result: Floats = rule.block * delta + demand * error
+    return result
+
+
+def queries_needed(row: GateRow, error: float, *, alpha: float, rule: Rule) -> Remedy | None:
+    """The fewest clusters more, each as large as those that are there, with which the row gates and decides.
+
+    `error` is the row's own, `alpha` its level. None if not even `AT_MOST` times as many would do.
+    """
+    items, clusters = rule.least(row.budget)
+    each = max(round(row.n / max(row.clusters, 1)), 1)
+    first = max(row.clusters + row.gates, clusters, -(-items // each))
+    if not np.isfinite(error):
+        return Remedy(first - row.clusters, each)
+    counts = np.unique(np.geomspace(first, max(first, AT_MOST * row.clusters), TRIED).round())
+    then = error * np.sqrt(max(row.clusters, 1) / counts)
+    free = counts - 1.0
+    chance = np.maximum(
+        blocks(row.change, then, row.delta, free, alpha=alpha, rule=rule),
+        passes(row.change, then, row.delta, free, rule=rule),
+    )
+    enough = counts[chance >= rule.power]
+    return Remedy(int(enough[0]) - row.clusters, each) if len(enough) else None
+
+
+def is_at_chance(one: Paired, delta: float, rule: Rule) -> bool:
+    """Whether guessing does as well, or less than 2 deltas worse, for all that the baseline shows.
+
+    By the lower end of its 95% interval. A figure that has no chance never is.
+    """
+    return one.chance is not None and not _bounds(one, rule)[0] > one.chance + 2 * delta
+
+
+def no_headroom(one: Paired, delta: float, rule: Rule) -> str:
+    """Why the baseline has too little to lose; empty if it has enough, or where the figure has no bottom."""
+    mean, (low, high) = float(one.baseline.mean()), _bounds(one, rule)
+    if is_at_chance(one, delta, rule) and one.chance is not None:
+        word = "below" if high < one.chance else "at"
+        return (
+            f"{word} chance: the baseline {_has(one)} {_shown(one, mean)} [{_shown(one, low)}, {_shown(one, high)}] "
+            f"and guessing {_shown(one, one.chance)}; to count towards passing, its lower bound has to be above "
+            f"{_shown(one, one.chance + 2 * delta)}"
+        )
+    if one.chance is None and one.kind == "rate" and not low > 2 * delta:
+        return f"no headroom: the baseline wins {mean:.1%} [{low:.1%}, {high:.1%}], so it never counts towards passing"
+    return ""
+
+
+def rise_is_evidence(one: Paired, delta: float, rule: Rule = DEFAULT) -> bool:
+    """Whether a rise of this figure speaks for the candidate: by its own figure, it has headroom as a baseline would.
+
+    A model that guesses, or does worse, can rise by damage.
+    """
+    return not no_headroom(replace(one, baseline=one.candidate), delta, rule)
+
+
+def _bounds(one: Paired, rule: Rule) -> tuple[float, float]:
+    """The interval of the baseline's figure, of confidence `rule.level`; NaN where it is withheld."""
+    sharing = sharing_of(one.things)
+    if sharing.withheld:
+        return nan, nan
+    if one.kind == "rate":
+        low, high = sharing.rate_interval(one.baseline)
+        return float(low[0]), float(high[0])
+    found = sharing.errors(one.baseline)
+    reach = float(stats.t_quantile((1 + rule.level) / 2, found.free) * found.error[0])
+    mean = float(found.mean[0])
+    return mean - reach, mean + reach
+
+
+def _has(one: Paired) -> str:
+    return "wins" if one.kind == "rate" else "has"
+
+
+def _shown(one: Paired, figure: float) -> str:
+    return f"{figure:.1%}" if one.kind == "rate" else f"{figure:.3f}"
+
+
 BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
 
@@ -164,7 +353,7 @@ class Weights:
     def of(cls, paired: Sequence[Paired], f: Figures, *, has_figure: NDArray[np.bool_], rule: Rule) -> Weights:
         """Of these rows; one whose figure is no number is not the same."""
         budgets = [one.budget for one in paired]
-        enough, owner = budget.gating_rows(budgets, f.n, f.clusters, rule), closed.owners(paired)
+        enough, owner = gating_rows(budgets, f.n, f.clusters, rule), owners(paired)
         gates, tested = enough & (owner < 0), enough & ((owner < 0) | enough[owner])
         same = np.array([one.same for one in paired]) & has_figure
         withheld = np.array([bool(why) for why in f.withheld])
@@ -174,12 +363,12 @@ class Weights:
         blind = np.array([bool(one.unseen) for one in paired])
         found = np.where(same | withheld, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
         p = np.where(blind, 1.0, found)  # what is not seen is no hypothesis that can be rejected, and keeps its weight
-        alpha, count = budget.spent(budgets, gates, rule)
-        weights = closed.weights(owner, tested, rule)
+        alpha, count = spent(budgets, gates, rule)
+        weights = _family_weights(owner, tested, rule)
         seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - ends[0]) / reach, f.error))
         level = alpha / count * weights
-        smallest = power.detectable(seen, f.delta, f.free, alpha=level, rule=rule)
-        adjusted = closed.adjusted(p, weights, owner, tested, lambda joint: budget.adjusted(joint, budgets, gates))
+        smallest = detectable(seen, f.delta, f.free, alpha=level, rule=rule)
+        adjusted = _holm_over_families(p, weights, owner, tested, lambda joint: _holm_by_budget(joint, budgets, gates))
         doubtful = tested & blind & (found <= level)
         return cls(gates, tested, same, low, high, found, adjusted, alpha, level, seen, smallest, doubtful)
 
@@ -304,7 +493,7 @@ def _reported_only(row: GateRow, rule: Rule, level: float, seen: float) -> GateR
 
 
 def _remedy(row: GateRow, seen: float, level: float, rule: Rule) -> Remedy | None:
-    return power.remedy(row, seen, alpha=level, rule=rule) if row.budget == "primary" else None
+    return queries_needed(row, seen, alpha=level, rule=rule) if row.budget == "primary" else None
 
 
 def _moved(row: GateRow) -> str:

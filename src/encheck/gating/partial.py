@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from encheck.claims import CONTRACT
 from encheck.gating.baseline import Baseline
-from encheck.gating.declared import is_weighed
+from encheck.gating.pairing import is_weighed
 from encheck.gating.types import Decision, PartialGate
 from encheck.run_file import RunFile, listed
 

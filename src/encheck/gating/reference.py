@@ -15,15 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from encheck.gating.baseline import SUMMARY, Baseline, read
-from encheck.gating.capabilities import alone, pooled, pools_of
 from encheck.gating.decision import Figures, Weights, measure
-from encheck.gating.declared import declared_of
-from encheck.gating.pairing import Compared
+from encheck.gating.gate_rows import alone, pooled, pools_of
+from encheck.gating.pairing import Compared, Side, compare_all, declared_of
 from encheck.gating.types import DEFAULT, Paired, Rule
-from encheck.gating.weighing import Side, compare_all
 from encheck.run_file import Difference, Role, RunFile
 from encheck.scoring.scale import Floats
-from encheck.statistics import paired as stats
+from encheck.statistics import hypothesis_tests as stats
 from encheck.system.documents import json_of
 
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}

@@ -13,15 +13,12 @@ from dataclasses import replace
 import numpy as np
 
 from encheck.errors import BaselineError
-from encheck.gating.capabilities import pooled
-from encheck.gating.decision import Figures, delta_of, measure, pooled_error
-from encheck.gating.declared import gating
-from encheck.gating.headroom import no_headroom
-from encheck.gating.pairing import shared
+from encheck.gating.decision import Figures, delta_of, measure, no_headroom, pooled_error
+from encheck.gating.gate_rows import pooled
+from encheck.gating.pairing import Side, compare_all, gating, shared
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, Noise, Paired, Rule
-from encheck.gating.weighing import Side, compare_all
 from encheck.scoring.scores import Scale
-from encheck.statistics import paired as stats
+from encheck.statistics import hypothesis_tests as stats
 
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
 DRIFT_LEVEL = 0.01  # of the tests of all replicates together

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
-from encheck.gating.kept import Kept
-from encheck.scoring.answers import Answers
 from encheck.scoring.scale import Scale
-from encheck.scoring.scores import kind_named
-from encheck.scoring.table import Table
 from encheck.system.typed_files import Count, MaybeNaN, Positive, writes
 
 Floats = NDArray[np.float64]
-Columns = Mapping[str, Sequence[Any]]
 Proportion = Annotated[float, Interval(ge=0, le=1)]
-Scored = dict[tuple[str, ...], tuple[float, float]]  # (the pair's texts, in order) -> (before, now)
 ACCEPTED = 30  # pairs: with fewer, a threshold that accepts as many is chance
 LABELLED, PAIRS, FIRST_ANSWERS = "labelled", "pairs", "first answers"
 TYPICAL = 0.8  # of the way from random to identical text: where thresholds often are
@@ -160,55 +154,3 @@ def _accepting(scores: Floats, count: int) -> float | None:
         return None
     ordered = np.sort(scores)[::-1]
     return float(ordered[count - 1] + ordered[count]) / 2
-
-
-def threshold_shifts(
-    baseline: Mapping[str, Kept], run: Mapping[str, Table], items: Mapping[str, Columns], *, thresholds: Sequence[float]
-) -> tuple[ThresholdShift, ...]:
-    """One for each data set that has pairs, and each threshold; `items` are the run's, with texts, by case as tables.
-
-    The pairs are the data's own where they have labels, of a search its first answers, else those of the checks, each
-    once.
-    """
-    if not thresholds:
-        return ()
-    found: dict[str, dict[str, Scored]] = {}
-    for case, columns in items.items():
-        if columns.get("kind") and case in baseline and baseline[case].has_items_of(run[case]):
-            kind = kind_named(columns["kind"][0])
-            sides = baseline[case].facing(run[case]), run[case]
-            of_data = found.setdefault(run[case].data, {})
-            if kind and kind.compares == "answers":
-                of_data.setdefault(FIRST_ANSWERS, {}).update(_first_answers(columns, *sides))
-            elif kind and kind.compares == "texts":
-                of_data.setdefault(LABELLED if kind.weighed_as == LABELLED else PAIRS, {}).update(
-                    _pairs(columns, *sides)
-                )
-    shifts = []
-    for data, of_data in sorted(found.items()):
-        scored = next((name for name in (LABELLED, FIRST_ANSWERS, PAIRS) if of_data.get(name)), None)
-        if scored:
-            before, now = np.array(list(of_data[scored].values())).T
-            unit = FIRST_ANSWERS if scored == FIRST_ANSWERS else PAIRS
-            shifts += [threshold_shift(before, now, threshold=one, data=data, unit=unit) for one in thresholds]
-    return tuple(shifts)
-
-
-def _pairs(columns: Columns, before: Table, now: Table) -> Iterable[tuple[tuple[str, ...], tuple[float, float]]]:
-    for side in ("near", "far"):
-        scores = zip(getattr(before, side).tolist(), getattr(now, side).tolist(), strict=True)
-        for source, text, both in zip(columns["source"], columns[side], scores, strict=True):
-            if text is not None and both[0] == both[0]:
-                yield tuple(sorted((source, text))), both
-
-
-def _first_answers(
-    columns: Columns, before: Table, now: Table
-) -> Iterator[tuple[tuple[str, ...], tuple[float, float]]]:
-    """The score of each query's first answer; not of a query that has several right documents, whose best is not kept.
-
-    `near` is the first answer where nobody judged, else the right document, and `far` the best other one.
-    """
-    for i, source in enumerate(columns["source"]):
-        if len(Answers.of(now.answers[i]).right) <= 1:
-            yield (source,), tuple(np.nanmax([side.near[i], side.far[i]]) for side in (before, now))

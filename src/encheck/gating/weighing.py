@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -12,20 +12,35 @@ import numpy as np
 from encheck.claims import CONTRACT, OF_ANY_TEXT
 from encheck.errors import BaselineError
 from encheck.gating import reindex
-from encheck.gating.answers import ALPHA, is_unjudged, moved
+from encheck.gating.advice import remedies, required_changes
 from encheck.gating.balance import balanced, families_of, shares
-from encheck.gating.baseline import STORED, SUMMARY, Baseline, tables_of
-from encheck.gating.capabilities import by_property, parts, pooled
-from encheck.gating.capabilities import rows as gate_rows
+from encheck.gating.baseline import STORED, SUMMARY, Baseline, Kept, Part, tables_of
 from encheck.gating.decision import decide
-from encheck.gating.declared import GRADED, declared_of, gating
-from encheck.gating.endpoints import RANKS, beside, graded_endpoint
-from encheck.gating.gate import Balanced, GateAgainst, IndexAdapter
-from encheck.gating.index_space import OldIndex
-from encheck.gating.kept import Kept, Part
-from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries, unjudged_queries
-from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
-from encheck.gating.pairs_endpoint import pairs_endpoint
+from encheck.gating.gate_rows import (
+    LostItem,
+    LostQuery,
+    by_property,
+    look,
+    lost_items,
+    lost_queries,
+    parts,
+    pooled,
+    sliced,
+    unjudged_queries,
+)
+from encheck.gating.gate_rows import rows as gate_rows
+from encheck.gating.old_index import OldIndex
+from encheck.gating.pairing import (
+    GRADED,
+    Compared,
+    Side,
+    Table,
+    beside,
+    compare_all,
+    declared_of,
+    gating,
+    graded_endpoint,
+)
 from encheck.gating.partial import in_part, partial_gate, unselected
 from encheck.gating.purpose import (
     BUDGET,
@@ -37,31 +52,31 @@ from encheck.gating.purpose import (
     Weighable,
     decide_for,
     has_enough,
+    pairs_endpoint,
 )
 from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample, cuts_more
-from encheck.gating.remedies import remedies
-from encheck.gating.required_changes import required_changes
-from encheck.gating.scale_shift import LABELLED, scale_shifts, threshold_shifts
-from encheck.gating.sight import itself, look
-from encheck.gating.slices import sliced
+from encheck.gating.scale_shift import FIRST_ANSWERS, LABELLED, PAIRS, ThresholdShift, scale_shifts, threshold_shift
 from encheck.gating.types import (
     DEFAULT,
     FEWEST_REPLICATES,
     QUIET,
+    Balanced,
     Decision,
+    GateAgainst,
     GateRow,
+    IndexAdapter,
     Judged,
     Noise,
     Paired,
     Rule,
     UnjudgedSearch,
 )
+from encheck.gating.unjudged import ALPHA, is_unjudged, moved
 from encheck.language.identify import english_share, languages_of, said_of_languages
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
 from encheck.run_file import Result, RunFile
 from encheck.scoring.answers import Answers
-from encheck.scoring.pairs import NO_RANDOM_PAIRS
-from encheck.scoring.scores import Scale
+from encheck.scoring.scores import kind_named
 from encheck.statistics.sharing import numbered
 
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
@@ -74,18 +89,6 @@ FLIPS_KEPT = 10  # of each direction and row
 NEW = "new, not compared: the baseline has searches alone of these data"
 Results = RunFile
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
-
-
-@dataclass(frozen=True)
-class Side:
-    """What one model scored: its tables by case, and its calibration on each data set."""
-
-    tables: Mapping[str, Table]
-    scales: Mapping[str, Scale]
-
-    def seen(self, split: str = GATE_SPLIT) -> Side:
-        """The items of one split, where the data have dev and gate."""
-        return Side({name: table.seen(split) for name, table in self.tables.items()}, self.scales)
 
 
 @dataclass(frozen=True)
@@ -542,28 +545,6 @@ def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
     return replace(decision, outcome="inconclusive", reasons=(reason,))
 
 
-def compare_all(
-    before: Side, after: Side, *, primary: str | None = None, aside: Mapping[str, Table] = MappingProxyType({})
-) -> tuple[list[Compared], dict[str, str]]:
-    """The gating figures of every case that both sides have, and why the others are reported only.
-
-    `aside` has by case the items by which a gate tells what the baseline sees; without them nobody asks.
-    """
-    compared, reported = [], {}
-    for name, table in before.tables.items():
-        if name in after.tables:
-            scales = (before.scales.get(table.data, RANKS), after.scales.get(table.data, RANKS))
-            found = compare(table, after.tables[name], scales, primary=primary)
-            if found and found.metric.references and not {table.data} <= before.scales.keys() & after.scales.keys():
-                reported[name] = f"{table.data} has {NO_RANDOM_PAIRS}"
-            elif found:
-                own = aside.get(name)
-                compared.append(replace(found, aside=itself(own, before.scales)) if own else found)
-            else:
-                reported[name] = gating(table)[1]
-    return compared, reported
-
-
 def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
     """BaselineError where the candidate gives vectors and the baseline's model scores of pairs, or the reverse."""
     refuse_kinds(f"{baseline.folder} is of {baseline.model.label!r}, which", baseline.model.kind, model, kind)
@@ -710,3 +691,57 @@ def _changed_data(baseline: Baseline, results: Results) -> set[str]:
     """Data whose fingerprint is another one than the baseline's."""
     there = {data.name: data.fingerprint for data in baseline.summary.data}
     return {data.name for data in results.data if there.get(data.name) != data.fingerprint}
+
+
+def threshold_shifts(
+    baseline: Mapping[str, Kept], run: Mapping[str, Table], items: Columns, *, thresholds: Sequence[float]
+) -> tuple[ThresholdShift, ...]:
+    """One for each data set that has pairs, and each threshold; `items` are the run's, with texts, by case as tables.
+
+    The pairs are the data's own where they have labels, of a search its first answers, else those of the checks, each
+    once.
+    """
+    if not thresholds:
+        return ()
+    found: dict[str, dict[str, dict[tuple[str, ...], tuple[float, float]]]] = {}
+    for case, columns in items.items():
+        if columns.get("kind") and case in baseline and baseline[case].has_items_of(run[case]):
+            kind = kind_named(columns["kind"][0])
+            sides = baseline[case].facing(run[case]), run[case]
+            of_data = found.setdefault(run[case].data, {})
+            if kind and kind.compares == "answers":
+                of_data.setdefault(FIRST_ANSWERS, {}).update(_first_answers(columns, *sides))
+            elif kind and kind.compares == "texts":
+                of_data.setdefault(LABELLED if kind.weighed_as == LABELLED else PAIRS, {}).update(
+                    _scored_pairs(columns, *sides)
+                )
+    shifts = []
+    for data, of_data in sorted(found.items()):
+        scored = next((name for name in (LABELLED, FIRST_ANSWERS, PAIRS) if of_data.get(name)), None)
+        if scored:
+            before, now = np.array(list(of_data[scored].values())).T
+            unit = FIRST_ANSWERS if scored == FIRST_ANSWERS else PAIRS
+            shifts += [threshold_shift(before, now, threshold=one, data=data, unit=unit) for one in thresholds]
+    return tuple(shifts)
+
+
+def _scored_pairs(
+    columns: Mapping[str, Sequence[Any]], before: Table, now: Table
+) -> Iterable[tuple[tuple[str, ...], tuple[float, float]]]:
+    for side in ("near", "far"):
+        scores = zip(getattr(before, side).tolist(), getattr(now, side).tolist(), strict=True)
+        for source, text, both in zip(columns["source"], columns[side], scores, strict=True):
+            if text is not None and both[0] == both[0]:
+                yield tuple(sorted((source, text))), both
+
+
+def _first_answers(
+    columns: Mapping[str, Sequence[Any]], before: Table, now: Table
+) -> Iterator[tuple[tuple[str, ...], tuple[float, float]]]:
+    """The score of each query's first answer; not of a query that has several right documents, whose best is not kept.
+
+    `near` is the first answer where nobody judged, else the right document, and `far` the best other one.
+    """
+    for i, source in enumerate(columns["source"]):
+        if len(Answers.of(now.answers[i]).right) <= 1:
+            yield (source,), tuple(np.nanmax([side.near[i], side.far[i]]) for side in (before, now))

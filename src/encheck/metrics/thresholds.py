@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.scoring.folds import FOLDS, fold_of
-from encheck.statistics.ordered import parts_of
+from encheck.statistics.clusters import parts_of
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]

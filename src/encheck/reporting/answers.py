@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
-from encheck.gating.gate import Gate
-from encheck.gating.judged import Asked
-from encheck.gating.types import ChangedQuery
+from encheck.gating.types import ChangedQuery, Gate
+from encheck.gating.unjudged import Asked
 from encheck.gating.weighing import Searched
 from encheck.reporting.lost import in_a_line
 from encheck.scoring.answers import Answers

@@ -22,8 +22,7 @@ from encheck.scale.partitions import Folder
 from encheck.scale.rows import some_rows
 from encheck.scale.shards import Done
 from encheck.statistics.bootstrap import MANY_ITEMS, MOST_CLUSTERS
-from encheck.statistics.clusters import component_numbers
-from encheck.statistics.ordered import distinct, parts_of, places_in
+from encheck.statistics.clusters import component_numbers, distinct, parts_of, places_in
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")

@@ -30,7 +30,7 @@ from encheck.scoring.pairs import PAIR, ScoredPairs, SentencePair
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import BothOrdersScores, PairScores
 from encheck.statistics.bootstrap import Clusters, Resampler
-from encheck.statistics.ordered import parts_of
+from encheck.statistics.clusters import parts_of
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
 from encheck.types import content_hash

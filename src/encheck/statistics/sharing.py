@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from encheck.statistics.paired import t_quantile, tango_bound
+from encheck.statistics.hypothesis_tests import t_quantile, tango_bound
 
 Floats = NDArray[np.float64]
 Things = NDArray[np.intp]

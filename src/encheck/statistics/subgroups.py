@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.statistics.paired import holm
+from encheck.statistics.hypothesis_tests import holm
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

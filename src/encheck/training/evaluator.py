@@ -33,11 +33,10 @@ from encheck.encoders.protocol import Model
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.errors import UsageError
 from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts, score_replicates, won
-from encheck.gating.capabilities import by_property, pooled
 from encheck.gating.decision import assess, decide, measure
-from encheck.gating.sight import asked
+from encheck.gating.gate_rows import asked, by_property, pooled
+from encheck.gating.pairing import Side, compare_all
 from encheck.gating.types import DEFAULT, GateRow
-from encheck.gating.weighing import Side, compare_all
 from encheck.metrics import named
 from encheck.scoring.splits import splits_together
 from encheck.scoring.table import DEV_SPLIT

@@ -15,7 +15,7 @@ from encheck.engine.checks import Check, packaged_checks
 from encheck.engine.evaluation import Evaluation
 from encheck.errors import NothingToMeasure
 from encheck.gating.baseline import scored_table
-from encheck.gating.weighing import Side
+from encheck.gating.pairing import Side
 from encheck.items.reading import refuse_unread
 from encheck.metrics import named
 from encheck.options.keywords import from_keywords

@@ -16,10 +16,9 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.errors import UsageError
-from encheck.gating.answers import moved
 from encheck.gating.decision import decide
-from encheck.gating.gate import Gate, GateAgainst
-from encheck.gating.judgements import read
+from encheck.gating.types import Gate, GateAgainst
+from encheck.gating.unjudged import moved, read
 from encheck.gating.weighing import Searched, Weighed
 from encheck.operations.judge.judging import ask_people, opened, verdict
 from encheck.operations.judge.sheet import take, write_sheet

@@ -11,7 +11,7 @@ from encheck.cli.shared import app, say, tell, told
 from encheck.errors import UsageError
 
 if TYPE_CHECKING:
-    from encheck.gating.gate import Gate
+    from encheck.gating.types import Gate
 
 
 @app.command("judge")
@@ -40,7 +40,7 @@ def judge_(
 
         encheck judge reports/x --answers answers.json
     """
-    from encheck.gating.judgements import read
+    from encheck.gating.unjudged import read
     from encheck.operations.judge.judging import ask_people, opened, verdict
     from encheck.operations.judge.sheet import take, write_sheet
 

@@ -1,7 +1,7 @@
 """Blind judging of which of two models answers a query better, until a gate's search is decided.
 
 The plan (the looks, the seed, and what is asked) is written to judging.json in the folder before the first answer.
-Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.judgements`. A few pairs are shown
+Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.unjudged`. A few pairs are shown
 again later, with sides drawn anew: what is said then goes into repeats.json and decides nothing, but tells how far
 people agree with themselves.
 """
@@ -16,12 +16,9 @@ from math import ceil
 from pathlib import Path
 
 from encheck.errors import UsageError
-from encheck.gating.answers import asks
-from encheck.gating.gate import Gate
-from encheck.gating.judged import LOSS, REPEATS, Answer, Asked, Pool, judge
-from encheck.gating.judgements import Judgements, keep, read
 from encheck.gating.partial import reason
-from encheck.gating.types import EXIT_CODES, Judged, Outcome, UnjudgedSearch
+from encheck.gating.types import EXIT_CODES, Gate, Judged, Outcome, UnjudgedSearch
+from encheck.gating.unjudged import LOSS, REPEATS, Answer, Asked, Judgements, Pool, asks, judge, keep, read
 from encheck.reporting.answers import AGAIN, PLAN, Disagreement, asked_in, disagreements
 from encheck.reporting.results import into, read_results
 from encheck.run_file import seed_of

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
-from encheck.gating.judged import Answer, Asked
-from encheck.gating.judgements import Judgements, keep, read
+from encheck.gating.unjudged import Answer, Asked, Judgements, keep, read
 from encheck.operations.judge.judging import Judging, Question
 from encheck.reporting.answers import SHEET
 from encheck.reporting.results import into

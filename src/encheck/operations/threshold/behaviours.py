@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.load import load
-from encheck.statistics.bootstrap import Resampler, interval, widened
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure, Resampler, interval, widened
 from encheck.types import Group, keeps_meaning
 
 Floats = NDArray[np.float64]

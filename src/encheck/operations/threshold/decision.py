@@ -23,9 +23,8 @@ from encheck.options import Settings
 from encheck.running.resources import open_store, resolve_models
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
-from encheck.statistics.bootstrap import Resampler, auc_of, interval
+from encheck.statistics.bootstrap import Figure, Resampler, auc_of, interval
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise, promise, step_of
-from encheck.statistics.figures import Figure
 from encheck.store import Store
 from encheck.system.progress import Progress
 

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.operations.threshold.rates import BASES, Base, Part, Point, Population, precision
-from encheck.statistics.bootstrap import interval
+from encheck.statistics.bootstrap import Figure, interval
 from encheck.statistics.false_accepts import MIN_ACCEPTED
-from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from encheck.errors import DataError, UsageError
 from encheck.operations.threshold.pairs import NEGATIVE, POSITIVE, UNKNOWN, Pairs
-from encheck.statistics.bootstrap import bootstrap_weights, interval, widened
+from encheck.statistics.bootstrap import Figure, bootstrap_weights, interval, widened
 from encheck.statistics.false_accepts import Negatives, strictest_of_use
-from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from encheck.gating.answers import asks
-from encheck.gating.gate import Gate, GateAgainst
-from encheck.gating.lost import LOST_SHOWN, LostQuery
-from encheck.gating.types import EXIT_CODES, ChangedQuery, ExitCode, GateRow, Outcome, UnjudgedSearch
+from encheck.gating.gate_rows import LOST_SHOWN, LostQuery
+from encheck.gating.types import EXIT_CODES, ChangedQuery, ExitCode, Gate, GateAgainst, GateRow, Outcome, UnjudgedSearch
+from encheck.gating.unjudged import asks
 from encheck.gating.weighing import Searched, Weighed
 from encheck.reporting import lost
 from encheck.scoring.answers import Answers

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from encheck.gating.gate import Gate, GateAgainst
-from encheck.gating.types import DEFAULT, Beside, Decision, GateRow, Judged, Outcome, PartialGate, Share, UnjudgedSearch
+from encheck.gating.types import (
+    DEFAULT,
+    Beside,
+    Decision,
+    Gate,
+    GateAgainst,
+    GateRow,
+    Judged,
+    Outcome,
+    PartialGate,
+    Share,
+    UnjudgedSearch,
+)
 from encheck.ids import GateRowId
 from encheck.reporting.gate.names import name_of, with_data
 

@@ -1,4 +1,7 @@
-"""Queries whose first answers differ, judged by people: are the new model's answers worse, and by how much?
+"""Searches without labels: how many answers changed, and what people say of those that did.
+
+recall@k of a query changes only where the set of its first k answers does, and by no more than 1; so the mean over
+queries moves by no more than the share of queries whose set changed. nDCG@10 also hangs on their order.
 
 Where two models have the same first answer, neither loses. So the loss of recall@1 over all queries is the share of
 queries whose first answer differs, times the mean over these of +1 (the old answer is better), -1 (the new one) and 0
@@ -19,26 +22,177 @@ Looks are fixed before the first answer: after 20, 40, 80 ... answers and at the
 95% interval by a Pocock-like spending function (Lan and DeMets 1983), so that each of the two errors, blocking what
 lost nothing and passing what lost delta, happens in at most 2.5% of cases (2.5% / K of the best of K candidates). The
 interval is the repeated one (Jennison and Turnbull 1989, JRSS B 51): it holds whenever one stops.
+
+Judgements are kept as qrels for the next candidate: LOG.qrels beside the query log. The file is tab-separated, as
+BEIR's: `query-id`, `corpus-id`, `score` and `against`, the document beside which the one of `corpus-id` was judged. A
+pair has two rows. The score is 1 for the better document, for both where they are equally good, and 0 for both where
+neither answers the query. All ids are hashes of the texts: where a text is another, nobody has judged it.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
-from math import ceil
+from math import ceil, inf
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.answers import ALPHA, DELTA, judgements_needed, share
-from encheck.gating.types import Judged, Outcome, Share
-from encheck.statistics.paired import t_cdf, tango_variance
-from encheck.statistics.sequential import bounds
+from encheck.errors import UsageError
+from encheck.gating.types import TOLERANCE, Judged, Outcome, Share, UnjudgedSearch
+from encheck.metrics.search import DELTA
+from encheck.scoring.answers import KEPT, Answers
+from encheck.scoring.table import Table
+from encheck.statistics.hypothesis_tests import bounds, t_cdf, tango_variance
+from encheck.statistics.sharing import korn_graubard
+from encheck.system import files
+from encheck.system.documents import text_of
 from encheck.types import content_hash
+
+Bools = NDArray[np.bool_]
+ALPHA = 0.05  # of both errors together
+DECISIVE = 0.5  # share of decisive judgements that a plan expects
+LIKELY = 0.84  # normal quantile of 80%: how often a candidate that lost nothing passes
+FINAL = 2.3  # about the last of Pocock's bounds
+MOST_QUERIES = 10**7
+
+
+@dataclass(frozen=True)
+class Change:
+    """Which queries have another first answer, other answers among the first ten, or these in another order."""
+
+    first: Bools
+    ten: Bools
+    order: Bools
+
+    @classmethod
+    def of(cls, before: Sequence[Answers], after: Sequence[Answers]) -> Change:
+        """Of the answers of two models to the same queries, in the same order."""
+        pairs = [(old.first[:KEPT], new.first[:KEPT]) for old, new in zip(before, after, strict=True)]
+        first = np.array([old[:1] != new[:1] for old, new in pairs], bool)
+        ten = np.array([{*old} != {*new} for old, new in pairs], bool)
+        return cls(first, ten, np.array([old != new for old, new in pairs], bool))
+
+
+def is_unjudged(table: Table) -> bool:
+    """Whether the table is of queries of a log, of which nobody said what is right."""
+    return bool(table.weights)
+
+
+def moved(
+    before: Table, after: Table, *, delta: float = DELTA, least: float | None = None, alpha: float = ALPHA
+) -> UnjudgedSearch:
+    """How many answers changed from one model to the other; both tables have the same queries in the same order.
+
+    A loss of `delta` has to be ruled out, and one of `least`, `delta` if None, blocks; `alpha` is the error of the
+    interval and of both decisions.
+    Where no answer changed and all scores agree within the noise of batch sizes, the checkpoint is the same.
+    """
+    change = Change.of(*([Answers.of(text) for text in table.answers] for table in (before, after)))
+    same = not change.order.any() and bool(np.allclose(before.near, after.near, rtol=0, atol=TOLERANCE))
+    weights = np.array(after.weights, np.float64)
+    shares = tuple(
+        share(figure, what, which, weights, after.clusters, level=1 - alpha)
+        for figure, what, which in (
+            ("recall@1", "the first answer changes", change.first),
+            ("recall@10", "the first ten are other documents", change.ten),
+            ("nDCG@10", "the first ten change in order or content", change.order),
+        )
+    )
+    if same:
+        shares = tuple(replace(one, low=0.0, high=0.0) for one in shares)
+    counts = len(after.items), int(weights.sum()), len(set(after.clusters))
+    return UnjudgedSearch(
+        str(after.gate_row), *counts, delta, shares, same, least=delta if least is None else least, alpha=alpha
+    )
+
+
+def share(
+    figure: str,
+    what: str,
+    changed: Bools,
+    weights: NDArray[np.float64],
+    clusters: Sequence[str],
+    *,
+    level: float = 1 - ALPHA,
+) -> Share:
+    """The share of queries that changed, by how often they were asked, with Clopper and Pearson's interval.
+
+    The interval is that of as many queries as the clusters are worth: no more than clusters of their weights would be
+    if all queries of one changed together (Kish 1965, section 11.7), nor than the spread of the clusters' own shares
+    says.
+    """
+    codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    sizes = np.bincount(codes, weights=weights)
+    own = np.bincount(codes, weights=weights * changed)
+    total = float(sizes.sum())
+    value = float(own.sum()) / total
+    worth = total**2 / float((sizes**2).sum())
+    spread = float(((own - value * sizes) ** 2).sum()) / total**2
+    if spread > 0:
+        worth = min(worth, value * (1 - value) / spread)
+    low, high = (float(end) for end in korn_graubard(value, worth, inf, level=level))
+    return Share(figure, what, value, low, high, int(changed.sum()), worth)
+
+
+def judgements_needed(changed: float, worth: float, delta: float) -> float:
+    """How many judgements an equal model takes to pass in 80% of cases, where half of them are decisive.
+
+    `changed` is the share of queries with another first answer, of `worth` queries. Infinite where these are too few:
+    what is not known of the share alone is then as much as a loss of `delta`.
+
+    >>> round(judgements_needed(0.142, 3000, 0.02)), judgements_needed(0.1, 30, 0.04)
+    (254, inf)
+    """
+    p = max(changed, delta)
+    unknown = (delta / p) ** 2 * p * (1 - p) / worth
+    spare = (delta / (FINAL + LIKELY)) ** 2 - unknown
+    return changed**2 * max(DECISIVE, min(1.0, delta / p)) / spare if spare > 0 else inf
+
+
+def more_queries(found: UnjudgedSearch, *, judged: bool) -> int:
+    """How many more queries of the log decide for an equal model, where as many of them change as so far.
+
+    With `judged`, people judge those that change; else the share that changed has to be below delta, and it is
+    `MOST_QUERIES` where no number makes it so.
+    """
+    one = found.shares[0]
+    total = bisect_left(
+        range(MOST_QUERIES), True, lo=1,
+        key=lambda count: judgements_needed(one.value, count, found.delta) <= one.value * count if judged
+        else float(korn_graubard(one.value, count, inf, level=1 - found.alpha)[1]) < found.delta,
+    )  # fmt: skip
+    return max(1, ceil((total - one.worth) * found.queries / one.worth))
+
+
+def asks(found: UnjudgedSearch, command: str) -> str:
+    """What decides an open search soonest: judgements, by `command`, or more queries; empty where it is decided."""
+    if found.passes or found.blocks:
+        return ""
+    one = found.shares[0]
+    unchanged = more_queries(found, judged=False)
+    if not one.queries:
+        return f"{unchanged:,} more queries of the log decide, if none of their first answers changes either"
+    left = found.judged.left if found.judged else one.queries
+    more = more_queries(found, judged=True)
+    is_enough = judgements_needed(one.value, one.worth, found.delta) <= one.queries
+    if unchanged < (left if is_enough else more):
+        return f"{unchanged:,} more queries of the log decide, if their first answers change as rarely"
+    if not left or not command:
+        return f"about {more:,} more queries of the log decide, with judgements of those that change"
+    if found.judged and found.judged.answered:
+        return f"at most {left:,} more judgements decide: {command}"
+    which = "1 query has" if one.queries == 1 else f"{one.queries:,} queries have"
+    these = f"these {left:,}" if left == one.queries else f"at most {left:,} of them"
+    too = "" if is_enough else f" (if the models are about equal, it takes {more:,} more queries of the log too)"
+    return f"{which} another first answer: judge {these}{too}: {command}"
+
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -302,3 +456,91 @@ def _both_signs(sample: Sample, losses: Floats, theta: Floats) -> Floats:
     gains = -statistic(sample, -losses, -np.minimum(theta, 0))
     found: Floats = np.where(theta >= 0, statistic(sample, losses, np.maximum(theta, 0)), gains)
     return found
+
+
+COLUMNS = ("query-id", "corpus-id", "score", "against")
+ENDING = ".qrels"
+SCORES: Mapping[Answer, tuple[int, int]] = {"before": (1, 0), "after": (0, 1), "equal": (1, 1), "neither": (0, 0)}
+ANSWERS = {scores: answer for answer, scores in SCORES.items()}
+
+
+def place_of(log: Path) -> Path:
+    """Where the judgements of a log of queries are kept.
+
+    >>> place_of(Path("logs/march.txt")).name
+    'march.txt.qrels'
+    """
+    return log.with_name(log.name + ENDING)
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """The score of both documents of each pair, in the order in which people judged them."""
+
+    scores: Mapping[Pair, tuple[int, int]]
+
+    def answer(self, asked: Asked) -> Answer | None:
+        """What was said of a query's two answers; None if nobody judged them."""
+        found = self.scores.get(asked.pair)
+        return found and ANSWERS[found if asked.before < asked.after else found[::-1]]
+
+    def answers(self, asked: Iterable[Asked]) -> dict[str, Answer]:
+        """What is known of these queries, by item."""
+        found = {q.item: self.answer(q) for q in asked}
+        return {item: answer for item, answer in found.items() if answer}
+
+    def with_answer(self, asked: Asked, answer: Answer | None) -> Judgements:
+        """The same with this answer last, in the place of an earlier one; None takes that back."""
+        rest = {pair: scores for pair, scores in self.scores.items() if pair != asked.pair}
+        if answer:
+            scores = SCORES[answer]
+            rest[asked.pair] = scores if asked.before < asked.after else scores[::-1]
+        return Judgements(rest)
+
+
+def keep(path: Path, said: Iterable[tuple[Asked, Answer | None]]) -> Judgements:
+    """Put answers into the file, the others of which stay; UsageError if it cannot be read or written."""
+    try:
+        with files.alone(path.parent):
+            found = read(path)
+            for asked, answer in said:
+                found = found.with_answer(asked, answer)
+            files.write_text(path, _text(found))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}. Name another file with --qrels FILE") from error
+    return found
+
+
+def _text(found: Judgements) -> str:
+    rows = [COLUMNS]
+    for (query, one, other), (first, second) in found.scores.items():
+        rows += [(query, one, str(first), other), (query, other, str(second), one)]
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def read(path: Path) -> Judgements:
+    """The judgements of a file, none where there is no file; UsageError names the line of what is wrong."""
+    try:
+        lines = text_of(path).splitlines()
+    except FileNotFoundError:
+        return Judgements({})
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if not lines or tuple(lines[0].split("\t")) != COLUMNS:
+        raise UsageError(f"{path}:1: should have the columns {', '.join(COLUMNS)}, with tabs between them")
+    rows: dict[Pair, dict[str, int]] = {}
+    for number, line in enumerate(lines[1:], 2):
+        query, document, score, against = _row(path, number, line)
+        rows.setdefault(pair_of(query, document, against), {})[document] = score
+    if alone := next((pair for pair, found in rows.items() if len(found) < 2), None):
+        raise UsageError(f"{path}: query {alone[0]} has one row for documents {alone[1]} and {alone[2]}, but needs two")
+    return Judgements({pair: (found[pair[1]], found[pair[2]]) for pair, found in rows.items()})
+
+
+def _row(path: Path, number: int, line: str) -> tuple[str, str, int, str]:
+    fields = line.split("\t")
+    if len(fields) != len(COLUMNS) or fields[1] == fields[3]:
+        raise UsageError(f"{path}:{number}: should be two different documents of a query: {', '.join(COLUMNS)}")
+    if fields[2] not in ("0", "1"):
+        raise UsageError(f"{path}:{number}: the score is {fields[2]!r}, but should be 0 or 1")
+    return fields[0], fields[1], int(fields[2]), fields[3]

@@ -1,0 +1,276 @@
+"""A comparison for other tools: JSON, a tidy CSV, a LaTeX table, and the BibTeX of what its figures rest on.
+
+Sources are declared once: with the check (`@claim(source=...)`), in the data set's `CITATION`, in the first sentence of
+the generator's file. `references.bib` has the entries; `declared` in each says by which words declarations name it.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+import json
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import metadata, resources
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import encheck.generators
+from encheck.comparing.comparison import Cell, Comparison, Line, Said
+from encheck.comparing.models import Model
+from encheck.datasets.load import names
+from encheck.ids import ItemId
+from encheck.metrics import named
+from encheck.reporting.results import write_named
+from encheck.run_file import Result
+from encheck.system.cells import safe_cell
+from encheck.types import content_hash
+
+_ENTRY = re.compile(r"@\w+\{(?P<key>[^,]+),\n(?P<body>.*?)\n\}", re.DOTALL)
+_DECLARED = re.compile(r",\n  declared = \{(?P<words>[^}]*)\}")
+_OWN_PAGE = re.compile(r"^docs/\S+$")
+OWN = "encheck"  # the key of encheck itself
+OWN_DATA = ("probes", "search")
+SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+           "<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "]": "{]}",
+           **{sign: f"\\{sign}" for sign in "&%$#_{}"}}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry: its key, its BibTeX, and the words by which declarations name it."""
+
+    key: str
+    text: str
+    declared: tuple[str, ...] = ()
+
+
+def escape(text: str) -> str:
+    r"""Text as LaTeX sets it: nothing in it is a command, an argument or a comment.
+
+    >>> escape("50% of a_b {x} \\y [z]")
+    '50\\% of a\\_b \\{x\\} \\textbackslash{}y {[}z{]}'
+    """
+    clean = "".join(sign if sign.isprintable() else " " for sign in text)
+    return "".join(SPECIAL.get(sign, sign) for sign in clean)
+
+
+@cache
+def entries() -> Mapping[str, Entry]:
+    """The entries of `references.bib` by key, without `declared`."""
+    text = (resources.files("encheck.comparing") / "references.bib").read_text("utf-8")
+    found = {}
+    for match in _ENTRY.finditer(text):
+        declared = _DECLARED.search(match[0])
+        assert declared
+        words = tuple(word.strip() for word in declared["words"].split(";"))
+        found[match["key"]] = Entry(match["key"], _DECLARED.sub("", match[0]), words)
+    return found
+
+
+def named_in(source: str) -> list[Entry]:
+    """The entries that a declaration names; encheck's own for a page of its docs, a new one for a source unknown here.
+
+    >>> [one.key for one in named_in("Radovanovic et al. 2010; Ethayarajh 2019")]
+    ['ethayarajh2019', 'radovanovic2010']
+    """
+    found = [one for one in entries().values() if any(words in source for words in one.declared)]
+    if found or not source:
+        return found
+    return [itself()] if _OWN_PAGE.match(source) else [_unknown(source)]
+
+
+def itself() -> Entry:
+    """The entry of encheck in this version."""
+    version = metadata.version("encheck")
+    lines = ("author = {{The encheck authors}}", "title = {encheck: behavioural tests for sentence encoders}",
+             f"note = {{Version {version}}}")  # fmt: skip
+    return Entry(OWN, _entry("misc", OWN, lines))
+
+
+def _unknown(source: str) -> Entry:
+    key = f"source-{content_hash(source)[:8]}"
+    return Entry(key, _entry("misc", key, (f"title = {{{{{escape(source)}}}}}",)))
+
+
+def _entry(kind: str, key: str, lines: Sequence[str]) -> str:
+    body = ",\n".join(f"  {line}" for line in lines)
+    return f"@{kind}{{{key},\n{body}\n}}"
+
+
+def of_line(found: Comparison, line: Line) -> list[Entry]:
+    """What a line of the matrix rests on, by key: its check's source, its data, and the generators of its items."""
+    sources = [line.source, *_of_data(line.data), *_of_generators(found, line)]
+    cited = {one.key: one for source in sources for one in named_in(source)}
+    return [cited[key] for key in sorted(cited)]
+
+
+def _of_data(name: str) -> Iterator[str]:
+    kind = re.split(r"[@:]", name)[0]
+    if kind in OWN_DATA:
+        yield "docs/probes.md"
+    elif kind in names():
+        yield getattr(names()[kind], "CITATION", "")
+
+
+def _of_generators(found: Comparison, line: Line) -> Iterator[str]:
+    """What the file of each generator says of itself, of the items of the first model that has any."""
+    own = next((t for m in found.models for t in m.side.tables.values()
+                if (t.check, t.data, t.level) == (line.check, line.data, line.level)), None)  # fmt: skip
+    made = {known.generator for item in (own.items if own else ()) if (known := ItemId(item).known)}
+    for name in sorted(made & set(_generators())):
+        yield from re.findall(r"\(([^()]+ \d{4}[^()]*)\)", _generators()[name])
+
+
+@cache
+def _generators() -> Mapping[str, str]:
+    """The first paragraph of each generator's file."""
+    found = [m.name for m in pkgutil.iter_modules(encheck.generators.__path__)]
+    modules = {name: importlib.import_module(f"encheck.generators.{name}") for name in found}
+    return {name: " ".join((module.__doc__ or "").split("\n\n")[0].split()) for name, module in modules.items()}
+
+
+def bibliography(found: Comparison) -> str:
+    """Every entry that the table cites, each once, encheck's own among them."""
+    cited = {one.key: one for line in found.matrix for one in of_line(found, line)} | {OWN: itself()}
+    return "\n\n".join(cited[key].text for key in sorted(cited)) + "\n"
+
+
+SIGNS: Mapping[Said, str] = {
+    "better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$", "cannot tell": r"$^{\approx}$",
+    "no evidence": r"$^{\ast}$", "not compared": "",
+}  # fmt: skip
+MOST_NARROW = 4  # models that stand side by side on a page without being scaled
+
+
+def latex_table(found: Comparison, *, cite: bool = False) -> str:
+    """The table, for `booktabs`, and `graphicx` where it is scaled; with `cite` every property cites its sources."""
+    return "\n".join(_lines(found, cite=cite)) + "\n"
+
+
+def _lines(found: Comparison, *, cite: bool) -> Iterator[str]:
+    names, is_wide = [escape(m.name) for m in found.models], len(found.models) > MOST_NARROW
+    kind = "table*" if is_wide else "table"
+    yield f"% needs \\usepackage{{booktabs}}{' and graphicx' if is_wide else ''}; made by encheck compare"
+    yield from (f"\\begin{{{kind}}}[t]", r"\centering\small", *([r"\resizebox{\textwidth}{!}{%"] if is_wide else []))
+    yield f"\\begin{{tabular}}{{lr{'l' * len(names)}}}"
+    yield r"\toprule"
+    yield " & ".join(["Property", "Chance", *names]) + r" \\"
+    yield from _body(found, cite=cite)
+    yield from (r"\bottomrule", r"\end{tabular}" + ("}" if is_wide else ""))
+    yield f"\\caption{{{_caption(found, cite=cite)}}}"
+    yield from (r"\label{tab:encheck}", f"\\end{{{kind}}}")
+
+
+def _body(found: Comparison, *, cite: bool) -> Iterator[str]:
+    several = len({line.data for line in found.matrix}) > 1
+    for (data, family), lines in groupby(found.matrix, key=lambda line: (line.data, line.family)):
+        name = f"{family}, {data}" if several else family
+        yield r"\midrule"
+        yield f"\\multicolumn{{{len(found.models) + 2}}}{{l}}{{\\emph{{{escape(name)}}}}} \\\\"
+        yield from (_latex_row(found, line, cite=cite) for line in lines)
+
+
+def _latex_row(found: Comparison, line: Line, *, cite: bool) -> str:
+    keys = [one.key for one in of_line(found, line)] if cite else []
+    name = escape(line.property) + (f"~\\cite{{{','.join(keys)}}}" if keys else "")
+    chance = "--" if line.chance is None else f"{line.chance:.2f}"
+    return " & ".join([name, chance, *map(_latex_cell, line.cells)]) + r" \\"
+
+
+def _latex_cell(cell: Cell | None) -> str:
+    if cell is None:
+        return "--"
+    return f"{cell.value:.2f}{SIGNS[cell.said]} {{\\scriptsize [{cell.low:.2f}, {cell.high:.2f}]}}"
+
+
+def _caption(found: Comparison, *, cite: bool) -> str:
+    by = f" with encheck~\\cite{{{OWN}}}" if cite else " with encheck"
+    return (
+        f"Behaviour by property{by}, with 95\\% intervals over clusters. "
+        f"$^{{\\uparrow}}$ and $^{{\\downarrow}}$: better and worse than {escape(found.first.name)} on the same items "
+        r"(5\% for the whole table, Holm); $^{\approx}$: not separable from it."
+        + r" $^{\ast}$: rose, but is not shown to beat guessing, which is no evidence."
+        * any(cell and cell.said == "no evidence" for line in found.matrix for cell in line.cells)
+    )
+
+
+PAIRED = ("difference", "difference_low", "difference_high", "compared")
+COLUMNS = (
+    "model", "reference", "data", "property", "family", "check", "level", "figure", "value", "low", "high", "n",
+    "clusters", "chance", *PAIRED,
+)  # fmt: skip
+
+
+def tidy_rows(found: Comparison) -> Iterator[dict[str, Any]]:
+    """The rows: `low` and `high` end the 95% interval, `chance` is what guessing gets, empty where there is none.
+
+    The columns of PAIRED are there for the figure that stands for a property: the difference from the reference on the
+    same items, and what the matrix says of it.
+    """
+    cells = {
+        (model.name, line.data, line.check, line.level, line.figure): cell
+        for line in found.matrix
+        for model, cell in zip(found.models, line.cells, strict=True)
+    }
+    for model in found.models:
+        for row in model.rows:
+            if row.value is not None:
+                cell = cells.get((model.name, row.data, row.check, str(row.level), row.metric or ""))
+                yield _tidy_row(found, model, row) | dict(zip(PAIRED, _paired(cell), strict=True))
+
+
+def _tidy_row(found: Comparison, model: Model, row: Result) -> dict[str, Any]:
+    declared = model.declared[row.check]
+    own = {
+        name: getattr(row, name)
+        for name in ("data", "property", "check", "level", "value", "low", "high", "n", "clusters")
+    }
+    chance = declared.chance if row.metric == declared.metric else _chance(row.metric or "")
+    names = {"model": model.name, "reference": found.first.name, "family": declared.family}
+    return names | own | {"figure": row.metric, "chance": chance}
+
+
+def _chance(metric: str) -> float | None:
+    try:
+        return named(metric).chance
+    except KeyError:
+        return None
+
+
+def _paired(cell: Any) -> tuple[Any, ...]:
+    if cell is None or cell.change is None:
+        return "", "", "", "" if cell is None else cell.said
+    return cell.change.difference, cell.change.low, cell.change.high, cell.said
+
+
+def as_csv(found: Comparison) -> str:
+    """The rows as CSV with a header."""
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, COLUMNS)
+    writer.writeheader()
+    writer.writerows({name: safe_cell(value) for name, value in row.items()} for row in tidy_rows(found))
+    return out.getvalue()
+
+
+def write_json(path: Path, found: Comparison) -> None:
+    """The differences as JSON, for other tools; UsageError where the disk does not take it."""
+    differences = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
+    matrix = [
+        asdict(line)
+        | {"cells": {m.name: cell and asdict(cell) for m, cell in zip(found.models, line.cells, strict=True)}}
+        for line in found.matrix
+    ]
+    whole = {
+        "against": found.first.name,
+        "matrix": matrix,
+        "differences": differences,
+        "dilemma": found.dilemma and asdict(found.dilemma) | {"correlation": found.dilemma.correlation},
+        "contamination": [asdict(one) for one in found.contamination],
+    }
+    write_named(path, json.dumps(whole, indent=1) + "\n")
