@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.comparing.costs import CheckShare, Cost, CostReport, Measured, Row, _beaten_by, _inseparable
+from encheck.comparing.costs import BootstrapFigure, CheckShare, Cost, CostReport, CostRow, _beaten_by, _inseparable
 from encheck.engine.results import Results
 from encheck.errors import ConfigError, EncoderError, UsageError
 from encheck.running.speed import Speed
@@ -19,16 +19,16 @@ from encheck.system.typed_files import schema_of
 
 
 def measured(value, spread=0.01):
-    return Measured(value, value + spread * np.random.default_rng(0).standard_normal(2_000))
+    return BootstrapFigure(value, value + spread * np.random.default_rng(0).standard_normal(2_000))
 
 
 def apart(value):
     """With replicates of its own: any other figure is within its noise."""
-    return Measured(value, value + np.random.default_rng(int(1e6 * value)).standard_normal(2_000))
+    return BootstrapFigure(value, value + np.random.default_rng(int(1e6 * value)).standard_normal(2_000))
 
 
 def row(name, quality, *, speed=100.0, dimension=384, price=None):
-    return Row(name, quality, (), Cost(dimension, speed and Speed(speed, 1.0, 2.0, 9, 9), price))
+    return CostRow(name, quality, (), Cost(dimension, speed and Speed(speed, 1.0, 2.0, 9, 9), price))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_price_below_zero_is_refused(tmp_path, monkeypatch):
 def behaving(name, rate, *, beats_chance):
     """A model whose one check is of word order."""
     one = CheckShare("jumble/d/1", "jumble", "order", measured(rate), beats_chance)
-    return Row(name, None, (one,), Cost(384, None))
+    return CostRow(name, None, (one,), Cost(384, None))
 
 
 def test_what_no_model_does_better_than_guessing_puts_none_on_the_front():
@@ -78,12 +78,12 @@ def test_a_front_counts_from_guessing(tmp_path):
     """Below guessing a model has nothing in a check, however many items damage lets it win."""
     from test_matrix import run
 
-    from encheck.comparing.costs import costs
+    from encheck.comparing.costs import cost_comparison
     from encheck.comparing.costs_text import lines
     from encheck.comparing.models import read_models
 
     models = read_models([run(tmp_path / name, wins) for name, wins in (("damaged", 17), ("old", 9))])
-    found = costs(models, {m.label: Cost(384, None) for m in models}, data=None)
+    found = cost_comparison(models, {m.label: Cost(384, None) for m in models}, data=None)
     assert [one.behaviour.value for one in found.rows] == [0, 0]
     assert (found.front, found.at_chance) == (("damaged", "old"), ("antonym",))
     told = "\n".join(lines(found.report))

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from encheck.cli import app
 from encheck.comparing import exports, forest
 from encheck.comparing.comparison import SIGNS, compare, verdicts
+from encheck.comparing.differences import PairedChange
 from encheck.comparing.page import render
-from encheck.comparing.paired import Change
 from encheck.comparing.terminal import lines
 
 
@@ -93,7 +93,7 @@ def test_an_unknown_reference_lists_what_there_is(three):
 
 
 def a_change(p):
-    return Change(n=100, clusters=100, before=0.5, after=0.6, difference=0.1, low=0.01, high=0.2, p=p)
+    return PairedChange(n=100, clusters=100, before=0.5, after=0.6, difference=0.1, low=0.01, high=0.2, p=p)
 
 
 def test_certain_is_certain_for_all_cells_together():

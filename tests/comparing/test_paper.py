@@ -20,12 +20,12 @@ from encheck.comparing.comparison import compare
 from encheck.comparing.exports import (
     COLUMNS,
     bibliography,
+    encheck_entry,
     entries,
+    entries_named_in,
     escape,
-    itself,
     latex_table,
-    named_in,
-    of_line,
+    line_sources,
     tidy_rows,
 )
 from encheck.datasets.load import names
@@ -60,7 +60,9 @@ def three(tmp_path):
 
 
 def test_every_declared_source_has_an_entry():
-    unknown = [source for source in set(sources()) if source and any("source-" in one.key for one in named_in(source))]
+    unknown = [
+        source for source in set(sources()) if source and any("source-" in one.key for one in entries_named_in(source))
+    ]
     assert unknown == []
 
 
@@ -116,7 +118,7 @@ def test_a_table_cites_check_data_and_generator_once(tmp_path):
         parquet.write_table(found.set_column(0, "case", cases), folder / "items.parquet")
     found = compare(runs)
     ((line),) = found.matrix
-    assert {one.key for one in of_line(found, line)} >= {"dolan2005", "mahajan2023"}
+    assert {one.key for one in line_sources(found, line)} >= {"dolan2005", "mahajan2023"}
     tex, bib = latex_table(found, cite=True), bibliography(found)
     cited = {key for keys in re.findall(r"\\cite\{([^}]*)\}", tex) for key in keys.split(",")}
     assert cited == set(re.findall(r"^@\w+\{([^,]+),", bib, re.MULTILINE))
@@ -124,7 +126,7 @@ def test_a_table_cites_check_data_and_generator_once(tmp_path):
 
 
 def test_a_source_of_ones_own_is_cited_in_its_words():
-    (found,) = named_in("Our memo 7, 100% ours")
+    (found,) = entries_named_in("Our memo 7, 100% ours")
     assert r"title = {{Our memo 7, 100\% ours}}" in found.text
 
 
@@ -153,5 +155,5 @@ def test_the_citation_file_is_that_of_this_version():
     assert {"cff-version", "message", "title", "authors"} <= set(found)
     pyproject = (ROOT / "pyproject.toml").read_text("utf-8")
     assert f'\nversion = "{found["version"]}"' in pyproject
-    assert found["title"] in itself().text
-    assert found["authors"][0]["name"] in itself().text
+    assert found["title"] in encheck_entry().text
+    assert found["authors"][0]["name"] in encheck_entry().text

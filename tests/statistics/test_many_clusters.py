@@ -5,7 +5,7 @@ import pytest
 
 from encheck.metrics import correlation
 from encheck.statistics import bootstrap
-from encheck.statistics.bootstrap import Clusters, Resampler, auc_of, interval
+from encheck.statistics.bootstrap import Clusters, Resampler, auc_of, percentile_interval
 
 SIZE, CLUSTERS = 3_000, 1_200
 
@@ -38,7 +38,7 @@ def few(monkeypatch):
 
 
 def width(replicates):
-    low, high = interval(replicates)
+    low, high = percentile_interval(replicates)
     return float(high - low)
 
 

@@ -149,14 +149,14 @@ def _compare(
     *, cite: bool, verbose: bool, behaviour: str | None,
 ) -> None:  # fmt: skip
     from encheck.comparing import exports, page
-    from encheck.comparing.comparison import Comparison
+    from encheck.comparing.comparison import ModelComparison
     from encheck.comparing.comparison import compare as compare_models
     from encheck.comparing.exports import write_json
     from encheck.comparing.terminal import lines
     from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import write_named
 
-    makers: dict[str, Callable[[Comparison], str]] = {
+    makers: dict[str, Callable[[ModelComparison], str]] = {
         "html": page.render, "latex": lambda found: exports.latex_table(found, cite=cite), "csv": exports.as_csv,
     }  # fmt: skip
     with as_written(*runs):

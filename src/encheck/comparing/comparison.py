@@ -16,13 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.claims import FAMILIES
+from encheck.comparing.differences import (
+    CaseDifference,
+    PairedChange,
+    beats_chance,
+    case_differences,
+    in_common,
+    metric_values,
+    paired_change,
+    tested_part,
+)
 from encheck.comparing.dilemma import Dilemma, dilemma
-from encheck.comparing.models import Model, read_models
-from encheck.comparing.paired import Change, change
-from encheck.comparing.runs import Difference, beats_chance, compare_sides, in_common, measured, metric_values
+from encheck.comparing.models import ComparedModel, read_models
 from encheck.errors import UsageError
 from encheck.gating.contamination import contaminations
-from encheck.gating.pairing import RANKS, shown
+from encheck.gating.pairing import RANKS, itemwise_metric
 from encheck.ids import CaseId
 from encheck.metrics import mean_margin, mean_similarity, named
 from encheck.reporting.view import best_surface, figure, sentence, surface
@@ -42,7 +50,7 @@ RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PropertyCell:
     """One model's figure of a property with its 95% interval, and how it differs from the reference.
 
     `said` is "not compared" of the reference itself, and of figures that cannot be paired or have no better side;
@@ -55,11 +63,11 @@ class Cell:
     n: int
     clusters: int
     said: Said = "not compared"
-    change: Change | None = None
+    change: PairedChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PropertyLine:
     """One property on one data set: the check and figure that stand for it, and a cell a model (None: not measured).
 
     `chance` and the best surface scorer's figure are None where there is none.
@@ -75,10 +83,10 @@ class Line:
     chance: float | None
     surface: float | None
     surface_of: str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[PropertyCell | None, ...]
 
 
-def matrix(models: Sequence[Model], *, epsilons: Mapping[str, float]) -> list[Line]:
+def matrix(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> list[PropertyLine]:
     """A line for each property and data set of the models, by data, family and name; the first is the reference."""
     rows = _rows(models)
     changes = {
@@ -93,13 +101,13 @@ def matrix(models: Sequence[Model], *, epsilons: Mapping[str, float]) -> list[Li
     return sorted(lines, key=lambda one: (order[one.data], FAMILIES.index(one.family), one.property))
 
 
-def verdicts(changes: Mapping[Any, Change]) -> dict[Any, Said]:
+def verdicts(changes: Mapping[Any, PairedChange]) -> dict[Any, Said]:
     """What each change says, all of them held to `CERTAIN` together."""
     adjusted = holm([one.p for one in changes.values()])
     return {key: _said(one, float(p)) for (key, one), p in zip(changes.items(), adjusted, strict=True)}
 
 
-def _said(one: Change, p: float) -> Said:
+def _said(one: PairedChange, p: float) -> Said:
     if p > CERTAIN or one.low <= 0 <= one.high:
         return "cannot tell"
     if one.difference < 0:
@@ -107,7 +115,7 @@ def _said(one: Change, p: float) -> Said:
     return "better" if one.beats_chance else "no evidence"
 
 
-def _rows(models: Sequence[Model]) -> dict[tuple[str, str], Result]:
+def _rows(models: Sequence[ComparedModel]) -> dict[tuple[str, str], Result]:
     """By (data, property) the row that stands for it: the reference's, else that of the first model that has one."""
     found: dict[tuple[str, str], Result] = {}
     for model in models:
@@ -116,11 +124,13 @@ def _rows(models: Sequence[Model]) -> dict[tuple[str, str], Result]:
     return found
 
 
-def change_of(row: Result, first: Model, other: Model, epsilons: Mapping[str, float]) -> Change | None:
+def change_of(
+    row: Result, first: ComparedModel, other: ComparedModel, epsilons: Mapping[str, float]
+) -> PairedChange | None:
     """How a model differs from the first in a row's figure; None where it cannot be paired, or has no better side."""
     if not has_better_side(row.metric or ""):
         return None
-    return change(row, first, other, epsilon=epsilons.get(row.case.of_any_model, 0.0))
+    return paired_change(row, first, other, epsilon=epsilons.get(row.case.of_any_model, 0.0))
 
 
 def has_better_side(figure: str) -> bool:
@@ -132,22 +142,26 @@ def has_better_side(figure: str) -> bool:
 
 
 def _line(
-    row: Result, models: Sequence[Model], changes: Mapping[Any, Change], said: Mapping[Any, Said], key: tuple[str, str]
-) -> Line:
+    row: Result,
+    models: Sequence[ComparedModel],
+    changes: Mapping[Any, PairedChange],
+    said: Mapping[Any, Said],
+    key: tuple[str, str],
+) -> PropertyLine:
     declared = next(m.declared[row.check] for m in models if row.check in m.declared)
     scorer, rival, _ = best_surface(row) or ("", None, None)
     cells = tuple(_cell(row, m, changes.get((key, m.name)), said.get((key, m.name), "not compared")) for m in models)
-    return Line(
+    return PropertyLine(
         row.property, declared.family, row.data, row.check, row.level, row.metric or "", declared.source,
         declared.chance, rival, scorer, cells,
     )  # fmt: skip
 
 
-def _cell(row: Result, model: Model, change: Change | None, said: Said) -> Cell | None:
+def _cell(row: Result, model: ComparedModel, change: PairedChange | None, said: Said) -> PropertyCell | None:
     own = row_like(row, model.rows)
     if own is None:
         return None
-    return Cell(*own.numbers, own.n, own.clusters, said, change)
+    return PropertyCell(*own.numbers, own.n, own.clusters, said, change)
 
 
 def row_like(row: Result, rows: Sequence[Result]) -> Result | None:
@@ -156,7 +170,7 @@ def row_like(row: Result, rows: Sequence[Result]) -> Result | None:
     return own if own and own.value is not None and own.low is not None else None
 
 
-def tallies(lines: Sequence[Line], models: Sequence[Model]) -> Iterator[tuple[str, dict[Said, int]]]:
+def tallies(lines: Sequence[PropertyLine], models: Sequence[ComparedModel]) -> Iterator[tuple[str, dict[Said, int]]]:
     """Of each model but the reference, in how many lines each thing is said of it."""
     for place, model in enumerate(models[1:], 1):
         cells = [line.cells[place] for line in lines]
@@ -189,12 +203,12 @@ class Flip:
         """The one model that gets it wrong where every other gets it right; else empty."""
         return self.wrong[0] if len(self.wrong) == 1 else ""
 
-    def case(self, model: Model) -> str:
+    def case(self, model: ComparedModel) -> str:
         """The id of its case under a model, as items.parquet has it."""
         return str(CaseId(self.check, model.label, self.data, self.level))
 
 
-def flips(models: Sequence[Model], *, epsilons: Mapping[str, float]) -> list[Flip]:
+def flips(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> list[Flip]:
     """Each item that some models win and the others lose; what fewer get wrong first, then by how wrong they get it.
 
     Nothing of a check in which no model is shown to beat guessing: who wins an item there is luck. Only items that
@@ -212,16 +226,16 @@ def _rank(flip: Flip) -> tuple[int, float]:
     return len(flip.wrong), min(flip.margins[name] for name in flip.wrong)
 
 
-def _scale(model: Model, table: Table) -> Scale:
+def _scale(model: ComparedModel, table: Table) -> Scale:
     return model.side.scales.get(table.data, RANKS)
 
 
-def _of_case(models: Sequence[Model], tables: Sequence[Table], epsilon: float) -> Iterator[tuple[str, Flip]]:
+def _of_case(models: Sequence[ComparedModel], tables: Sequence[Table], epsilon: float) -> Iterator[tuple[str, Flip]]:
     """The flips of one case, each with the hash of its texts."""
-    metric = shown(tables[0])
+    metric = itemwise_metric(tables[0])
     if metric is None or metric.kind != "rate" or metric.unit != "item" or not len(tables[0].items):
         return
-    cut = [measured(table) for table in tables]
+    cut = [tested_part(table) for table in tables]
     won = np.array([
         metric_values(metric, table, _scale(m, table), epsilon=epsilon)
         for m, table in zip(models, cut, strict=True)
@@ -240,7 +254,7 @@ def _of_case(models: Sequence[Model], tables: Sequence[Table], epsilon: float) -
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ModelComparison:
     """The reference, which is the first of `models`, and each other model's differences from it.
 
     `matrix` has a line for each property, with a cell a model. `whole` has a line for each figure of a whole set, which
@@ -249,15 +263,15 @@ class Comparison:
     has a row for each other model that was run on the written probes and on fresh ones, as the reference was.
     """
 
-    models: Sequence[Model]
-    differences: Mapping[str, Sequence[Difference]]
+    models: Sequence[ComparedModel]
+    differences: Mapping[str, Sequence[CaseDifference]]
     whole: Sequence[Sequence[str]]
     dilemma: Dilemma | None = None
-    matrix: Sequence[Line] = ()
+    matrix: Sequence[PropertyLine] = ()
     flips: Sequence[Flip] = ()
     contamination: Sequence[Contamination] = ()
 
-    def surface_of(self, difference: Difference) -> str:
+    def surface_of(self, difference: CaseDifference) -> str:
         """The best surface scorer on a case, with the same figure of it; a dash where none was measured."""
         for row in self.first.rows:
             if row.case.of_any_model == difference.case and row.metric in _names(difference.figure) and row.surface:
@@ -270,14 +284,14 @@ class Comparison:
         return [f"{m.name} is {m.look}: only what it measured is compared" for m in self.models if m.look]
 
     @property
-    def first(self) -> Model:
+    def first(self) -> ComparedModel:
         """The reference."""
         return self.models[0]
 
 
 def compare(
     folders: Sequence[Path], *, reference: str | None = None, behaviour: str | None = None, seed: int = 0
-) -> Comparison:
+) -> ModelComparison:
     """Compare every model of the runs with the `reference`, by default the first; UsageError where none share items.
 
     `behaviour` names the property that stands for behaviour beside a benchmark, by default the balanced score.
@@ -286,20 +300,20 @@ def compare(
     first = models[0]
     epsilons = epsilons_of(models)
     differences = {
-        m.name: sorted(compare_sides(first.side, m.side, epsilons=epsilons), key=_place(first)) for m in models[1:]
+        m.name: sorted(case_differences(first.side, m.side, epsilons=epsilons), key=_place(first)) for m in models[1:]
     }
     whole = _whole(models)
     if not any(differences.values()) and not whole:
         named = ", ".join(map(str, folders))
         raise UsageError(f"the runs share no items ({named}): compare runs on the same data, seed and generators")
     lines = matrix(models, epsilons=epsilons)
-    return Comparison(
+    return ModelComparison(
         models, differences, whole, dilemma(models, behaviour=behaviour, seed=seed), lines,
         flips(models, epsilons=epsilons), _contamination(models, seed),
     )  # fmt: skip
 
 
-def _contamination(models: Sequence[Model], seed: int) -> list[Contamination]:
+def _contamination(models: Sequence[ComparedModel], seed: int) -> list[Contamination]:
     """The rows of every other model since the reference, which is taken for the older one."""
     first, *others = models
     return [
@@ -314,7 +328,7 @@ def _names(figure: str) -> tuple[str, str]:
     return figure, f"{figure}_calibrated"
 
 
-def epsilons_of(models: Sequence[Model]) -> dict[str, float]:
+def epsilons_of(models: Sequence[ComparedModel]) -> dict[str, float]:
     """By how much an item of each case is won; UsageError where the runs had several --epsilon."""
     found: dict[str, float] = {}
     for model in models:
@@ -327,7 +341,7 @@ def epsilons_of(models: Sequence[Model]) -> dict[str, float]:
     return found
 
 
-def _whole(models: Sequence[Model]) -> list[list[str]]:
+def _whole(models: Sequence[ComparedModel]) -> list[list[str]]:
     """Check, level, data, figure, and each model's value with its interval, for checks judged by a whole set's."""
     rows = {
         (row.case.of_any_model, row.metric or ""): row
@@ -353,13 +367,13 @@ def _is_whole(declared: Declaration) -> bool:
         return True
 
 
-def _place(first: Model) -> Callable[[Difference], tuple[bool, int, str, str, str]]:
+def _place(first: ComparedModel) -> Callable[[CaseDifference], tuple[bool, int, str, str, str]]:
     """The four criteria first, as everywhere, each with the controls of its property."""
     found: dict[str, int] = {}
     for declared in first.declared.values():
         found[declared.property] = max(declared.criterion, found.get(declared.property, 0))
 
-    def place(d: Difference) -> tuple[bool, int, str, str, str]:
+    def place(d: CaseDifference) -> tuple[bool, int, str, str, str]:
         criterion = found.get(d.property, 0)
         return (not criterion, criterion, d.property, d.check, d.level)
 

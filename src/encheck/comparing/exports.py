@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import encheck.generators
-from encheck.comparing.comparison import Cell, Comparison, Line, Said
-from encheck.comparing.models import Model
+from encheck.comparing.comparison import ModelComparison, PropertyCell, PropertyLine, Said
+from encheck.comparing.models import ComparedModel
 from encheck.datasets.load import names
 from encheck.ids import ItemId
 from encheck.metrics import named
@@ -42,7 +42,7 @@ SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasc
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BibEntry:
     """One entry: its key, its BibTeX, and the words by which declarations name it."""
 
     key: str
@@ -61,7 +61,7 @@ def escape(text: str) -> str:
 
 
 @cache
-def entries() -> Mapping[str, Entry]:
+def entries() -> Mapping[str, BibEntry]:
     """The entries of `references.bib` by key, without `declared`."""
     text = (resources.files("encheck.comparing") / "references.bib").read_text("utf-8")
     found = {}
@@ -69,11 +69,11 @@ def entries() -> Mapping[str, Entry]:
         declared = _DECLARED.search(match[0])
         assert declared
         words = tuple(word.strip() for word in declared["words"].split(";"))
-        found[match["key"]] = Entry(match["key"], _DECLARED.sub("", match[0]), words)
+        found[match["key"]] = BibEntry(match["key"], _DECLARED.sub("", match[0]), words)
     return found
 
 
-def named_in(source: str) -> list[Entry]:
+def entries_named_in(source: str) -> list[BibEntry]:
     """The entries that a declaration names; encheck's own for a page of its docs, a new one for a source unknown here.
 
     >>> [one.key for one in named_in("Radovanovic et al. 2010; Ethayarajh 2019")]
@@ -82,20 +82,20 @@ def named_in(source: str) -> list[Entry]:
     found = [one for one in entries().values() if any(words in source for words in one.declared)]
     if found or not source:
         return found
-    return [itself()] if _OWN_PAGE.match(source) else [_unknown(source)]
+    return [encheck_entry()] if _OWN_PAGE.match(source) else [_unknown(source)]
 
 
-def itself() -> Entry:
+def encheck_entry() -> BibEntry:
     """The entry of encheck in this version."""
     version = metadata.version("encheck")
     lines = ("author = {{The encheck authors}}", "title = {encheck: behavioural tests for sentence encoders}",
              f"note = {{Version {version}}}")  # fmt: skip
-    return Entry(OWN, _entry("misc", OWN, lines))
+    return BibEntry(OWN, _entry("misc", OWN, lines))
 
 
-def _unknown(source: str) -> Entry:
+def _unknown(source: str) -> BibEntry:
     key = f"source-{content_hash(source)[:8]}"
-    return Entry(key, _entry("misc", key, (f"title = {{{{{escape(source)}}}}}",)))
+    return BibEntry(key, _entry("misc", key, (f"title = {{{{{escape(source)}}}}}",)))
 
 
 def _entry(kind: str, key: str, lines: Sequence[str]) -> str:
@@ -103,10 +103,10 @@ def _entry(kind: str, key: str, lines: Sequence[str]) -> str:
     return f"@{kind}{{{key},\n{body}\n}}"
 
 
-def of_line(found: Comparison, line: Line) -> list[Entry]:
+def line_sources(found: ModelComparison, line: PropertyLine) -> list[BibEntry]:
     """What a line of the matrix rests on, by key: its check's source, its data, and the generators of its items."""
     sources = [line.source, *_of_data(line.data), *_of_generators(found, line)]
-    cited = {one.key: one for source in sources for one in named_in(source)}
+    cited = {one.key: one for source in sources for one in entries_named_in(source)}
     return [cited[key] for key in sorted(cited)]
 
 
@@ -118,7 +118,7 @@ def _of_data(name: str) -> Iterator[str]:
         yield getattr(names()[kind], "CITATION", "")
 
 
-def _of_generators(found: Comparison, line: Line) -> Iterator[str]:
+def _of_generators(found: ModelComparison, line: PropertyLine) -> Iterator[str]:
     """What the file of each generator says of itself, of the items of the first model that has any."""
     own = next((t for m in found.models for t in m.side.tables.values()
                 if (t.check, t.data, t.level) == (line.check, line.data, line.level)), None)  # fmt: skip
@@ -135,9 +135,9 @@ def _generators() -> Mapping[str, str]:
     return {name: " ".join((module.__doc__ or "").split("\n\n")[0].split()) for name, module in modules.items()}
 
 
-def bibliography(found: Comparison) -> str:
+def bibliography(found: ModelComparison) -> str:
     """Every entry that the table cites, each once, encheck's own among them."""
-    cited = {one.key: one for line in found.matrix for one in of_line(found, line)} | {OWN: itself()}
+    cited = {one.key: one for line in found.matrix for one in line_sources(found, line)} | {OWN: encheck_entry()}
     return "\n\n".join(cited[key].text for key in sorted(cited)) + "\n"
 
 
@@ -148,12 +148,12 @@ SIGNS: Mapping[Said, str] = {
 MOST_NARROW = 4  # models that stand side by side on a page without being scaled
 
 
-def latex_table(found: Comparison, *, cite: bool = False) -> str:
+def latex_table(found: ModelComparison, *, cite: bool = False) -> str:
     """The table, for `booktabs`, and `graphicx` where it is scaled; with `cite` every property cites its sources."""
     return "\n".join(_lines(found, cite=cite)) + "\n"
 
 
-def _lines(found: Comparison, *, cite: bool) -> Iterator[str]:
+def _lines(found: ModelComparison, *, cite: bool) -> Iterator[str]:
     names, is_wide = [escape(m.name) for m in found.models], len(found.models) > MOST_NARROW
     kind = "table*" if is_wide else "table"
     yield f"% needs \\usepackage{{booktabs}}{' and graphicx' if is_wide else ''}; made by encheck compare"
@@ -167,7 +167,7 @@ def _lines(found: Comparison, *, cite: bool) -> Iterator[str]:
     yield from (r"\label{tab:encheck}", f"\\end{{{kind}}}")
 
 
-def _body(found: Comparison, *, cite: bool) -> Iterator[str]:
+def _body(found: ModelComparison, *, cite: bool) -> Iterator[str]:
     several = len({line.data for line in found.matrix}) > 1
     for (data, family), lines in groupby(found.matrix, key=lambda line: (line.data, line.family)):
         name = f"{family}, {data}" if several else family
@@ -176,20 +176,20 @@ def _body(found: Comparison, *, cite: bool) -> Iterator[str]:
         yield from (_latex_row(found, line, cite=cite) for line in lines)
 
 
-def _latex_row(found: Comparison, line: Line, *, cite: bool) -> str:
-    keys = [one.key for one in of_line(found, line)] if cite else []
+def _latex_row(found: ModelComparison, line: PropertyLine, *, cite: bool) -> str:
+    keys = [one.key for one in line_sources(found, line)] if cite else []
     name = escape(line.property) + (f"~\\cite{{{','.join(keys)}}}" if keys else "")
     chance = "--" if line.chance is None else f"{line.chance:.2f}"
     return " & ".join([name, chance, *map(_latex_cell, line.cells)]) + r" \\"
 
 
-def _latex_cell(cell: Cell | None) -> str:
+def _latex_cell(cell: PropertyCell | None) -> str:
     if cell is None:
         return "--"
     return f"{cell.value:.2f}{SIGNS[cell.said]} {{\\scriptsize [{cell.low:.2f}, {cell.high:.2f}]}}"
 
 
-def _caption(found: Comparison, *, cite: bool) -> str:
+def _caption(found: ModelComparison, *, cite: bool) -> str:
     by = f" with encheck~\\cite{{{OWN}}}" if cite else " with encheck"
     return (
         f"Behaviour by property{by}, with 95\\% intervals over clusters. "
@@ -207,7 +207,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def tidy_rows(found: Comparison) -> Iterator[dict[str, Any]]:
+def tidy_rows(found: ModelComparison) -> Iterator[dict[str, Any]]:
     """The rows: `low` and `high` end the 95% interval, `chance` is what guessing gets, empty where there is none.
 
     The columns of PAIRED are there for the figure that stands for a property: the difference from the reference on the
@@ -225,7 +225,7 @@ def tidy_rows(found: Comparison) -> Iterator[dict[str, Any]]:
                 yield _tidy_row(found, model, row) | dict(zip(PAIRED, _paired(cell), strict=True))
 
 
-def _tidy_row(found: Comparison, model: Model, row: Result) -> dict[str, Any]:
+def _tidy_row(found: ModelComparison, model: ComparedModel, row: Result) -> dict[str, Any]:
     declared = model.declared[row.check]
     own = {
         name: getattr(row, name)
@@ -249,7 +249,7 @@ def _paired(cell: Any) -> tuple[Any, ...]:
     return cell.change.difference, cell.change.low, cell.change.high, cell.said
 
 
-def as_csv(found: Comparison) -> str:
+def as_csv(found: ModelComparison) -> str:
     """The rows as CSV with a header."""
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, COLUMNS)
@@ -258,7 +258,7 @@ def as_csv(found: Comparison) -> str:
     return out.getvalue()
 
 
-def write_json(path: Path, found: Comparison) -> None:
+def write_json(path: Path, found: ModelComparison) -> None:
     """The differences as JSON, for other tools; UsageError where the disk does not take it."""
     differences = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
     matrix = [

@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import Any
 
 from encheck.comparing import forest, scatter
-from encheck.comparing.comparison import SIGNS, Comparison, Flip, Line, has_better_side, tallies
-from encheck.comparing.models import Model
-from encheck.comparing.runs import Difference, flips_count
+from encheck.comparing.comparison import SIGNS, Flip, ModelComparison, PropertyLine, has_better_side, tallies
+from encheck.comparing.differences import CaseDifference, flips_count
+from encheck.comparing.models import ComparedModel
 from encheck.gating import contamination
 from encheck.metrics import named
 from encheck.reporting.html import page as html
@@ -26,7 +26,7 @@ DILEMMA = "A high benchmark score does not mean that a model behaves well: the d
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CaseRows:
     """One case with a row a model: its name, its figure, and its difference from the reference (None of its own)."""
 
     check: str
@@ -36,10 +36,10 @@ class Case:
     n: int
     clusters: int
     surface: str
-    rows: Sequence[tuple[str, float, Difference | None]]
+    rows: Sequence[tuple[str, float, CaseDifference | None]]
 
 
-def render(found: Comparison) -> str:
+def render(found: ModelComparison) -> str:
     """The page: the matrix, what stands behind each property, the pictures, and what flipped."""
     ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_properties(found)))}
     return html.page(
@@ -73,13 +73,13 @@ def render(found: Comparison) -> str:
     )
 
 
-def _properties(found: Comparison) -> Iterator[str]:
+def _properties(found: ModelComparison) -> Iterator[str]:
     """Those of the matrix first."""
     yield from (line.property for line in found.matrix)
     yield from (d.property for some in found.differences.values() for d in some)
 
 
-def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
+def _groups(lines: Sequence[PropertyLine]) -> list[tuple[str, list[PropertyLine]]]:
     """The lines of each family under its name, with the data where there are several."""
     several = len({line.data for line in lines}) > 1
     return [
@@ -88,16 +88,16 @@ def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
     ]
 
 
-def _details(found: Comparison) -> dict[str, list[Case]]:
+def _details(found: ModelComparison) -> dict[str, list[CaseRows]]:
     """The cases of each property, in the order of the page."""
-    cases: dict[str, list[Case]] = {name: [] for name in _properties(found)}
+    cases: dict[str, list[CaseRows]] = {name: [] for name in _properties(found)}
     first = {d.case: d for some in found.differences.values() for d in some}
     by_case = {name: {d.case: d for d in some} for name, some in found.differences.items()}
     for case, d in first.items():
         others = [(name, some[case]) for name, some in by_case.items() if case in some]
         rows = [(found.first.name, d.before, None), *((name, one.after, one) for name, one in others)]
         label = named(d.figure).label
-        cases[d.property].append(Case(d.check, d.level, d.data, label, d.n, d.clusters, found.surface_of(d), rows))
+        cases[d.property].append(CaseRows(d.check, d.level, d.data, label, d.n, d.clusters, found.surface_of(d), rows))
     return cases
 
 
@@ -109,14 +109,14 @@ def _label(figure: str) -> str:
         return sentence(figure)
 
 
-def _colour(d: Difference) -> str:
+def _colour(d: CaseDifference) -> str:
     """Whether a difference, by itself, is for the better or the worse; empty where that is not clear."""
     if not d.is_clear or not has_better_side(d.figure):
         return ""
     return "better" if d.difference > 0 else "worse"
 
 
-def _alone(found: Comparison, model: Model) -> dict[str, Any] | None:
+def _alone(found: ModelComparison, model: ComparedModel) -> dict[str, Any] | None:
     """The items that this model alone gets wrong: how many, and the worst of each property."""
     mine = [flip for flip in found.flips if flip.alone == model.name]
     if not mine:
@@ -130,14 +130,14 @@ def _alone(found: Comparison, model: Model) -> dict[str, Any] | None:
     return {"model": model.name, "count": len(mine), "by": most, "cards": [_card(found, one) for one in shown]}
 
 
-def _card(found: Comparison, flip: Flip) -> dict[str, Any]:
+def _card(found: ModelComparison, flip: Flip) -> dict[str, Any]:
     """An item with its edits marked, and its similarities under a model that errs and one that does not."""
     models = {m.name: m for m in found.models}
     wrong, right = (_scored(flip, models[names[0]]) for names in (flip.wrong, flip.right))
     return {"flip": flip, "wrong": wrong, "right": right, "texts": wrong["texts"]}
 
 
-def _scored(flip: Flip, model: Model) -> dict[str, Any]:
+def _scored(flip: Flip, model: ComparedModel) -> dict[str, Any]:
     columns = model.items[flip.case(model)]
     at = columns["item"].index(flip.item)
     scores = {side: columns[f"{side}_score"][at] for side in ("near", "far")}

@@ -174,7 +174,7 @@ def _by_ids(
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredPredictions:
     """The figures of a prediction file; `baselines` maps a figure to what constant and random predictions get."""
 
     cases: Cases
@@ -191,7 +191,7 @@ def score(
     split: str | None = None,
     scope: Scope = "split",
     seed: int = 0,
-) -> Scored:
+) -> ScoredPredictions:
     """Figures of the predictions on the data's labelled pairs.
 
     `threshold` turns the file's scores into predictions, in place of those it has. Where it has none and no threshold
@@ -204,7 +204,7 @@ def score(
         raise DataError(f"{dataset.name} has no label for any of the pairs in {predictions.path}: nothing to score")
     cases = _cases(predictions, [dataset.pairs[i] for i in at], rows, threshold=threshold, scope=scope, seed=seed)
     figures = tuple(_figures(cases, ranked=predictions.scores is not None))
-    return Scored(cases, figures, {e.metric: _baselines(cases, e.metric) for e in figures}, excluded)
+    return ScoredPredictions(cases, figures, {e.metric: _baselines(cases, e.metric) for e in figures}, excluded)
 
 
 def _cases(
@@ -287,7 +287,7 @@ def random_average_precision(candidates: int, relevant: int, *, depth: int = 10)
     return found
 
 
-def lines(scored: Scored) -> Iterator[str]:
+def lines(scored: ScoredPredictions) -> Iterator[str]:
     """The table, line by line."""
     cells = ", ".join(f"{name} {count}" for name, count in scored.cases.difficulty.counts.items())
     yield f"{len(scored.cases.predicted)} pairs ({cells}), {scored.cases.predicted.mean():.1%} predicted positive"
@@ -304,7 +304,7 @@ def lines(scored: Scored) -> Iterator[str]:
     )
 
 
-def _table_rows(scored: Scored) -> Iterator[tuple[str, ...]]:
+def _table_rows(scored: ScoredPredictions) -> Iterator[tuple[str, ...]]:
     for e in scored.figures:
         _, low, high = rounded(e.value, e.low, e.high)
         beside = (scored.baselines[e.metric].get(name) for name in LINES)
@@ -312,7 +312,7 @@ def _table_rows(scored: Scored) -> Iterator[tuple[str, ...]]:
         yield (e.metric, f"{e.value + 0.0:.4f} [{low}, {high}]", str(e.n), str(e.clusters), *constant)
 
 
-def write(path: Path, scored: Scored, *, data: Dataset, predictions: Predictions) -> None:
+def write(path: Path, scored: ScoredPredictions, *, data: Dataset, predictions: Predictions) -> None:
     """Write `as_dict` to a JSON file; UsageError if the disk does not take it."""
     whole = {
         "data": data.name,
@@ -323,7 +323,7 @@ def write(path: Path, scored: Scored, *, data: Dataset, predictions: Predictions
     write_named(path, json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def as_dict(scored: Scored) -> dict[str, Any]:
+def as_dict(scored: ScoredPredictions) -> dict[str, Any]:
     """The same for a JSON file, with the cells' sizes and the medians; figures that are no number are None."""
     found = scored.cases.difficulty
     return {

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from encheck.comparing.dilemma import Dilemma, Point
+from encheck.comparing.dilemma import Dilemma, DilemmaPoint
 from encheck.statistics.bootstrap import Figure
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 300, 40, 350, 24, 256
@@ -40,7 +40,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ScatterMark:
     """One model: its place, the ends of its bars, its label with its place, and all of it in words.
 
     `line` is where a line to the label ends; None where that stands beside the mark.
@@ -63,7 +63,7 @@ class Scatter:
 
     x: Axis
     y: Axis
-    marks: Sequence[Mark]
+    marks: Sequence[ScatterMark]
 
 
 def scatter(found: Dilemma) -> Scatter:
@@ -81,12 +81,16 @@ def scatter(found: Dilemma) -> Scatter:
     return Scatter(x, y, marks)
 
 
-def _mark(point: Point, place: tuple[float, float], label: str, box: Box, x: Axis, y: Axis, *, is_far: bool) -> Mark:
+def _mark(
+    point: DilemmaPoint, place: tuple[float, float], label: str, box: Box, x: Axis, y: Axis, *, is_far: bool
+) -> ScatterMark:
     across = (x.at(point.benchmark.low), x.at(point.benchmark.high))
     along = (y.at(point.behaviour.low), y.at(point.behaviour.high))
     end = (round(min(max(place[0], box[0]), box[2]), 1), round(min(max(place[1], box[1]), box[3]), 1))
     words = f"{point.model}: benchmark {_words(point.benchmark)}, behaviour {_words(point.behaviour)}"
-    return Mark(*place, across, along, label, round(box[0], 1), round(box[3] - 3, 1), end if is_far else None, words)
+    return ScatterMark(
+        *place, across, along, label, round(box[0], 1), round(box[3] - 3, 1), end if is_far else None, words
+    )
 
 
 def _words(one: Figure) -> str:

@@ -13,10 +13,10 @@ from itertools import combinations
 from pathlib import Path
 
 from encheck.errors import BaselineError, UsageError
-from encheck.gating.pairing import Side
-from encheck.gating.replicates import WHAT_IT_IS, checked, noise_between, paired_rows
+from encheck.gating.pairing import ModelScores
+from encheck.gating.replicates import WHAT_IT_IS, check_replicates, noise_between, paired_rows
 from encheck.gating.types import DEFAULT, Noise
-from encheck.gating.weighing import side_of
+from encheck.gating.weighing import scores_of_run
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
@@ -72,7 +72,7 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeed
     for count, other in enumerate(others, 1):
         _refuse_another(other, checkpoints[:count])
     try:
-        sides = checked(first.side, {one.place: one.side for one in others}, of=first.place, option="")
+        sides = check_replicates(first.side, {one.place: one.side for one in others}, of=first.place, option="")
     except BaselineError as error:
         raise UsageError(f"these are not seeds of one model. {error}") from error
     pairs = [paired_rows(*both, rule=DEFAULT) for both in combinations([first.side, *sides.values()], 2)]
@@ -87,7 +87,7 @@ class _Checkpoint:
     place: str
     weights: str | None
     design: Mapping[str, object]
-    side: Side
+    side: ModelScores
 
 
 def _checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
@@ -102,10 +102,10 @@ def _checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
             )
         for model in results.models:
             if not model.error:
-                side = side_of(results, items, model.label)
+                side = scores_of_run(results, items, model.label)
                 known = found.get(model.fingerprint)
                 if known:
-                    side = Side({**known.side.tables, **side.tables}, {**known.side.scales, **side.scales})
+                    side = ModelScores({**known.side.tables, **side.tables}, {**known.side.scales, **side.scales})
                 place = known.place if known else f"{model.label} of {folder}"
                 found[model.fingerprint] = _Checkpoint(place, model.weights, _design(model), side)
     return list(found.values())

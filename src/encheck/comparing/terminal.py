@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from encheck.comparing.comparison import NO_EVIDENCE, Cell, Comparison, Said, tallies
+from encheck.comparing.comparison import NO_EVIDENCE, ModelComparison, PropertyCell, Said, tallies
+from encheck.comparing.differences import CaseDifference, flips_count
 from encheck.comparing.dilemma import Dilemma
-from encheck.comparing.runs import Difference, flips_count
 from encheck.gating import contamination
 from encheck.metrics import named
 from encheck.reporting.text import table
@@ -18,7 +18,7 @@ SIGNS: Mapping[Said, str] = {"better": "+", "worse": "-", "cannot tell": "~", "n
 MAX_HEAD = 12  # characters of a model's name above its column; longer ones are numbered
 
 
-def lines(found: Comparison, *, everything: bool = False) -> Iterator[str]:
+def lines(found: ModelComparison, *, everything: bool = False) -> Iterator[str]:
     """The matrix, what it comes to, and which items flipped; with `everything` each check of every model."""
     yield from found.looks
     if found.matrix:
@@ -34,7 +34,7 @@ def lines(found: Comparison, *, everything: bool = False) -> Iterator[str]:
         yield from table([heads, *map(tuple, found.whole)])
 
 
-def _matrix(found: Comparison) -> Iterator[str]:
+def _matrix(found: ModelComparison) -> Iterator[str]:
     names = [m.name for m in found.models]
     heads = names if max(map(len, names)) <= MAX_HEAD else [str(i) for i in range(1, len(names) + 1)]
     if heads != names:
@@ -63,17 +63,17 @@ def _matrix(found: Comparison) -> Iterator[str]:
     yield ""
 
 
-def _of(found: Comparison, cells: Sequence[Cell | None], name: str) -> Cell | None:
+def _of(found: ModelComparison, cells: Sequence[PropertyCell | None], name: str) -> PropertyCell | None:
     return next(cell for model, cell in zip(found.models, cells, strict=True) if model.name == name)
 
 
-def _named(found: Comparison, model: str, said: Said) -> str:
+def _named(found: ModelComparison, model: str, said: Said) -> str:
     """The properties of which this is said of a model, in brackets; empty where there is none."""
     some = [line.property for line in found.matrix if (c := _of(found, line.cells, model)) and c.said == said]
     return f" ({', '.join(dict.fromkeys(some))})" if some else ""
 
 
-def _cell(cell: Cell | None) -> str:
+def _cell(cell: PropertyCell | None) -> str:
     return "-" if cell is None else f"{cell.value:.2f} {SIGNS[cell.said]}".rstrip()
 
 
@@ -90,14 +90,14 @@ def _with_ends(one: Figure) -> str:
     return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
-def _alone(found: Comparison) -> Iterator[str]:
+def _alone(found: ModelComparison) -> Iterator[str]:
     """How many items each model alone gets wrong."""
     counts = {m.name: sum(flip.alone == m.name for flip in found.flips) for m in found.models}
     if any(counts.values()):
         yield "wrong where every other model is right: " + ", ".join(f"{name} {n}" for name, n in counts.items())
 
 
-def _checks(found: Comparison) -> Iterator[str]:
+def _checks(found: ModelComparison) -> Iterator[str]:
     """A table for each further model: every check."""
     for name, differences in found.differences.items():
         if not differences:
@@ -128,7 +128,7 @@ def _checks(found: Comparison) -> Iterator[str]:
         yield ""
 
 
-def _cells(d: Difference, surface: str) -> tuple[str, ...]:
+def _cells(d: CaseDifference, surface: str) -> tuple[str, ...]:
     change = f"{d.difference:+.3f} [{d.low:+.3f}, {d.high:+.3f}]"
     flips = [str(len(f)) if flips_count(d) else "-" for f in (d.lost, d.gained)]
     values = (f"{d.before:.3f}", f"{d.after:.3f}", surface, change)

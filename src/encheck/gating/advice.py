@@ -9,7 +9,7 @@ from encheck.gating.baseline import STORED
 from encheck.gating.old_index import OldIndex
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ThresholdShift
-from encheck.gating.types import Decision, FamilyRow, GateRow
+from encheck.gating.types import FamilyRow, GateDecision, GateRow
 from encheck.ids import GateRowId
 from encheck.run_file import ModelEntry
 
@@ -18,7 +18,7 @@ NAMED = 3  # rows by name
 Wanted = tuple[str, str, float | None]  # what is open, its data, how many times its items would decide
 
 
-def remedies(decision: Decision, *, sampled: Collection[str] = ()) -> tuple[str, ...]:
+def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[str, ...]:
     """What to do, a line each; none for a gate that decided, or where nothing that was weighed is open.
 
     `sampled` names the data of which a sample was taken. A primary endpoint has a remedy of its own.
@@ -37,7 +37,7 @@ def _of_row(row: GateRow) -> Wanted:
     return row.name, _data_of(row), found
 
 
-def _of_family(one: FamilyRow, decision: Decision) -> Wanted:
+def _of_family(one: FamilyRow, decision: GateDecision) -> Wanted:
     data = {_data_of(row) for row in decision.rows if row.family == one.family and row.evidence}
     return f"family {one.family}", data.pop() if len(data) == 1 else "", one.more
 
@@ -83,7 +83,7 @@ def _flips(rows: Sequence[GateRow]) -> Iterator[str]:
         )
 
 
-def _seeds(decision: Decision) -> Iterator[str]:
+def _seeds(decision: GateDecision) -> Iterator[str]:
     """Other seeds, where luck was not measured."""
     if not decision.seed_noise and decision.replicates is None:
         yield (

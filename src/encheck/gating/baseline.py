@@ -46,11 +46,11 @@ DECIMALS = 6
 STEPS = 10**DECIMALS  # steps a unit of a score: rounding moves it by half a step, a twentieth of the gate's tolerance
 LARGEST = 2**53  # steps: beyond, a double cannot count them
 DIGITS = 3  # of an item's key, in hex: it counts items that are others, and the lock is what refuses them
-KeptFigure = tuple[float | None, float | None, float | None, Count]  # value, low, high and n of a row
+CaseFigure = tuple[float | None, float | None, float | None, Count]  # value, low, high and n of a row
 
 
 @dataclass(frozen=True)
-class Part:
+class FirstLookItems:
     """Where the items of a first look stand among all items of their case: `at`, in their order; `lock` is of all."""
 
     lock: str
@@ -66,7 +66,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Kept:
+class CaseScores:
     """The scores of one case, shape [n], its items sorted by id and texts.
 
     `lock` stands for kind, ids and texts, `parts` for splits and labels. `keys` are the first digits of the sources'
@@ -111,7 +111,7 @@ class Kept:
         answers, weights = (tuple(some[i] for i in at) if some else () for some in (self.answers, self.weights))
         return replace(table, near=self.near[at], far=self.far[at], answers=answers, weights=weights, slices=())
 
-    def facing_part(self, table: Table, part: Part) -> Table | None:
+    def facing_part(self, table: Table, part: FirstLookItems) -> Table | None:
         """These scores as a table on a part of the items; None where the case has other items than these."""
         if part.lock != self.lock:
             return None
@@ -125,7 +125,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptCase:
+class CaseEntry:
     """A case: how many `items` it has, and what tells whether a run has the same.
 
     `lock` is a hash of the items' kind, ids and texts, `parts` one of their splits and labels. `unscaled` says that no
@@ -222,8 +222,8 @@ class BaselineSummary:
     settings: Mapping[str, Setting]
     model: ModelEntry
     data: tuple[BaselineData, ...]
-    cases: Mapping[str, KeptCase]
-    figures: Mapping[str, Mapping[str, KeptFigure]]
+    cases: Mapping[str, CaseEntry]
+    figures: Mapping[str, Mapping[str, CaseFigure]]
     seed_noise: Noise | None
     vectors: PackedSample | None = None
     items_sha256: str = ""
@@ -236,7 +236,7 @@ class Baseline:
 
     folder: Path
     summary: BaselineSummary
-    cases: Mapping[str, Kept]
+    cases: Mapping[str, CaseScores]
 
     @classmethod
     def of(
@@ -252,7 +252,7 @@ class Baseline:
         """One model of a run, as its baseline would be read; BaselineError where nothing was measured for it."""
         if not tables and not may_be_empty:
             raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
-        cases = {name: _storable(Kept.of(table)) for name, table in tables.items()}
+        cases = {name: _storable(CaseScores.of(table)) for name, table in tables.items()}
         summary = _summary(results, cases, model, seed_noise, vectors)
         return cls(Path(model), summary, cases)
 
@@ -329,7 +329,7 @@ def save(
     write(folder, made.summary, made.cases)
 
 
-def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, Kept]) -> None:
+def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, CaseScores]) -> None:
     """Write the parts of a baseline, also of one that was read. As `save`, of which it is the second half."""
     try:
         _refuse_others(folder)
@@ -368,7 +368,7 @@ def _unwritten(folder: Path, error: OSError) -> BaselineError:
     )
 
 
-def _put(folder: Path, summary: BaselineSummary, cases: Mapping[str, Kept]) -> None:
+def _put(folder: Path, summary: BaselineSummary, cases: Mapping[str, CaseScores]) -> None:
     items, head = files.partial(folder / ITEMS), files.partial(folder / SUMMARY)
     try:
         with files.flushed(items, to=folder / ITEMS) as file:
@@ -422,7 +422,7 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _storable(kept: Kept) -> Kept:
+def _storable(kept: CaseScores) -> CaseScores:
     """BaselineError where a score is no number, or beyond what six decimals can be kept of."""
     scores = np.concatenate([kept.near, kept.far[~np.isnan(kept.far)]])
     wrong = scores[~(np.abs(scores) < LARGEST / STEPS)]
@@ -435,7 +435,11 @@ def _storable(kept: Kept) -> Kept:
 
 
 def _summary(
-    results: RunFile, cases: Mapping[str, Kept], model: str, seed_noise: Noise | None, vectors: VectorSample | None
+    results: RunFile,
+    cases: Mapping[str, CaseScores],
+    model: str,
+    seed_noise: Noise | None,
+    vectors: VectorSample | None,
 ) -> BaselineSummary:
     about = next(one for one in results.models if one.label == model)
     used = {kept.data for kept in cases.values()}
@@ -449,7 +453,7 @@ def _summary(
             if one.name in used
         ),
         cases={
-            name: KeptCase(kept.check, kept.data, len(kept), kept.lock, kept.parts, kept.unscaled)
+            name: CaseEntry(kept.check, kept.data, len(kept), kept.lock, kept.parts, kept.unscaled)
             for name, kept in sorted(cases.items())
         },
         figures=_figures(row for row in results.checks if row.model == model and row.data in used),
@@ -458,8 +462,8 @@ def _summary(
     )
 
 
-def _figures(rows: Iterable[Result]) -> dict[str, dict[str, KeptFigure]]:
-    figures: dict[str, dict[str, KeptFigure]] = {}
+def _figures(rows: Iterable[Result]) -> dict[str, dict[str, CaseFigure]]:
+    figures: dict[str, dict[str, CaseFigure]] = {}
     for row in rows:
         value, low, high = (None if one is None else round(one, DECIMALS) for one in (row.value, row.low, row.high))
         figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
@@ -477,7 +481,7 @@ def _is_path(name: str) -> bool:
     return name.startswith((".", "/", "~", "\\")) or "\\" in name or name.count("/") > 1
 
 
-def _write_items(file: BinaryIO, cases: Mapping[str, Kept]) -> None:
+def _write_items(file: BinaryIO, cases: Mapping[str, CaseScores]) -> None:
     import pyarrow
     import pyarrow.parquet
 
@@ -572,7 +576,7 @@ def _read_summary(path: Path) -> dict[str, Any]:
     return dict(found)
 
 
-def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, Kept]:
+def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, CaseScores]:
     columns = _items_of(data)
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
@@ -607,11 +611,11 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
     return found
 
 
-def _rebuilt(case: str, about: KeptCase, columns: Mapping[str, list[Any]], at: Sequence[int]) -> Kept:
+def _rebuilt(case: str, about: CaseEntry, columns: Mapping[str, list[Any]], at: Sequence[int]) -> CaseScores:
     near, far = (np.array([columns[name][i] for i in at], float) / STEPS for name in ("near", "far"))
     answers, weights = (tuple(columns[name][i] for i in at) if name in columns else () for name in (ANSWERS, WEIGHT))
     keys = np.array([columns["key"][i] for i in at], np.int64)
-    return Kept(
+    return CaseScores(
         case, about.check, about.data, about.lock, about.parts, about.unscaled, keys, near, far,
         answers * any(answers), weights * any(weights),
     )  # fmt: skip

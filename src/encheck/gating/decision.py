@@ -35,8 +35,8 @@ from encheck.gating.types import (
     DEFAULT,
     QUIET,
     Budget,
-    Decision,
     FamilyRow,
+    GateDecision,
     GateRow,
     Noise,
     Outcome,
@@ -228,7 +228,7 @@ BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
 
 @dataclass(frozen=True)
-class Figures:
+class RowStatistics:
     """The arithmetic of all rows at once: shape [rows].
 
     `clusters` counts the clusters of the items, or the equal clusters that overlapping items are worth. `design` is how
@@ -271,7 +271,7 @@ def decide(
     contracts: Sequence[str] = (),
     missing: Sequence[str] = (),
     moved: Sequence[UnjudgedSearch] = (),
-) -> Decision:
+) -> GateDecision:
     """Weigh the rows.
 
     `seed_noise` is what checkpoints that differ only in seed differ by. `contracts` names what broke, `missing` the
@@ -280,7 +280,7 @@ def decide(
     """
     if not paired:
         outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing, moved=moved)
-        return Decision(
+        return GateDecision(
             outcome, reasons, (), (), seed_noise.pooled, seed_noise.replicates, tuple(missing), tuple(contracts),
             tuple(moved),
         )  # fmt: skip
@@ -288,7 +288,7 @@ def decide(
     rows = assess(paired, figures, rule=rule)
     families = tuple(_families(rows, figures, rule=rule))
     outcome, reasons = _verdict(rows, families, rule=rule, contracts=contracts, missing=missing, moved=moved)
-    return Decision(
+    return GateDecision(
         outcome, reasons, rows, families, seed_noise.pooled, seed_noise.replicates, tuple(missing), tuple(contracts),
         tuple(moved),
     )  # fmt: skip
@@ -299,7 +299,7 @@ def delta_of(one: Paired, rule: Rule) -> float:
     return one.delta or (rule.rate_delta if one.kind == "rate" else rule.mean_delta)
 
 
-def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> Figures:
+def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> RowStatistics:
     """Changes, their standard errors and design effects."""
     differences = [p.candidate - p.baseline for p in paired]
     sharing = tuple(sharing_of(p.things) for p in paired)
@@ -315,7 +315,7 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
     luck = np.array([seed_noise.of(p.name) for p in paired])
     wider = np.clip([3 * seed_noise.widens(p.name) for p in paired], 1.0, rule.widest)
     extra = np.array([p.calibration_error for p in paired])
-    return Figures(
+    return RowStatistics(
         n, np.array([s.independent for s in sharing], float), free, np.array([d.mean() for d in differences]),
         np.hypot(error, extra), design,
         np.array([d[d > 0].sum() for d in differences], float) * rate,
@@ -326,7 +326,7 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
 
 
 @dataclass(frozen=True)
-class Weights:
+class RowTests:
     """What the tests and bounds of all rows say; shape [rows].
 
     `p` is the two-sided one of a change of -delta / 2, 1 where the loss is smaller; `adjusted` what its budget of
@@ -350,7 +350,7 @@ class Weights:
     doubtful: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, paired: Sequence[Paired], f: Figures, *, has_figure: NDArray[np.bool_], rule: Rule) -> Weights:
+    def of(cls, paired: Sequence[Paired], f: RowStatistics, *, has_figure: NDArray[np.bool_], rule: Rule) -> RowTests:
         """Of these rows; one whose figure is no number is not the same."""
         budgets = [one.budget for one in paired]
         enough, owner = gating_rows(budgets, f.n, f.clusters, rule), owners(paired)
@@ -373,15 +373,15 @@ class Weights:
         return cls(gates, tested, same, low, high, found, adjusted, alpha, level, seen, smallest, doubtful)
 
 
-def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[GateRow, ...]:
+def assess(paired: Sequence[Paired], f: RowStatistics, *, rule: Rule) -> tuple[GateRow, ...]:
     """What the gate says of each row, and of each part."""
     silent = [_no_figure(one) or why for one, why in zip(paired, f.withheld, strict=True)]
-    w = Weights.of(paired, f, has_figure=np.array([not why for why in silent]), rule=rule)
+    w = RowTests.of(paired, f, has_figure=np.array([not why for why in silent]), rule=rule)
     good = w.same | ((w.low > -rule.row * f.delta) & (f.change > -rule.estimate * f.delta))
     return tuple(_row(one, i, f, w, bool(good[i]), silent[i], rule) for i, one in enumerate(paired))
 
 
-def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str, rule: Rule) -> GateRow:
+def _row(one: Paired, i: int, f: RowStatistics, w: RowTests, is_good: bool, silent: str, rule: Rule) -> GateRow:
     """The row at this place."""
     gates = bool(w.gates[i])
     blocks = bool(w.tested[i]) and w.adjusted[i] <= w.alpha[i] and f.change[i] <= -rule.least_loss * f.delta[i]
@@ -434,7 +434,7 @@ def _little_to_lose(one: Paired, delta: float, rule: Rule) -> str:
     return f"no headroom: the baseline wins {mean:.1%} [{low:.1%}, {high:.1%}], so it never counts towards passing"
 
 
-def _p_of_loss(f: Figures, rule: Rule) -> Floats:
+def _p_of_loss(f: RowStatistics, rule: Rule) -> Floats:
     """Two-sided p: the loss is beyond delta / 2, and beyond what seed replicates lose by luck.
 
     A row with a p of 5% or less has an upper end of its 95% interval below -delta / 2, so that what blocks is what is
@@ -450,7 +450,7 @@ def _p_of_loss(f: Figures, rule: Rule) -> Floats:
     return result
 
 
-def bounds(f: Figures, level: float) -> tuple[Floats, Floats]:
+def bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
     """The ends of the two-sided intervals of this level: Tango's for rates, Student's t for means."""
     reach = stats.t_quantile((1 + level) / 2, f.free)
     wide = reach * np.sqrt(f.design)
@@ -534,7 +534,7 @@ def _needed(row: GateRow, rule: Rule, demand: float) -> int:
     return ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
 
 
-def _families(rows: Sequence[GateRow], f: Figures, *, rule: Rule) -> list[FamilyRow]:
+def _families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -> list[FamilyRow]:
     """The families with evidence: a pooled change each, and whether its bound holds."""
     names = dict.fromkeys([*FAMILIES, *(row.family for row in rows)])
     found = []
@@ -561,7 +561,7 @@ def _more(f: FamilyRow, rule: Rule) -> float | None:
     return max(1.0, (error / wanted) ** 2) if wanted > 0 and isfinite(error) and not f.passes else None
 
 
-def pooled_error(f: Figures, chosen: Sequence[int]) -> tuple[float, float]:
+def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]:
     """The standard error of the mean change of these rows in deltas, and its degrees of freedom.
 
     Items of several rows share things too.

@@ -27,13 +27,13 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.pairing import DEV_SPLIT, GATE_SPLIT, Compared, chance_of, declared_of, gating, itself
+from encheck.gating.pairing import Compared, chance_of, declared_of, gating_metric, own_figures
 from encheck.gating.types import BUDGETS, DEFAULT, Paired, Rule
 from encheck.ids import GateRowId
 from encheck.metrics.health import room
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
+from encheck.scoring.table import DEV_SPLIT, GATE_SPLIT, Table
 from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import codes_of, numbered, sharing_of
 from encheck.types import content_hash
@@ -43,14 +43,14 @@ DIRECTIONS = (1, 2)
 
 
 @dataclass(frozen=True)
-class Part:
+class RowPart:
     """Some of the entries of the capability whose gate row is `row`."""
 
     row: str
     cases: list[Compared]
 
 
-def rows(found: Sequence[Compared]) -> dict[str, list[Compared]]:
+def group_into_rows(found: Sequence[Compared]) -> dict[str, list[Compared]]:
     """The cases of one capability and data set with figures of one kind, by the name of their gate row.
 
     A row that holds one property at one level bears their names. Cases that the baseline does not see are left out,
@@ -70,7 +70,7 @@ def _grouped(found: Sequence[Compared]) -> dict[str, list[Compared]]:
 
 def _seen(some: Sequence[Compared]) -> list[Compared]:
     """Those whose property at its level the baseline sees."""
-    return [one for cases in _properties(some).values() if not unseen(cases) for one in cases]
+    return [one for cases in _properties(some).values() if not why_unseen(cases) for one in cases]
 
 
 def _properties(some: Sequence[Compared]) -> dict[GateRowId, list[Compared]]:
@@ -112,16 +112,18 @@ def _without(one: Compared, texts: set[str]) -> Compared:
     return one.of(np.flatnonzero([text not in texts for text in one.before.texts]))
 
 
-def parts(found: Sequence[Compared]) -> dict[str, Part]:
+def row_parts(found: Sequence[Compared]) -> dict[str, RowPart]:
     """The properties, levels and surface directions of rows that have several, by name; none of queries with labels.
 
     Those that the baseline does not see are among them; the directions are those of what it sees.
     """
-    made: dict[str, Part] = {}
+    made: dict[str, RowPart] = {}
     for name, some in _grouped(found).items():
         if some[0].budget == "behaviour":
             seen = _once(_seen(some) or some)
-            made |= {own: Part(name, cases) for own, cases in (*_by_property(name, some), *_by_direction(name, seen))}
+            made |= {
+                own: RowPart(name, cases) for own, cases in (*_by_property(name, some), *_by_direction(name, seen))
+            }
     return made
 
 
@@ -139,20 +141,20 @@ def _by_direction(name: str, some: Sequence[Compared]) -> Iterator[tuple[str, li
         yield GateRowId(name).part(DIRECTION.format(side)), [one.on_side(side) for one in crossed]
 
 
-def pooled(found: Sequence[Compared], slices: Mapping[str, list[Compared]] | None = None) -> list[Paired]:
+def pool_rows(found: Sequence[Compared], slices: Mapping[str, list[Compared]] | None = None) -> list[Paired]:
     """One `Paired` a row, primary endpoints first and `slices` of them last, then one a part."""
     codes = codes_of([names for one in found for names in one.before.things])
     pools = pools_of(found)
-    every = [*rows(found).items(), *(slices or {}).items()]
+    every = [*group_into_rows(found).items(), *(slices or {}).items()]
 
     def made(name: str, some: Sequence[Compared]) -> Paired:
         return _pooled(name, some, codes, calibration_error(some, pools.get(some[0].before.data)))
 
     whole = [made(*entry) for entry in sorted(every, key=lambda entry: BUDGETS.index(entry[1][0].budget))]
-    return [*whole, *(replace(made(name, part.cases), part_of=part.row) for name, part in parts(found).items())]
+    return [*whole, *(replace(made(name, part.cases), part_of=part.row) for name, part in row_parts(found).items())]
 
 
-def by_property(found: Sequence[Compared]) -> list[Paired]:
+def pool_by_property(found: Sequence[Compared]) -> list[Paired]:
     """One `Paired` a property, of all its checks and levels: what a training loop follows. A gate weighs `pooled`.
 
     A property with figures of several kinds has one of each, named `property_metric`.
@@ -171,7 +173,7 @@ def by_property(found: Sequence[Compared]) -> list[Paired]:
     return made
 
 
-def alone(name: str, one: Compared, pool: Compared | None) -> Paired:
+def pool_alone(name: str, one: Compared, pool: Compared | None) -> Paired:
     """One case as a row of its own; `pool` as for `calibration_error`."""
     return _pooled(name, [one], codes_of(one.before.things), calibration_error([one], pool))
 
@@ -188,8 +190,8 @@ def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error
     same = all(one.alike for one in some)
     things = numbered([names for one in some for names in one.before.things], codes)
     endpoint = "" if first.budget == "behaviour" else metric.label
-    return Paired(name, family, metric.kind, old, new, things, metric.delta, error, same, _chance(some), unseen(some),
-                  declared_of(first.before).proxy, first.budget, endpoint, strata=_strata(some))  # fmt: skip
+    return Paired(name, family, metric.kind, old, new, things, metric.delta, error, same, _chance(some),
+                  why_unseen(some), declared_of(first.before).proxy, first.budget, endpoint, strata=_strata(some))  # fmt: skip
 
 
 def _strata(some: Sequence[Compared]) -> NDArray[np.intp] | None:
@@ -235,7 +237,7 @@ FEWEST = 64  # clusters that are divided: fewer gate nothing, and a quarter of t
 
 
 @dataclass(frozen=True)
-class Sight:
+class TestedItems:
     """Both models on the items that are tested, by case, and the baseline on others, where it is asked what it sees."""
 
     old: Mapping[str, Table]
@@ -243,10 +245,10 @@ class Sight:
     aside: Mapping[str, Table]
 
 
-def look(old: Mapping[str, Table], new: Mapping[str, Table], scales: Mapping[str, Scale]) -> Sight:
+def divide_items(old: Mapping[str, Table], new: Mapping[str, Table], scales: Mapping[str, Scale]) -> TestedItems:
     """Divide the items, which are the same and in the same order under both models; `scales` are the baseline's."""
     tested = {name: table.seen(GATE_SPLIT) for name, table in old.items()}
-    aside = {name: table.seen(DEV_SPLIT) for name, table in asked(old).items()}
+    aside = {name: table.seen(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
     whole = {name for name, table in aside.items() if not table.items or len(table.items) == len(old[name].items)}
     places: dict[str, Ints] = {}
     rates = sorted((name for name in aside if _metric_kind(old[name]) == "rate"), key=lambda n: str(old[n].gate_row))
@@ -259,28 +261,28 @@ def look(old: Mapping[str, Table], new: Mapping[str, Table], scales: Mapping[str
             for count in LOOKS:
                 aside |= {n: tested[n].of(np.flatnonzero(quarters[n] < count)) for n in undivided}
                 places |= {n: np.flatnonzero(quarters[n] >= count) for n in undivided}
-                if not guesses([itself(aside[n], scales) for n in some if aside[n].items]):
+                if not guesses([own_figures(aside[n], scales) for n in some if aside[n].items]):
                     break
     after = {name: table.seen(GATE_SPLIT) for name, table in new.items()}
     for name, at in places.items():
         tested[name], after[name] = tested[name].of(at), after[name].of(at)
-    return Sight(tested, after, {name: table for name, table in aside.items() if table.items})
+    return TestedItems(tested, after, {name: table for name, table in aside.items() if table.items})
 
 
-def asked(tables: Mapping[str, Table]) -> dict[str, Table]:
+def cases_with_chance(tables: Mapping[str, Table]) -> dict[str, Table]:
     """The cases whose figure has a chance: those of behaviour of which guessing gets something."""
     return {name: table for name, table in tables.items() if _has_chance(table)}
 
 
 def _has_chance(table: Table) -> bool:
-    metric = gating(table)[0]
+    metric = gating_metric(table)[0]
     if metric is None or metric.values is None or table.answers or declared_of(table).primary:
         return False
     return chance_of(table, metric) is not None
 
 
 def _metric_kind(table: Table) -> str:
-    metric = gating(table)[0]
+    metric = gating_metric(table)[0]
     assert metric is not None
     return metric.kind
 
@@ -294,7 +296,7 @@ def _keys(table: Table) -> tuple[str, ...]:
     return table.texts if table.shares else table.clusters
 
 
-def unseen(some: Sequence[Compared]) -> str:
+def why_unseen(some: Sequence[Compared]) -> str:
     """Why the baseline is not shown to see these cases together; empty if it is, and where nobody asks."""
     asides = [one.aside for one in some if one.aside is not None]
     return guesses(asides) if asides else ""
@@ -337,7 +339,7 @@ SHOWN, NAMED = 40, 5  # characters of a value; slices that are named where more 
 
 
 @dataclass(frozen=True)
-class Slice:
+class QuerySlice:
     """The queries, by their positions, of which `column` has `value`; their number of clusters."""
 
     column: str
@@ -354,7 +356,9 @@ class Slice:
         return f"{self.column}={value}"
 
 
-def sliced(rows: Mapping[str, Sequence[Compared]], rule: Rule) -> tuple[dict[str, list[Compared]], dict[str, str]]:
+def tested_slices(
+    rows: Mapping[str, Sequence[Compared]], rule: Rule
+) -> tuple[dict[str, list[Compared]], dict[str, str]]:
     """The slices of each primary endpoint that are tested, by the name of their gate row, and why others are not."""
     tested: dict[str, list[Compared]] = {}
     left_out: dict[str, str] = {}
@@ -367,7 +371,7 @@ def sliced(rows: Mapping[str, Sequence[Compared]], rule: Rule) -> tuple[dict[str
     return tested, left_out
 
 
-def _slices(one: Compared) -> list[Slice]:
+def _slices(one: Compared) -> list[QuerySlice]:
     """Those of some queries and not all, of most clusters first; of two with the same queries the first by name."""
     said = [_columns(text) for text in one.after.slices]
     at: dict[tuple[str, str], list[int]] = {}
@@ -377,7 +381,7 @@ def _slices(one: Compared) -> list[Slice]:
     distinct = {tuple(rows): entry for entry, rows in sorted(at.items(), reverse=True) if len(rows) < len(said)}
     things = numbered(one.before.things)
     chosen = [(entry, np.array(rows, np.intp)) for rows, entry in distinct.items()]
-    found = [Slice(*entry, rows, sharing_of(things[rows]).independent) for entry, rows in chosen]
+    found = [QuerySlice(*entry, rows, sharing_of(things[rows]).independent) for entry, rows in chosen]
     return sorted(found, key=lambda some: (-some.clusters, -len(some.queries), some.column, some.value))
 
 
@@ -390,11 +394,11 @@ def _columns(text: str) -> dict[str, str]:
     return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
 
-def _tested_slices(every: Sequence[Slice], rule: Rule) -> list[Slice]:
+def _tested_slices(every: Sequence[QuerySlice], rule: Rule) -> list[QuerySlice]:
     return [some for some in every if some.clusters >= rule.slice_clusters][: rule.max_slices]
 
 
-def _left_out(row: GateRowId, every: Sequence[Slice], kept: Sequence[Slice], rule: Rule) -> dict[str, str]:
+def _left_out(row: GateRowId, every: Sequence[QuerySlice], kept: Sequence[QuerySlice], rule: Rule) -> dict[str, str]:
     """Why the other slices are not tested, a line a column for those that are too small."""
     small = Counter(some.column for some in every if some.clusters < rule.slice_clusters)
     found = {

@@ -25,7 +25,7 @@ from encheck.gating.reindex import Reindex
 from encheck.metrics.search import DELTA, ndcg, recall
 from encheck.scoring.answers import NOT_FOUND, Answers
 from encheck.scoring.nearest import nearest, wider, without_own
-from encheck.statistics.bootstrap import Figure, Log, widened
+from encheck.statistics.bootstrap import Figure, LogFigures, widened_interval
 from encheck.system import files
 from encheck.system.typed_files import Count
 from encheck.types import content_hash
@@ -72,7 +72,7 @@ class LinearMap:
             np.savez(file, **arrays)
 
 
-def fitted(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMap | None:
+def fit_map(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMap | None:
     """The map with the least squared error on what is held back; None of fewer than `FEWEST_TEXTS` texts.
 
     `new` [n, d] and `old` [n, e] are of the same distinct texts; `groups` numbers those that are held back together.
@@ -84,7 +84,7 @@ def fitted(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMap
     kinds: tuple[MapKind, ...] = ("low-rank",)
     if len(x) >= TEXTS_A_DIMENSION * x.shape[1]:
         kinds = ("orthogonal", "ridge")
-    back = parts_of(groups, HELD_BACK) == 0
+    back = split_groups(groups, HELD_BACK) == 0
     tried = _Equations.of(x[~back], y[~back]).maps(kinds)
     _, chosen = min(
         ((float(((made(x[back]) - y[back]) ** 2).mean()), how) for how, made in tried), key=lambda one: one[0]
@@ -93,7 +93,7 @@ def fitted(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMap
     return replace(made, unit=unit, texts=len(x))
 
 
-def parts_of(groups: Ints, parts: int) -> Ints:
+def split_groups(groups: Ints, parts: int) -> Ints:
     """The part of each text, 0 to `parts` - 1: whole groups, the largest first, each to the part that has least."""
     sizes = np.bincount(groups)
     filled, part = np.zeros(parts, np.intp), np.zeros(len(sizes), np.intp)
@@ -190,7 +190,7 @@ class IndexSearch:
     queries: tuple[str, ...]
     grades: tuple[Mapping[int, int], ...]
     own: tuple[int | None, ...]
-    log: Log
+    log: LogFigures
 
     @classmethod
     def of(cls, collection: Collection, *, seed: int) -> Self:
@@ -202,7 +202,7 @@ class IndexSearch:
             tuple(query.text for query in queries),
             tuple({row[name]: grade for name, grade in query.right.items()} for query in queries),
             tuple(row[query.own] if query.own else None for query in queries),
-            Log.of([query.weight for query in queries], [query.cluster for query in queries], seed=seed),
+            LogFigures.of([query.weight for query in queries], [query.cluster for query in queries], seed=seed),
         )
 
     @property
@@ -284,7 +284,7 @@ class OldIndex:
     adapter: LinearMap | None = None
 
 
-def faulty(faults: IndexFaults, documents: int) -> OldIndex:
+def faulty_index(faults: IndexFaults, documents: int) -> OldIndex:
     """An index with faults: it is compared with nothing."""
     why = "its vectors are not those of one model, each of its own text"
     return OldIndex(documents, Reindex(True, "yes", why), faults)
@@ -320,7 +320,7 @@ def old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors
     rows = search.find(queries, old.documents, similarity=old.similarity)
     found = replace(found, mapped=_on_old_index(own, rows, search, texts))
     if found.mapped and found.mapped.is_as_good:
-        return replace(found, adapter=fitted(*texts.of_both(old, new), texts.groups, unit=old.similarity == "cosine"))
+        return replace(found, adapter=fit_map(*texts.of_both(old, new), texts.groups, unit=old.similarity == "cosine"))
     return found
 
 
@@ -348,7 +348,7 @@ def _on_old_index(own: Rows, rows: Rows, search: IndexSearch, texts: _Texts | No
         there = np.array([bool(some) for some in right])
         if not there.any():
             return None
-        log = Log(search.log.weights * there, search.log.clusters, search.log.resampler)
+        log = LogFigures(search.log.weights * there, search.log.clusters, search.log.resampler)
         at_own, at_old = (np.nan_to_num(values(_answers(found, right))) for found in (own, rows))
         change = log.change(at_own, at_old)
         lost, won = (
@@ -362,7 +362,7 @@ def _on_old_index(own: Rows, rows: Rows, search: IndexSearch, texts: _Texts | No
 
 def _slack(share: float, queries: int, clusters: int) -> float:
     """How much larger than what was seen a share can be, where so few clusters show it."""
-    return widened(share, share, share, n=queries, clusters=clusters)[1] - share
+    return widened_interval(share, share, share, n=queries, clusters=clusters)[1] - share
 
 
 def _answers(rows: Rows, grades: Sequence[Mapping[int, int]]) -> list[Answers]:
@@ -400,7 +400,7 @@ class _Texts:
         wanted = [sorted(some) for some in search.grades] if search.is_judged else [list(rows[:1]) for rows in own]
         groups = _joined(groups, places, wanted, documents=len(search.documents))
         firsts = np.array([rows[0] if rows else UNSEEN for rows in wanted], np.intp)
-        return cls(places, groups, parts_of(groups, FOLDS), len(search.documents), firsts)
+        return cls(places, groups, split_groups(groups, FOLDS), len(search.documents), firsts)
 
     @property
     def parts(self) -> tuple[Ints, Ints]:
@@ -452,7 +452,7 @@ def _mapped_unseen(old: IndexVectors, new: IndexVectors, texts: _Texts) -> Vecto
     queries = np.zeros((len(new.queries), y.shape[1]), np.float32)
     for part in np.unique(of_query):
         seen, mine = texts.part != part, of_query == part
-        made = fitted(x[seen], y[seen], texts.groups[seen], unit=old.similarity == "cosine")
+        made = fit_map(x[seen], y[seen], texts.groups[seen], unit=old.similarity == "cosine")
         if made is None:
             return None
         queries[mine] = made(new.queries[mine])

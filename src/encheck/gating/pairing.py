@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.claims import CONTRACT
-from encheck.gating.types import TOLERANCE, Beside, Budget, Paired
+from encheck.gating.types import TOLERANCE, Budget, Paired, SecondaryMetric
 from encheck.metrics import Metric, margin_rate, mean_similarity, named, similarity_gap
 from encheck.metrics.correlation import spearman
 from encheck.metrics.search import (
@@ -34,7 +34,7 @@ from encheck.metrics.symmetry import symmetry
 from encheck.scoring.answers import Answers
 from encheck.scoring.pairs import NO_RANDOM_PAIRS
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import DEV_SPLIT, GATE_SPLIT, VALIDATION, Table
+from encheck.scoring.table import GATE_SPLIT, Table
 from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import numbered, sharing_of
 from encheck.types import Declaration
@@ -66,7 +66,7 @@ def may_be_protected(declared: Declaration) -> bool:
     return not declared.gates or named(declared.gates).kind == "rate"
 
 
-def gating(table: Table) -> tuple[Metric[...] | None, str]:
+def gating_metric(table: Table) -> tuple[Metric[...] | None, str]:
     """The metric that the gate weighs a case by, or None and why the case is only reported.
 
     A check that declares no metric gates by the figure of its kind of items.
@@ -81,7 +81,7 @@ def gating(table: Table) -> tuple[Metric[...] | None, str]:
     return (None, metric.why_reported) if metric.why_reported else (metric, "")
 
 
-def shown(table: Table) -> Metric[...] | None:
+def itemwise_metric(table: Table) -> Metric[...] | None:
     """The metric of a case that a comparison shows item by item; None for one of a whole set.
 
     What gates, else what the check is judged by.
@@ -140,14 +140,14 @@ def graded_endpoint(before: Table, after: Table) -> Paired:
                   same=same, budget="primary", endpoint=spearman.label)  # fmt: skip
 
 
-def beside(before: Table, after: Table, endpoint: Metric[...]) -> tuple[Beside, ...]:
+def secondary_metrics(before: Table, after: Table, endpoint: Metric[...]) -> tuple[SecondaryMetric, ...]:
     """The other rank metrics of the same queries."""
     others = [*ENDPOINTS.values(), hard_negative_accuracy]
     found = (_secondary(before, after, one) for one in others if one.name != endpoint.name)
     return tuple(one for one in found if one)
 
 
-def _secondary(before: Table, after: Table, metric: Metric[...]) -> Beside | None:
+def _secondary(before: Table, after: Table, metric: Metric[...]) -> SecondaryMetric | None:
     """One of them, over the queries that have a value; None if hardly any has one."""
     old, new = (metric.per_item(table, RANKS) for table in (before, after))
     there = ~(np.isnan(old) | np.isnan(new))
@@ -159,12 +159,9 @@ def _secondary(before: Table, after: Table, metric: Metric[...]) -> Beside | Non
     reach = float(stats.t_quantile(CONFIDENCE, found.free) * found.error[0])
     mean = float(change.mean())
     label = "accuracy against hard negatives" if metric is hard_negative_accuracy else metric.label
-    return Beside(label, float(old[there].mean()), float(new[there].mean()), mean, mean - reach, mean + reach)
+    return SecondaryMetric(label, float(old[there].mean()), float(new[there].mean()), mean, mean - reach, mean + reach)
 
 
-__all__ = [
-    "DEV_SPLIT", "GATE_SPLIT", "TOLERANCE", "VALIDATION", "Compared", "Table", "alike", "compare", "shared",
-]  # fmt: skip
 Floats = NDArray[np.float64]
 
 
@@ -246,10 +243,10 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary
     labels (`endpoints`), None for the one that its labels ask for.
     """
     endpoint = endpoint_of(before, primary)
-    metric = endpoint or gating(before)[0]
+    metric = endpoint or gating_metric(before)[0]
     if metric is None or metric.values is None:
         return None
-    same = _entries(metric, before, alike(before, after))
+    same = _entries(metric, before, unchanged_items(before, after))
     old, new = metric.values(before, scales[0]), metric.values(after, scales[1])
     new = np.where(same, old, new)
     if metric.contrast:
@@ -281,7 +278,7 @@ def _entries(metric: Metric[...], table: Table, rows: NDArray[np.bool_]) -> NDAr
     return rows if metric.unit == "item" else np.array([bool(rows[chain].all()) for chain in table.chains])
 
 
-def shared(first: Table, other: Table) -> tuple[Table, Table]:
+def common_items(first: Table, other: Table) -> tuple[Table, Table]:
     """Both tables on the items (id, texts, people's score) that they have in common, in the order of the first."""
     mine, theirs = (
         list(zip(one.items, one.texts, one.gold or [None] * len(one.items), strict=True)) for one in (first, other)
@@ -292,7 +289,7 @@ def shared(first: Table, other: Table) -> tuple[Table, Table]:
     return first.of(ours), other.of(others)
 
 
-def alike(before: Table, after: Table) -> NDArray[np.bool_]:
+def unchanged_items(before: Table, after: Table) -> NDArray[np.bool_]:
     """Items whose scores agree within the noise of batch sizes and threads; of searches, whose ranks do; shape [n]."""
     if before.answers and after.answers:
         both = ([Answers.of(text).judged for text in table.answers] for table in (before, after))
@@ -303,19 +300,23 @@ def alike(before: Table, after: Table) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Side:
+class ModelScores:
     """What one model scored: its tables by case, and its calibration on each data set."""
 
     tables: Mapping[str, Table]
     scales: Mapping[str, Scale]
 
-    def seen(self, split: str = GATE_SPLIT) -> Side:
+    def seen(self, split: str = GATE_SPLIT) -> ModelScores:
         """The items of one split, where the data have dev and gate."""
-        return Side({name: table.seen(split) for name, table in self.tables.items()}, self.scales)
+        return ModelScores({name: table.seen(split) for name, table in self.tables.items()}, self.scales)
 
 
 def compare_all(
-    before: Side, after: Side, *, primary: str | None = None, aside: Mapping[str, Table] = MappingProxyType({})
+    before: ModelScores,
+    after: ModelScores,
+    *,
+    primary: str | None = None,
+    aside: Mapping[str, Table] = MappingProxyType({}),
 ) -> tuple[list[Compared], dict[str, str]]:
     """The gating figures of every case that both sides have, and why the others are reported only.
 
@@ -330,13 +331,13 @@ def compare_all(
                 reported[name] = f"{table.data} has {NO_RANDOM_PAIRS}"
             elif found:
                 own = aside.get(name)
-                compared.append(replace(found, aside=itself(own, before.scales)) if own else found)
+                compared.append(replace(found, aside=own_figures(own, before.scales)) if own else found)
             else:
-                reported[name] = gating(table)[1]
+                reported[name] = gating_metric(table)[1]
     return compared, reported
 
 
-def itself(aside: Table, scales: Mapping[str, Scale]) -> Compared:
+def own_figures(aside: Table, scales: Mapping[str, Scale]) -> Compared:
     """The baseline's own figures on these items."""
     scale = scales.get(aside.data, Scale(0.0))
     found = compare(aside, aside, (scale, scale))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from encheck.claims import CONTRACT
 from encheck.gating.baseline import Baseline
 from encheck.gating.pairing import is_weighed
-from encheck.gating.types import Decision, PartialGate
+from encheck.gating.types import GateDecision, PartialGate
 from encheck.run_file import RunFile, listed
 
 MOST_NAMED = 3  # properties
@@ -101,13 +101,13 @@ def _cases(count: int) -> str:
     return "1 case" if count == 1 else f"{count} cases"
 
 
-def in_part(decision: Decision, partial: PartialGate | None) -> Decision:
+def with_partial(decision: GateDecision, partial: PartialGate | None) -> GateDecision:
     """The decision of a gate of this part: what it would pass is open, since what was left out may have got worse."""
     if partial is None or decision.outcome != "pass":
         return replace(decision, partial=partial, yours=() if partial else decision.yours)
-    return replace(decision, outcome="inconclusive", reasons=(reason(partial.why),), partial=partial)
+    return replace(decision, outcome="inconclusive", reasons=(partial_reason(partial.why),), partial=partial)
 
 
-def reason(why: str) -> str:
+def partial_reason(why: str) -> str:
     """Why a gate that would pass is open where `why` left out checks."""
     return f"no loss that matters was found in this part, but only a gate of all checks can pass: {why}"

@@ -27,7 +27,17 @@ from numpy.typing import ArrayLike, NDArray
 from encheck.errors import DataError, UsageError, unknown
 from encheck.gating.decision import assess, bounds, measure
 from encheck.gating.pairing import GRADED
-from encheck.gating.types import DEFAULT, Budget, Decision, GateRow, Outcome, Paired, PurposeName, Rule, UnjudgedSearch
+from encheck.gating.types import (
+    DEFAULT,
+    Budget,
+    GateDecision,
+    GateRow,
+    Outcome,
+    Paired,
+    PurposeName,
+    Rule,
+    UnjudgedSearch,
+)
 from encheck.language.identify import english_share, said_of_languages
 from encheck.statistics.false_accepts import (
     OF_USE,
@@ -290,7 +300,7 @@ def decide_for(
     missing: Sequence[str] = (),
     moved: Sequence[UnjudgedSearch] = (),
     languages: Mapping[str, int] = MappingProxyType({}),
-) -> Decision:
+) -> GateDecision:
     """The decision for this purpose; `languages` counts the user's texts by language.
 
     UsageError for a protected behaviour that nobody measured, a slice to accept that there is not, and where nothing
@@ -328,7 +338,7 @@ def decide_for(
         reasons = (*(f"{name}: {fallen[name]}, which is yours to accept" for name in yours), *reasons, *accepted)
     else:
         yours = ()
-    return Decision(
+    return GateDecision(
         outcome, reasons, rows, missing=tuple(missing), contracts=tuple(contracts), searches=tuple(moved),
         purpose=purpose.name, margin=purpose.margin, yours=yours,
     )  # fmt: skip

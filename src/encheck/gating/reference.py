@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from encheck.gating.baseline import SUMMARY, Baseline, read
-from encheck.gating.decision import Figures, Weights, measure
-from encheck.gating.gate_rows import alone, pooled, pools_of
-from encheck.gating.pairing import Compared, Side, compare_all, declared_of
+from encheck.gating.decision import RowStatistics, RowTests, measure
+from encheck.gating.gate_rows import pool_alone, pool_rows, pools_of
+from encheck.gating.pairing import Compared, ModelScores, compare_all, declared_of
 from encheck.gating.types import DEFAULT, Paired, Rule
 from encheck.run_file import Difference, Role, RunFile
 from encheck.scoring.scale import Floats
@@ -55,13 +55,13 @@ def _folder(name: str) -> Path:
     return Path(str(resources.files("encheck.gating") / "shipped" / name))
 
 
-def differences(before: Side, after: Side) -> tuple[Difference, ...]:
+def capability_differences(before: ModelScores, after: ModelScores) -> tuple[Difference, ...]:
     """Each capability that both sides have with the items that would gate, in the order of the gate's rows."""
     compared, _ = compare_all(before.seen(), after.seen())
-    return _differences([one for one in pooled(compared) if not one.part_of])
+    return _differences([one for one in pool_rows(compared) if not one.part_of])
 
 
-def of_properties(before: Side, after: Side, *, is_look: bool = False) -> tuple[Difference, ...]:
+def property_differences(before: ModelScores, after: ModelScores, *, is_look: bool = False) -> tuple[Difference, ...]:
     """The headline check of each property, named check/data, on the items that both sides have; its first level.
 
     Of a first look all checks: a profile shows another one where few items give the headline no figure.
@@ -72,7 +72,7 @@ def of_properties(before: Side, after: Side, *, is_look: bool = False) -> tuple[
     for one in compared:
         if is_look or declared_of(one.after).headline:
             first.setdefault(f"{one.before.check}/{one.before.data}", one)
-    return _differences([alone(name, one, pools.get(one.before.data)) for name, one in first.items()], rule)
+    return _differences([pool_alone(name, one, pools.get(one.before.data)) for name, one in first.items()], rule)
 
 
 def _differences(weighed: Sequence[Paired], rule: Rule = DEFAULT) -> tuple[Difference, ...]:
@@ -80,7 +80,7 @@ def _differences(weighed: Sequence[Paired], rule: Rule = DEFAULT) -> tuple[Diffe
     if not paired:
         return ()
     figures = measure(paired, rule=rule)
-    weights = Weights.of(paired, figures, has_figure=np.ones(len(paired), bool), rule=rule)
+    weights = RowTests.of(paired, figures, has_figure=np.ones(len(paired), bool), rule=rule)
     gates = [i for i in range(len(paired)) if weights.gates[i] and not figures.withheld[i]]
     certain = dict(zip(gates, stats.holm(_p_of_change(figures, weights)[gates]) <= CERTAIN, strict=True))
     return tuple(_difference(paired[i], figures, weights, i, is_certain=bool(certain[i])) for i in gates)
@@ -90,13 +90,13 @@ def _has_figure(one: Paired) -> bool:
     return bool(np.isfinite(one.baseline).all() and np.isfinite(one.candidate).all())
 
 
-def _p_of_change(figures: Figures, weights: Weights) -> Floats:
+def _p_of_change(figures: RowStatistics, weights: RowTests) -> Floats:
     """Two-sided p of no change at all; 1 where all scores are the same."""
     below = stats.t_cdf(figures.below(np.zeros(len(figures.n))), figures.free)
     return np.where(weights.same, 1.0, np.nan_to_num(2 * np.minimum(below, 1 - below), nan=1.0))
 
 
-def _difference(one: Paired, f: Figures, w: Weights, i: int, *, is_certain: bool) -> Difference:
+def _difference(one: Paired, f: RowStatistics, w: RowTests, i: int, *, is_certain: bool) -> Difference:
     before, now = (float(side.mean()) for side in (one.baseline, one.candidate))
     change, low, high = (float(found[i]) for found in (f.change, w.low, w.high))
     counts = (len(one.baseline), int(f.clusters[i]))

@@ -189,7 +189,7 @@ class Remedy:
 
 
 @dataclass(frozen=True)
-class Beside:
+class SecondaryMetric:
     """A rank metric that is reported beside the primary endpoint and tested nowhere: its change with a 95% interval."""
 
     metric: str
@@ -300,7 +300,7 @@ class GateRow:
     gained_items: tuple[str, ...] = ()
     worse_queries: int | None = None
     better_queries: int | None = None
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[SecondaryMetric, ...] = ()
     lost_queries: tuple[ChangedQuery, ...] = ()
     lost_examples: tuple[LostExample, ...] = ()
     unjudged_answers: tuple[UnjudgedAnswer, ...] = ()
@@ -322,7 +322,7 @@ class FamilyRow:
 
 
 @dataclass(frozen=True)
-class Share:
+class ChangedShare:
     """The share of queries of which `what` holds, by how often they were asked, with the ends of its 95% interval.
 
     `figure` moves by no more than that. `queries` counts different ones that changed; `worth` says how many queries of
@@ -435,7 +435,7 @@ class UnjudgedSearch:
     asked: int
     clusters: int
     delta: float
-    shares: Annotated[tuple[Share, ...], MinLen(1)]
+    shares: Annotated[tuple[ChangedShare, ...], MinLen(1)]
     same: bool = False
     judged: Judged | None = None
     least: float = 0.0
@@ -509,7 +509,7 @@ class PartialGate:
 
 
 @dataclass(frozen=True)
-class Decision:
+class GateDecision:
     """The verdict, the rows behind it, and the reasons in words, the weightiest first.
 
     `purpose` is what the candidate is for: the same model, changed, or another one, of which a loss of `margin` has to
@@ -573,7 +573,7 @@ class IndexAdapter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateAgainst(Decision):
+class GateAgainst(GateDecision):
     """The decision against one baseline, which is named by its folder.
 
     `languages` counts the user's texts by language, where few are English. `reported_only` says why a case did not

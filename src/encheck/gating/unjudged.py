@@ -45,11 +45,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import UsageError
-from encheck.gating.types import TOLERANCE, Judged, Outcome, Share, UnjudgedSearch
+from encheck.gating.types import TOLERANCE, ChangedShare, Judged, Outcome, UnjudgedSearch
 from encheck.metrics.search import DELTA
 from encheck.scoring.answers import KEPT, Answers
 from encheck.scoring.table import Table
-from encheck.statistics.hypothesis_tests import bounds, t_cdf, tango_variance
+from encheck.statistics.hypothesis_tests import look_bounds, t_cdf, tango_variance
 from encheck.statistics.sharing import korn_graubard
 from encheck.system import files
 from encheck.system.documents import text_of
@@ -64,7 +64,7 @@ MOST_QUERIES = 10**7
 
 
 @dataclass(frozen=True)
-class Change:
+class AnswerChanges:
     """Which queries have another first answer, other answers among the first ten, or these in another order."""
 
     first: Bools
@@ -72,7 +72,7 @@ class Change:
     order: Bools
 
     @classmethod
-    def of(cls, before: Sequence[Answers], after: Sequence[Answers]) -> Change:
+    def of(cls, before: Sequence[Answers], after: Sequence[Answers]) -> AnswerChanges:
         """Of the answers of two models to the same queries, in the same order."""
         pairs = [(old.first[:KEPT], new.first[:KEPT]) for old, new in zip(before, after, strict=True)]
         first = np.array([old[:1] != new[:1] for old, new in pairs], bool)
@@ -85,7 +85,7 @@ def is_unjudged(table: Table) -> bool:
     return bool(table.weights)
 
 
-def moved(
+def changed_answers(
     before: Table, after: Table, *, delta: float = DELTA, least: float | None = None, alpha: float = ALPHA
 ) -> UnjudgedSearch:
     """How many answers changed from one model to the other; both tables have the same queries in the same order.
@@ -94,11 +94,11 @@ def moved(
     interval and of both decisions.
     Where no answer changed and all scores agree within the noise of batch sizes, the checkpoint is the same.
     """
-    change = Change.of(*([Answers.of(text) for text in table.answers] for table in (before, after)))
+    change = AnswerChanges.of(*([Answers.of(text) for text in table.answers] for table in (before, after)))
     same = not change.order.any() and bool(np.allclose(before.near, after.near, rtol=0, atol=TOLERANCE))
     weights = np.array(after.weights, np.float64)
     shares = tuple(
-        share(figure, what, which, weights, after.clusters, level=1 - alpha)
+        share_of_queries(figure, what, which, weights, after.clusters, level=1 - alpha)
         for figure, what, which in (
             ("recall@1", "the first answer changes", change.first),
             ("recall@10", "the first ten are other documents", change.ten),
@@ -113,7 +113,7 @@ def moved(
     )
 
 
-def share(
+def share_of_queries(
     figure: str,
     what: str,
     changed: Bools,
@@ -121,7 +121,7 @@ def share(
     clusters: Sequence[str],
     *,
     level: float = 1 - ALPHA,
-) -> Share:
+) -> ChangedShare:
     """The share of queries that changed, by how often they were asked, with Clopper and Pearson's interval.
 
     The interval is that of as many queries as the clusters are worth: no more than clusters of their weights would be
@@ -138,7 +138,7 @@ def share(
     if spread > 0:
         worth = min(worth, value * (1 - value) / spread)
     low, high = (float(end) for end in korn_graubard(value, worth, inf, level=level))
-    return Share(figure, what, value, low, high, int(changed.sum()), worth)
+    return ChangedShare(figure, what, value, low, high, int(changed.sum()), worth)
 
 
 def judgements_needed(changed: float, worth: float, delta: float) -> float:
@@ -171,7 +171,7 @@ def more_queries(found: UnjudgedSearch, *, judged: bool) -> int:
     return max(1, ceil((total - one.worth) * found.queries / one.worth))
 
 
-def asks(found: UnjudgedSearch, command: str) -> str:
+def what_decides(found: UnjudgedSearch, command: str) -> str:
     """What decides an open search soonest: judgements, by `command`, or more queries; empty where it is decided."""
     if found.passes or found.blocks:
         return ""
@@ -211,7 +211,7 @@ def pair_of(query: str, one: str, other: str) -> Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ComparedQuery:
     """A query of the log and its first answers under the baseline and the candidate.
 
     `query`, `before` and `after` are hashes of texts, so that they stand for the same in another run.
@@ -248,25 +248,27 @@ class Pool:
     A loss of `delta` has to be ruled out, and one of `least` blocks; `alpha` is the error of both together.
     """
 
-    queries: tuple[Asked, ...]
+    queries: tuple[ComparedQuery, ...]
     seed: int = 0
     delta: float = DELTA
     least: float = DELTA
     alpha: float = ALPHA
 
     @cached_property
-    def order(self) -> tuple[Asked, ...]:
+    def order(self) -> tuple[ComparedQuery, ...]:
         """The queries to be judged, in their order."""
         differ = [q for q in self.queries if q.differs]
         return tuple(sorted(differ, key=lambda q: content_hash(str(self.seed), q.query)))
 
     @cached_property
-    def share(self) -> Share:
+    def share(self) -> ChangedShare:
         """The share of queries that are in the pool, as `share` of a search without labels."""
         changed = np.array([q.differs for q in self.queries], bool)
         weights = np.array([q.weight for q in self.queries], np.float64)
         clusters = [q.cluster for q in self.queries]
-        return share("recall@1", "the first answer changes", changed, weights, clusters, level=1 - self.alpha)
+        return share_of_queries(
+            "recall@1", "the first answer changes", changed, weights, clusters, level=1 - self.alpha
+        )
 
     @cached_property
     def names_clusters(self) -> bool:
@@ -279,7 +281,7 @@ class Pool:
         return looks(self.share, np.array([q.weight for q in self.order], np.float64), delta=self.delta)
 
     @property
-    def repeats(self) -> tuple[tuple[Asked, int], ...]:
+    def repeats(self) -> tuple[tuple[ComparedQuery, int], ...]:
         """The queries that are shown again before the first look, each with the number of answers after which."""
         first = self.looks[0] if self.looks else 0
         count, step = min(REPEATS, first // 2), max(1, first // (2 * REPEATS))
@@ -321,7 +323,7 @@ def _codes(names: Sequence[str]) -> Codes:
     return found
 
 
-def looks(pool: Share, weights: Floats, *, delta: float) -> tuple[int, ...]:
+def looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[int, ...]:
     """After how many answers to look: the last is the number by which a candidate that lost nothing passes in 80% of
     cases, where half of the answers are decisive; at most all of them.
 
@@ -338,13 +340,13 @@ def looks(pool: Share, weights: Floats, *, delta: float) -> tuple[int, ...]:
     return (*steps, most)
 
 
-def judge(pool: Pool, answers: Mapping[str, Answer], *, baseline: str) -> Judged:
+def judge_pool(pool: Pool, answers: Mapping[str, Answer], *, baseline: str) -> Judged:
     """What the answers, by item, decide: at the first look that decides, else at the last that they reach."""
     found = [answers.get(q.item) for q in pool.order]
     answered = next((i for i, one in enumerate(found) if one is None), len(found))
     plan = pool.looks
     losses = np.array([LOSS[one] for one in found[:answered] if one], np.float64)
-    outcome, reached = decide(pool.sample, plan, losses, delta=pool.delta, least=pool.least, alpha=pool.alpha)
+    outcome, reached = decide_at_looks(pool.sample, plan, losses, delta=pool.delta, least=pool.least, alpha=pool.alpha)
     low, high = _interval(pool.sample, plan, losses[:reached], pool.alpha) if reached else (None, None)
     seen = found[:reached]
     worse = [q.item for q, one in zip(pool.order, seen, strict=False) if one == "before"]
@@ -358,7 +360,7 @@ def judge(pool: Pool, answers: Mapping[str, Answer], *, baseline: str) -> Judged
     )  # fmt: skip
 
 
-def decide(
+def decide_at_looks(
     sample: Sample, plan: Sequence[int], losses: Floats, *, delta: float, least: float, alpha: float = ALPHA
 ) -> tuple[Outcome, int]:
     """The outcome, and the look at which it fell, or the last one reached; `losses` are +1, -1 or 0, in order."""
@@ -377,7 +379,7 @@ def decide(
 
 
 def _bounds(plan: tuple[int, ...], alpha: float) -> tuple[float, ...]:
-    return bounds(tuple(n / plan[-1] for n in plan), alpha=alpha) if plan else ()
+    return look_bounds(tuple(n / plan[-1] for n in plan), alpha=alpha) if plan else ()
 
 
 def loss_of(sample: Sample, losses: Floats) -> float:
@@ -464,7 +466,7 @@ SCORES: Mapping[Answer, tuple[int, int]] = {"before": (1, 0), "after": (0, 1), "
 ANSWERS = {scores: answer for answer, scores in SCORES.items()}
 
 
-def place_of(log: Path) -> Path:
+def judgements_path(log: Path) -> Path:
     """Where the judgements of a log of queries are kept.
 
     >>> place_of(Path("logs/march.txt")).name
@@ -479,17 +481,17 @@ class Judgements:
 
     scores: Mapping[Pair, tuple[int, int]]
 
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, asked: ComparedQuery) -> Answer | None:
         """What was said of a query's two answers; None if nobody judged them."""
         found = self.scores.get(asked.pair)
         return found and ANSWERS[found if asked.before < asked.after else found[::-1]]
 
-    def answers(self, asked: Iterable[Asked]) -> dict[str, Answer]:
+    def answers(self, asked: Iterable[ComparedQuery]) -> dict[str, Answer]:
         """What is known of these queries, by item."""
         found = {q.item: self.answer(q) for q in asked}
         return {item: answer for item, answer in found.items() if answer}
 
-    def with_answer(self, asked: Asked, answer: Answer | None) -> Judgements:
+    def with_answer(self, asked: ComparedQuery, answer: Answer | None) -> Judgements:
         """The same with this answer last, in the place of an earlier one; None takes that back."""
         rest = {pair: scores for pair, scores in self.scores.items() if pair != asked.pair}
         if answer:
@@ -498,11 +500,11 @@ class Judgements:
         return Judgements(rest)
 
 
-def keep(path: Path, said: Iterable[tuple[Asked, Answer | None]]) -> Judgements:
+def save_answers(path: Path, said: Iterable[tuple[ComparedQuery, Answer | None]]) -> Judgements:
     """Put answers into the file, the others of which stay; UsageError if it cannot be read or written."""
     try:
         with files.alone(path.parent):
-            found = read(path)
+            found = read_judgements(path)
             for asked, answer in said:
                 found = found.with_answer(asked, answer)
             files.write_text(path, _text(found))
@@ -518,7 +520,7 @@ def _text(found: Judgements) -> str:
     return "".join("\t".join(row) + "\n" for row in rows)
 
 
-def read(path: Path) -> Judgements:
+def read_judgements(path: Path) -> Judgements:
     """The judgements of a file, none where there is no file; UsageError names the line of what is wrong."""
     try:
         lines = text_of(path).splitlines()

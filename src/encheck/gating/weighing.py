@@ -13,35 +13,34 @@ from encheck.claims import CONTRACT, OF_ANY_TEXT
 from encheck.errors import BaselineError
 from encheck.gating import reindex
 from encheck.gating.advice import remedies, required_changes
-from encheck.gating.balance import balanced, families_of, shares
-from encheck.gating.baseline import STORED, SUMMARY, Baseline, Kept, Part, tables_of
+from encheck.gating.balance import balanced, families_of, shares_above_chance
+from encheck.gating.baseline import STORED, SUMMARY, Baseline, CaseScores, FirstLookItems, tables_of
 from encheck.gating.decision import decide
 from encheck.gating.gate_rows import (
     LostItem,
     LostQuery,
-    by_property,
-    look,
+    divide_items,
     lost_items,
     lost_queries,
-    parts,
-    pooled,
-    sliced,
+    pool_by_property,
+    pool_rows,
+    row_parts,
+    tested_slices,
     unjudged_queries,
 )
-from encheck.gating.gate_rows import rows as gate_rows
+from encheck.gating.gate_rows import group_into_rows as gate_rows
 from encheck.gating.old_index import OldIndex
 from encheck.gating.pairing import (
     GRADED,
     Compared,
-    Side,
-    Table,
-    beside,
+    ModelScores,
     compare_all,
     declared_of,
-    gating,
+    gating_metric,
     graded_endpoint,
+    secondary_metrics,
 )
-from encheck.gating.partial import in_part, partial_gate, unselected
+from encheck.gating.partial import partial_gate, unselected, with_partial
 from encheck.gating.purpose import (
     BUDGET,
     DECIDED_BY,
@@ -61,8 +60,8 @@ from encheck.gating.types import (
     FEWEST_REPLICATES,
     QUIET,
     Balanced,
-    Decision,
     GateAgainst,
+    GateDecision,
     GateRow,
     IndexAdapter,
     Judged,
@@ -71,12 +70,13 @@ from encheck.gating.types import (
     Rule,
     UnjudgedSearch,
 )
-from encheck.gating.unjudged import ALPHA, is_unjudged, moved
+from encheck.gating.unjudged import ALPHA, changed_answers, is_unjudged
 from encheck.language.identify import english_share, languages_of, said_of_languages
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
 from encheck.run_file import Result, RunFile
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import kind_named
+from encheck.scoring.table import Table
 from encheck.statistics.sharing import numbered
 
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
@@ -92,7 +92,7 @@ Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
 @dataclass(frozen=True)
-class Searched:
+class LogAnswers:
     """What the queries of a log, which nobody judged, find under both models: the same queries in the same order."""
 
     before: Table
@@ -100,7 +100,7 @@ class Searched:
 
 
 # what people said of two models' answers; the text is the baseline's name
-People = Callable[[Searched, str, UnjudgedSearch], Judged | None]
+People = Callable[[LogAnswers, str, UnjudgedSearch], Judged | None]
 
 
 @dataclass(frozen=True)
@@ -115,20 +115,22 @@ class Weighed:
 
     decision: GateAgainst
     noise: Noise = QUIET
-    searched: tuple[Searched, ...] = ()
+    searched: tuple[LogAnswers, ...] = ()
     lost_queries: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
     lost_items: Mapping[str, tuple[LostItem, ...]] = field(default_factory=dict)
     unjudged: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
     index: OldIndex | None = None
 
 
-def side_of(results: Results, items: Columns, model: str) -> Side:
+def scores_of_run(results: Results, items: Columns, model: str) -> ModelScores:
     """What one model of a run scored."""
     scales = {data.name: data.calibration[model] for data in results.data if model in data.calibration}
-    return Side(tables_of(results, items, model), scales)
+    return ModelScores(tables_of(results, items, model), scales)
 
 
-def side_of_baseline(baseline: Baseline, run: Side, parts: Mapping[str, Part] = MappingProxyType({})) -> Side:
+def scores_of_baseline(
+    baseline: Baseline, run: ModelScores, parts: Mapping[str, FirstLookItems] = MappingProxyType({})
+) -> ModelScores:
     """What the baseline's model scored, on the items of a run and with what its checks declare.
 
     A case that the run lacks, or of which it has other items, is left out. `parts` says by case where the items of a
@@ -137,10 +139,10 @@ def side_of_baseline(baseline: Baseline, run: Side, parts: Mapping[str, Part] = 
     scales = {data.name: data.calibration for data in baseline.summary.data if data.calibration}
     both = {name: (kept, run.tables[name]) for name, kept in baseline.cases.items() if name in run.tables}
     faced = {name: _on_items(kept, table, parts.get(name)) for name, (kept, table) in both.items()}
-    return Side({name: table for name, table in faced.items() if table}, scales)
+    return ModelScores({name: table for name, table in faced.items() if table}, scales)
 
 
-def _on_items(kept: Kept, table: Table, part: Part | None) -> Table | None:
+def _on_items(kept: CaseScores, table: Table, part: FirstLookItems | None) -> Table | None:
     if part:
         return kept.facing_part(table, part)
     return kept.facing(table) if kept.has_items_of(table) else None
@@ -185,7 +187,7 @@ def weigh(
     broken = _broken(results, model, cuts=wanted.name == "change")
     if wanted.name == "search" and vectors and baseline.sample:
         broken += cuts_more(baseline.sample.settings, vectors.settings, documents)
-    own = {str(row.case) for row in results.checks if is_own(row.data)}
+    own = {str(row.case) for row in results.checks if is_user_data(row.data)}
     languages = languages_of({str(text) for case in own for text in items.get(case, {}).get("source", ())})
     decisive: set[str] = set()
     has_english = english_share(languages) >= ENGLISH
@@ -213,7 +215,7 @@ def weigh(
     partial = partial_gate(baseline, results, model=model, weighed=pair.properties, missing=missing,
                            uncompared=sorted({table.property for table in new}),
                            has_behaviour=pair.has_behaviour or bool(pair.searched and not is_stored))  # fmt: skip
-    decision = in_part(doubted(decision, noise, rule), partial)
+    decision = with_partial(doubt_seed_noise(decision, noise, rule), partial)
     if index and index.faults and decision.outcome != "block":
         why = f"{index.faults.says}: an index with faults is no model to compare with"
         decision = replace(decision, outcome="inconclusive", reasons=(why, *decision.reasons), yours=())
@@ -257,7 +259,7 @@ def weigh(
     )
 
 
-def is_own(data: str) -> bool:
+def is_user_data(data: str) -> bool:
     """Whether data of this name are the user's, and not the sentences that come with encheck."""
     return data.partition(":")[0] != BUILT_IN
 
@@ -267,7 +269,7 @@ def _graded(pair: _Facing) -> list[tuple[Table, Table]]:
     return [
         (old, pair.new.tables[name])
         for name, old in pair.old.tables.items()
-        if old.property == GRADED and is_own(old.data) and len({*old.gold}) > 1
+        if old.property == GRADED and is_user_data(old.data) and len({*old.gold}) > 1
     ]
 
 
@@ -275,7 +277,7 @@ def _labelled(pair: _Facing) -> dict[str, tuple[Table, Table]]:
     """The user's pairs of both labels under both models, each pair once, by their data."""
     labelled: dict[str, tuple[Table, Table]] = {}
     for name, old in pair.old.tables.items():
-        if old.kind == LABELLED and is_own(old.data) and old.data not in labelled:
+        if old.kind == LABELLED and is_user_data(old.data) and old.data not in labelled:
             once = np.unique(old.texts, return_index=True)[1]
             both = old.of(once), pair.new.tables[name].of(once)
             labelled |= {old.data: both} if {0, 1} <= {*both[0].labels} else {}
@@ -345,10 +347,10 @@ class _Rows:
         """Of both sides; models of two families have their own room and spread, which are reported."""
         compared, reported = compare_all(pair.old, pair.new, primary=primary, aside=pair.aside)
         rows = gate_rows(compared)
-        slices, left_out = sliced(rows, rule)
+        slices, left_out = tested_slices(rows, rule)
         judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
-        named = rows | slices | {name: part.cases for name, part in parts(compared).items()}
-        found = cls(named, pooled(compared, slices), judged | left_out, compared)
+        named = rows | slices | {name: part.cases for name, part in row_parts(compared).items()}
+        found = cls(named, pool_rows(compared, slices), judged | left_out, compared)
         return found.without_space() if is_other_family else found
 
     def without_space(self) -> _Rows:
@@ -371,7 +373,7 @@ class _Rows:
             if one.budget == "behaviour" and one.metric.kind == "rate" and not declared_of(one.before).proxy
             and (built_in or one.before.data.partition(":")[0] != BUILT_IN)
         ]  # fmt: skip
-        behaviours = {one.name: one for one in by_property(found)}
+        behaviours = {one.name: one for one in pool_by_property(found)}
         cases = {name: [one for one in found if one.before.property == name] for name in behaviours}
         return replace(self, rows={**cases, **self.rows}, behaviours=behaviours)
 
@@ -406,7 +408,9 @@ class _Rows:
         return replace(
             row, means=declared_of(worst.after).means, lost_items=lost, gained_items=gained,
             worse_queries=worse if is_search else None, better_queries=better if is_search else None,
-            beside=beside(some[0].before, some[0].after, some[0].metric) if some[0].budget == "primary" else (),
+            beside=(
+                secondary_metrics(some[0].before, some[0].after, some[0].metric) if some[0].budget == "primary" else ()
+            ),
         )  # fmt: skip
 
 
@@ -437,9 +441,9 @@ class _Facing:
     `both` are the cases that both sides have, `aside` the baseline's items by which a gate tells what it sees.
     """
 
-    whole: tuple[Baseline, Side]
-    old: Side
-    new: Side
+    whole: tuple[Baseline, ModelScores]
+    old: ModelScores
+    new: ModelScores
     aside: Mapping[str, Table]
     both: tuple[str, ...]
 
@@ -461,21 +465,21 @@ class _Facing:
         return tuple(name for name in self.both if is_unjudged(self.old.tables[name]))
 
     @property
-    def searched(self) -> tuple[Searched, ...]:
+    def searched(self) -> tuple[LogAnswers, ...]:
         """What these found."""
-        return tuple(Searched(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
+        return tuple(LogAnswers(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
 
 
 def _facing(baseline: Baseline, results: Results, items: Columns, model: str) -> _Facing:
     """BaselineError where the items are others."""
-    after = side_of(results, items, model)
+    after = scores_of_run(results, items, model)
     both = tuple(name for name in baseline.cases if name in after.tables)
     for name in both:
         _refuse_other_items(baseline.cases[name], after.tables[name], baseline, results)
-    there = Side({name: after.tables[name] for name in both}, after.scales)
-    before = side_of_baseline(baseline, there)
-    sight = look(before.tables, there.tables, before.scales)
-    old, new = Side(sight.old, before.scales), Side(sight.new, there.scales)
+    there = ModelScores({name: after.tables[name] for name in both}, after.scales)
+    before = scores_of_baseline(baseline, there)
+    sight = divide_items(before.tables, there.tables, before.scales)
+    old, new = ModelScores(sight.old, before.scales), ModelScores(sight.new, there.scales)
     return _Facing((baseline, after), old, new, sight.aside, both)
 
 
@@ -489,20 +493,20 @@ def _missing(pair: _Facing, results: Results) -> list[str]:
     return [*(f"{name} (the baseline)" for name in missed), *(f"{name} (the candidate)" for name in new)]
 
 
-def _moved(one: Searched, baseline: str, people: People | None, purpose: Purpose) -> UnjudgedSearch:
+def _moved(one: LogAnswers, baseline: str, people: People | None, purpose: Purpose) -> UnjudgedSearch:
     """How many answers changed, and what people said of these where their number alone does not decide."""
     margin = purpose.margin
     bars = {} if purpose.name == "change" else {"delta": margin, "least": margin / 2, "alpha": ALPHA / purpose.tried}
-    found = moved(one.before, one.after, **bars)
+    found = changed_answers(one.before, one.after, **bars)
     if people is None or found.is_bounded or not found.shares[0].queries:
         return found
     return replace(found, judged=people(one, baseline, found))
 
 
-def _new(before: Baseline, after: Side) -> Iterator[Table]:
+def _new(before: Baseline, after: ModelScores) -> Iterator[Table]:
     """The gating cases that the candidate alone has."""
     for name, table in after.tables.items():
-        if name not in (*before.cases, *before.model.lacks) and (gating(table)[0] or is_unjudged(table)):
+        if name not in (*before.cases, *before.model.lacks) and (gating_metric(table)[0] or is_unjudged(table)):
             yield table
 
 
@@ -515,7 +519,7 @@ def _uncompared(pair: _Facing) -> Iterator[Table]:
     return (table for table in _new(before, after) if _has_searches_alone(before, after, table.data))
 
 
-def _has_searches_alone(before: Baseline, after: Side, data: str) -> bool:
+def _has_searches_alone(before: Baseline, after: ModelScores, data: str) -> bool:
     kept = [name for name, one in before.cases.items() if one.data == data]
     return bool(kept) and all(name in after.tables and _is_judged_search(after.tables[name]) for name in kept)
 
@@ -532,7 +536,7 @@ def _not_compared(new: Sequence[Table]) -> Iterator[str]:
         yield (f"{cases} ({names}) on {data}: {NEW}. To weigh them, make the baseline again with --save-baseline")
 
 
-def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
+def doubt_seed_noise(decision: GateDecision, noise: Noise, rule: Rule) -> GateDecision:
     """No pass where seed replicates differ by more than the widest delta covers: luck is as large as a loss then."""
     if decision.outcome != "pass" or noise.pooled <= rule.covered_noise:
         return decision
@@ -571,7 +575,7 @@ def refuse_other_search(baseline: Baseline, index: str) -> None:
         )
 
 
-def _refuse_other_items(kept: Kept, table: Table, baseline: Baseline, results: Results) -> None:
+def _refuse_other_items(kept: CaseScores, table: Table, baseline: Baseline, results: Results) -> None:
     """BaselineError where a case of the run has other items than the baseline's."""
     if not kept.has_items_of(table):
         raise BaselineError(
@@ -586,7 +590,7 @@ def _refuse_other_items(kept: Kept, table: Table, baseline: Baseline, results: R
         )
 
 
-def _others(kept: Kept, table: Table) -> str:
+def _others(kept: CaseScores, table: Table) -> str:
     """How many items differ: at least, since a baseline keeps three digits of each source's hash."""
     absent, extra = kept.others(table)
     if not absent and not extra:
@@ -676,15 +680,15 @@ def _said_broken(row: Result, means: str) -> str:
     return ". ".join(filter(None, (f"{broken}: {cause}" if cause else broken, means)))
 
 
-def _scores(pair: _Facing, decision: Decision) -> Balanced:
+def _scores(pair: _Facing, decision: GateDecision) -> Balanced:
     """The balanced score before and now; a model that is blocked has none, since nobody should select by it."""
     now = None if decision.outcome == "block" else _balanced(pair.new, pair.both)
     return Balanced(_balanced(pair.old, pair.both), now)
 
 
-def _balanced(side: Side, cases: Sequence[str]) -> float | None:
+def _balanced(side: ModelScores, cases: Sequence[str]) -> float | None:
     tables = {name: side.tables[name] for name in cases}
-    return balanced(shares(tables, side.scales), families_of(tables))
+    return balanced(shares_above_chance(tables, side.scales), families_of(tables))
 
 
 def _changed_data(baseline: Baseline, results: Results) -> set[str]:
@@ -694,7 +698,7 @@ def _changed_data(baseline: Baseline, results: Results) -> set[str]:
 
 
 def threshold_shifts(
-    baseline: Mapping[str, Kept], run: Mapping[str, Table], items: Columns, *, thresholds: Sequence[float]
+    baseline: Mapping[str, CaseScores], run: Mapping[str, Table], items: Columns, *, thresholds: Sequence[float]
 ) -> tuple[ThresholdShift, ...]:
     """One for each data set that has pairs, and each threshold; `items` are the run's, with texts, by case as tables.
 

@@ -18,7 +18,7 @@ from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
 from encheck.metrics.pairs import won, worth
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import widened
+from encheck.statistics.bootstrap import widened_interval
 from encheck.surface import RIVALS
 from encheck.types import Estimate
 
@@ -100,5 +100,5 @@ def _share(name: str, scores: CrossedScores, values: Floats, epsilon: float) -> 
 
 
 def _widened(found: Estimate) -> Estimate:
-    low, high = widened(found.value, found.low, found.high, n=found.n, clusters=found.clusters)
+    low, high = widened_interval(found.value, found.low, found.high, n=found.n, clusters=found.clusters)
     return replace(found, low=low, high=high)

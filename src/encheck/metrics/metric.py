@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import Resampler, interval
+from encheck.statistics.bootstrap import Resampler, percentile_interval
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -130,7 +130,7 @@ def estimated(
 
     `among` says which of the items it rests on, shape [n]; all without it.
     """
-    low, high = interval(replicates)
+    low, high = percentile_interval(replicates)
     draws = scores.resampler if among is None else scores.resampler.of(np.flatnonzero(among))
     found = Estimate(name, float(value), float(low), float(high), len(draws.columns), draws.clusters, **more)
     return _withheld(found, draws, math.nan, math.nan) if draws.overlaps else found

@@ -23,7 +23,7 @@ from encheck.metrics.pairs import of_two_labels
 from encheck.scoring.difficulty import CELLS, Difficulty, Scope
 from encheck.scoring.scores import PairScores
 from encheck.scoring.splits import measured_part
-from encheck.statistics.bootstrap import Resampler, auc_of, widened
+from encheck.statistics.bootstrap import Resampler, auc_of, widened_interval
 from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
@@ -229,7 +229,7 @@ def _confusion(table: Floats, cells: Sequence[int]) -> Confusion:
 
 
 def _widened(estimate: Estimate) -> Estimate:
-    low, high = widened(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
+    low, high = widened_interval(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
     return replace(estimate, low=low, high=high)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from encheck.statistics.clusters import parts_of, places_in
+from encheck.statistics.clusters import chunks_of, places_in
 from encheck.statistics.sharing import Sharing, numbered, sharing_of
 from encheck.types import content_hash
 
@@ -200,9 +200,9 @@ class Resampler:
             return self.sharing.rate_interval(values)
         columns = values.reshape(len(self._numbers), -1)
         totals = self.totals(np.column_stack([columns, np.ones(len(columns))]))
-        ends = interval(totals[:, :-1] / totals[:, -1:])
+        ends = percentile_interval(totals[:, :-1] / totals[:, -1:])
         sizes = {"n": len(columns), "clusters": self.clusters}
-        found = [widened(m, a, b, **sizes) for m, a, b in zip(columns.mean(axis=0), *ends, strict=True)]
+        found = [widened_interval(m, a, b, **sizes) for m, a, b in zip(columns.mean(axis=0), *ends, strict=True)]
         low, high = np.array(found).T
         return low, high
 
@@ -225,7 +225,7 @@ class Resampler:
     def _seen(self, chosen: NDArray[np.bool_] | None) -> int:
         """Number of clusters of the chosen items: a sort of millions for each figure would take most of the time."""
         seen = np.zeros(self._count, bool)
-        for some in parts_of(len(self._numbers)):
+        for some in chunks_of(len(self._numbers)):
             seen[self._numbers[some] if chosen is None else self._numbers[some][chosen[some]]] = True
         return int(seen.sum())
 
@@ -280,7 +280,7 @@ class Resampler:
     def _sums_of_groups(self, column: Floats) -> Floats:
         """The sum of a column over the items of each group that hang on one cluster, shape [groups]."""
         found = np.zeros(self.weights.shape[1])
-        for some in parts_of(len(column)):
+        for some in chunks_of(len(column)):
             alone = slice(None) if self.others is None else self.others[some] < 0
             found += np.bincount(self.columns[some][alone], column[some][alone], len(found))
         return found
@@ -321,7 +321,7 @@ def _slices(shape: tuple[int, ...], at_once: int = _WEIGHTS_AT_ONCE) -> Iterator
     return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
-def interval(replicates: Floats) -> tuple[Floats, Floats]:
+def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
     """The 95% percentile interval of each column of [replicates] or [replicates, k].
 
     NaN replicates are left out; a column with mostly NaN has no interval (NaN).
@@ -343,7 +343,7 @@ def _ends(finite: Floats, wanted: int, tail: float) -> Floats:
     return ends
 
 
-def widened(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
+def widened_interval(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
     """The interval of a share of n items, no narrower than Clopper-Pearson's over clusters where that is near an edge.
 
     There, with fewer than MIN_ITEMS_A_SIDE items on one side, percentiles of a bootstrap reach too short, and where all
@@ -457,7 +457,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Log:
+class LogFigures:
     """The queries of a log: how often each was asked, and its cluster; both of shape [n].
 
     All figures of a log are of the same draws of clusters.
@@ -468,7 +468,7 @@ class Log:
     resampler: Resampler
 
     @classmethod
-    def of(cls, weights: Sequence[int], clusters: Sequence[str], *, seed: int) -> Log:
+    def of(cls, weights: Sequence[int], clusters: Sequence[str], *, seed: int) -> LogFigures:
         """With the draws of a seed."""
         return cls(np.array(weights, np.float64), tuple(clusters), Resampler(clusters, seed=seed))
 
@@ -493,13 +493,13 @@ class Log:
             return Figure(np.nan, np.nan, np.nan)
         value, sums = float(total[0] / total[1]), self.resampler.totals(both)
         with np.errstate(invalid="ignore", divide="ignore"):
-            low, high = map(float, interval(sums[:, 0] / sums[:, 1]))
-        ends = widened(min(value, 1.0), low, high, n=len(part), clusters=self.worth)
+            low, high = map(float, percentile_interval(sums[:, 0] / sums[:, 1]))
+        ends = widened_interval(min(value, 1.0), low, high, n=len(part), clusters=self.worth)
         return Figure(value, min(low, ends[0]), max(high, ends[1]))
 
     def change(self, before: Floats, after: Floats) -> Figure:
         """The mean of `after` less `before`, shape [n] each."""
         both = np.column_stack([after - before, np.ones(len(before))]) * self.weights[:, None]
         sums = self.resampler.totals(both)
-        low, high = interval(sums[:, 0] / sums[:, 1])
+        low, high = percentile_interval(sums[:, 0] / sums[:, 1])
         return Figure(float(both[:, 0].sum() / both[:, 1].sum()), float(low), float(high))

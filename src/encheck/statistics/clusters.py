@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 ITEMS_AT_ONCE = 250_000
 
 
-def parts_of(count: int) -> Iterator[slice]:
+def chunks_of(count: int) -> Iterator[slice]:
     """So many items, some at a time: what is made of millions of them need not be held at once.
 
     >>> list(parts_of(3))
@@ -40,7 +40,7 @@ def places_in(
     [1, 0, 3]
     """
     found = np.empty(len(values), np.int32)
-    for some in parts_of(len(values)):
+    for some in chunks_of(len(values)):
         order = np.argsort(values[some])
         found[some][order] = np.searchsorted(ordered, values[some][order], side)
     return found

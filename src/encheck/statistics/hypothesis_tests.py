@@ -216,7 +216,7 @@ def pocock_like(t: float, alpha: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def bounds(fractions: tuple[float, ...], *, alpha: float, spending: Spending = pocock_like) -> tuple[float, ...]:
+def look_bounds(fractions: tuple[float, ...], *, alpha: float, spending: Spending = pocock_like) -> tuple[float, ...]:
     """The bounds of |z| at each look; all looks together cross one with probability `alpha` where nothing is there.
 
     `fractions` of the information rise, and the last is 1.
@@ -235,7 +235,7 @@ def bounds(fractions: tuple[float, ...], *, alpha: float, spending: Spending = p
     return tuple(found)
 
 
-def crossing(fractions: Sequence[float], limits: Sequence[float], *, drift: float = 0.0) -> Floats:
+def crossing_probability(fractions: Sequence[float], limits: Sequence[float], *, drift: float = 0.0) -> Floats:
     """The probability of having crossed a bound of |z| by each look, shape [looks].
 
     `drift` is the mean of z at the last look, 0 where nothing is there.

@@ -25,7 +25,7 @@ _FINEST = 1e-9
 
 
 @dataclass(frozen=True)
-class Table:
+class FeatureTable:
     """Items of one check: whether each failed, its cluster, its text, and its value of each feature, shape [n] each.
 
     A value of "" is none. Cells of tables with the same `topic` that share texts are taken for the same cell. `known`
@@ -49,7 +49,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Share:
+class FailureRates:
     """Failures in a cell and among the other items of its table, on one half of the clusters."""
 
     inside: float
@@ -60,7 +60,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Subgroup:
     """A cell that was nominated; `values` has one or two (feature, value), `p` is Holm's over all nominated.
 
     `members` and `confirming` say which of the table's items are in the cell, and which in the half that confirms.
@@ -68,8 +68,8 @@ class Cell:
 
     table: str
     values: tuple[tuple[str, str], ...]
-    search: Share
-    confirmation: Share
+    search: FailureRates
+    confirmation: FailureRates
     p: float
     members: Mask
     confirming: Mask
@@ -88,7 +88,7 @@ class _Candidate:
     mask: Mask
 
 
-def search(tables: Sequence[Table], *, seed: int, permutations: int = PERMUTATIONS) -> list[Cell]:
+def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: int = PERMUTATIONS) -> list[Subgroup]:
     """At most ten cells that fail more often than the rest of their table, those of the smallest p first.
 
     A seeded half of all clusters nominates: by the lower 95% bound of the difference in failure rate beyond what is
@@ -105,18 +105,18 @@ def search(tables: Sequence[Table], *, seed: int, permutations: int = PERMUTATIO
     return sorted(found, key=lambda cell: cell.p)
 
 
-def _half(tables: Sequence[Table], rng: np.random.Generator) -> frozenset[str]:
+def _half(tables: Sequence[FeatureTable], rng: np.random.Generator) -> frozenset[str]:
     """Half of the clusters of all tables: one that is in two tables is in the same half of both."""
     names = sorted({name for table in tables for name in table.clusters})
     return frozenset(rng.permutation(names)[: len(names) // 2].tolist())
 
 
-def _candidates(tables: Sequence[Table], halves: Sequence[Mask]) -> Iterator[_Candidate]:
+def _candidates(tables: Sequence[FeatureTable], halves: Sequence[Mask]) -> Iterator[_Candidate]:
     for number, (table, half) in enumerate(zip(tables, halves, strict=True)):
         yield from _of_table(number, table, half)
 
 
-def _of_table(number: int, table: Table, half: Mask) -> Iterator[_Candidate]:
+def _of_table(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candidate]:
     """The cells of a table that are large enough, and fail more often than its rest beyond chance in this half."""
     if not half.any():
         return
@@ -141,7 +141,7 @@ def _narrows(both: Mask, *each: Mask) -> bool:
     return all(both.sum() < one.sum() for one in each)
 
 
-def _columns(table: Table) -> list[tuple[tuple[str, str], Mask]]:
+def _columns(table: FeatureTable) -> list[tuple[tuple[str, str], Mask]]:
     found = []
     for name, column in table.features.items():
         given = np.array(column, object)
@@ -149,7 +149,7 @@ def _columns(table: Table) -> list[tuple[tuple[str, str], Mask]]:
     return found
 
 
-def _own(table: Table, half: Mask) -> list[str]:
+def _own(table: FeatureTable, half: Mask) -> list[str]:
     return [cluster for cluster, is_own in zip(table.clusters, half, strict=True) if is_own]
 
 
@@ -181,7 +181,7 @@ def _bounds(masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Calla
     return np.where(is_one, scores.sum(0) - _ONE_SIDED * np.sqrt((scores**2).sum(0)), -np.inf)
 
 
-def _apart(tables: Sequence[Table], ranked: Sequence[_Candidate]) -> list[_Candidate]:
+def _apart(tables: Sequence[FeatureTable], ranked: Sequence[_Candidate]) -> list[_Candidate]:
     """The first ten that share less than half of their texts with one before them on the same topic."""
     chosen: list[_Candidate] = []
     texts: list[frozenset[str]] = []
@@ -198,7 +198,7 @@ def _apart(tables: Sequence[Table], ranked: Sequence[_Candidate]) -> list[_Candi
     return chosen
 
 
-def _tested(table: Table, mask: Mask, half: Mask, permutations: int, rng: np.random.Generator) -> float:
+def _tested(table: FeatureTable, mask: Mask, half: Mask, permutations: int, rng: np.random.Generator) -> float:
     if not half.any():
         return 1.0
     own, beyond = _own(table, half), table.beyond(half)
@@ -247,13 +247,13 @@ def _drawn(cells: Floats, outcomes: Floats, permutations: int, rng: np.random.Ge
     return found
 
 
-def _cell(table: Table, one: _Candidate, half: Mask, p: float) -> Cell:
+def _cell(table: FeatureTable, one: _Candidate, half: Mask, p: float) -> Subgroup:
     found, held = (_share(table, one.mask, own) for own in (half, ~half))
-    return Cell(table.name, one.values, found, held, p, one.mask, ~half)
+    return Subgroup(table.name, one.values, found, held, p, one.mask, ~half)
 
 
-def _share(table: Table, mask: Mask, half: Mask) -> Share:
+def _share(table: FeatureTable, mask: Mask, half: Mask) -> FailureRates:
     inside, outside = mask & half, ~mask & half
     names = {table.clusters[i] for i in np.flatnonzero(inside)}
     rates = [float(table.failed[m].mean()) if m.any() else float("nan") for m in (inside, outside)]
-    return Share(rates[0], int(inside.sum()), len(names), rates[1], int(outside.sum()))
+    return FailureRates(rates[0], int(inside.sum()), len(names), rates[1], int(outside.sum()))

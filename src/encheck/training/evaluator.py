@@ -32,10 +32,10 @@ from encheck.encoders.objects import as_model
 from encheck.encoders.protocol import Model
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.errors import UsageError
-from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts, score_replicates, won
+from encheck.gating.balance import PARTS, balanced, families_of, part_means, part_of, property_wins, score_replicates
 from encheck.gating.decision import assess, decide, measure
-from encheck.gating.gate_rows import asked, by_property, pooled
-from encheck.gating.pairing import Side, compare_all
+from encheck.gating.gate_rows import cases_with_chance, pool_by_property, pool_rows
+from encheck.gating.pairing import ModelScores, compare_all
 from encheck.gating.types import DEFAULT, GateRow
 from encheck.metrics import named
 from encheck.scoring.splits import splits_together
@@ -168,7 +168,7 @@ class _Watch:
             return BALANCED
         return f"{self.found[0]}_part" if len(self.found) == 1 else ""
 
-    def figures(self, after: Side, before: Side | None) -> tuple[dict[str, float], str]:
+    def figures(self, after: ModelScores, before: ModelScores | None) -> tuple[dict[str, float], str]:
         """`behaviour` of what was measured, and why a gate would block; empty if it would not."""
         rows, why = _weighed(before or after, after)
         found = {row.name: row.candidate for row in rows} | self._scores(after)
@@ -188,19 +188,21 @@ class _Watch:
             found["certainly_better"] = float(certain and not why)
         return _finite(found), why
 
-    def _scores(self, side: Side) -> dict[str, float]:
+    def _scores(self, side: ModelScores) -> dict[str, float]:
         """The parts and the balanced score, as far as there are items."""
         families = families_of(side.tables)
-        above = {name: one.share for name, one in won(side.tables, side.scales).items() if name in self.scored}
+        above = {
+            name: one.share for name, one in property_wins(side.tables, side.scales).items() if name in self.scored
+        }
         score = balanced(above, families)
-        found = {f"{part}_part": value for part, value in parts(above, families).items()}
+        found = {f"{part}_part": value for part, value in part_means(above, families).items()}
         return found if score is None else found | {BALANCED: score}
 
-    def _bounds(self, before: Side, after: Side) -> tuple[float, float]:
+    def _bounds(self, before: ModelScores, after: ModelScores) -> tuple[float, float]:
         """The 95% interval of the score's change, from replicates that draw the same clusters for both models."""
         old, new = (
             score_replicates(
-                {name: one for name, one in won(side.tables, side.scales).items() if name in self.scored},
+                {name: one for name, one in property_wins(side.tables, side.scales).items() if name in self.scored},
                 families_of(side.tables),
                 self.seed,
             )
@@ -237,11 +239,13 @@ def _parts_of(some: Iterable[Any]) -> list[str]:
     return [part for part in PARTS if part in found]
 
 
-def _weighed(before: Side, after: Side) -> tuple[Sequence[GateRow], str]:
+def _weighed(before: ModelScores, after: ModelScores) -> tuple[Sequence[GateRow], str]:
     """A row for each property, and why a gate on these items would block: its weightiest reason, or empty."""
-    compared, _ = compare_all(before, after, aside=asked(before.tables))  # all that there is: the gate has others
-    decision = decide(pooled(compared), rule=RULE)
-    paired = by_property(compared)
+    compared, _ = compare_all(
+        before, after, aside=cases_with_chance(before.tables)
+    )  # all that there is: the gate has others
+    decision = decide(pool_rows(compared), rule=RULE)
+    paired = pool_by_property(compared)
     rows = assess(paired, measure(paired, rule=RULE), rule=RULE) if paired else ()
     reasons = list(decision.reasons) if decision.outcome == "block" else []
     none = "the base has a figure, and this model has none: random pairs and identical texts score alike"
@@ -286,8 +290,8 @@ class _Evaluator(Base):
         self._watch.refuse_to_choose()
         self.primary_metric = f"{name}_score" if name else "score"
         self.history: list[Evaluated] = []
-        self._base: tuple[str, Side] | None = None  # fingerprint of the model, what it scored
-        self._last: tuple[str, Side] | None = None
+        self._base: tuple[str, ModelScores] | None = None  # fingerprint of the model, what it scored
+        self._last: tuple[str, ModelScores] | None = None
         if baseline is not None:
             self._evaluate(baseline, 0)
 

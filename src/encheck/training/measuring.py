@@ -15,7 +15,7 @@ from encheck.engine.checks import Check, packaged_checks
 from encheck.engine.evaluation import Evaluation
 from encheck.errors import NothingToMeasure
 from encheck.gating.baseline import scored_table
-from encheck.gating.pairing import Side
+from encheck.gating.pairing import ModelScores
 from encheck.items.reading import refuse_unread
 from encheck.metrics import named
 from encheck.options.keywords import from_keywords
@@ -64,7 +64,7 @@ class Plan:
         """The properties of its cases."""
         return tuple(dict.fromkeys(case.property for case in self.cases))
 
-    def side(self, model: Model) -> Side:
+    def side(self, model: Model) -> ModelScores:
         """What a model scores on the items, and its calibration where a figure needs one. No vector is kept.
 
         Cases that this kind of model cannot be measured on are left out. EncoderError where the model fails.
@@ -86,4 +86,4 @@ class Plan:
             finally:
                 store.close()
         scale = bench.scale(MODEL, self.data)
-        return Side({table.case: table for table in tables}, {self.data: scale} if scale else {})
+        return ModelScores({table.case: table for table in tables}, {self.data: scale} if scale else {})
