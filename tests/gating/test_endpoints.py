@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from encheck.gating.gate_rows import group_into_rows, lost_queries, pool_rows, tested_slices
+from encheck.gating.gate_rows import group_into_rows, lost_queries, pool_rows, choose_slices
 from encheck.gating.pairing import ENDPOINTS, compare, endpoint_of, graded_endpoint, secondary_metrics
 from encheck.gating.types import DEFAULT
 from encheck.scoring.answers import Answers
@@ -88,7 +88,7 @@ def cut(slices, *, n=120, clusters=None):
     before = table([1] * n, slices=slices, clusters=clusters)
     after = table([1] * (n - 20) + [2] * 20, slices=slices, clusters=clusters)
     named = group_into_rows([compared(before, after)])
-    return (named, *tested_slices(named, DEFAULT))
+    return (named, *choose_slices(named, DEFAULT))
 
 
 def test_the_values_of_a_column_are_slices_with_a_budget_of_their_own():
@@ -144,7 +144,7 @@ def test_lost_queries_are_of_several_clusters_and_those_whose_first_answer_chang
 @pytest.mark.parametrize("text", ["", "language: de; team: x", "[1]", "7"])
 def test_what_an_older_run_says_of_slices_makes_none(text):
     before = replace(table([1] * 40), slices=(text,) * 40)
-    assert tested_slices(group_into_rows([compared(before, before)]), DEFAULT) == ({}, {})
+    assert choose_slices(group_into_rows([compared(before, before)]), DEFAULT) == ({}, {})
 
 
 GRADED = Declaration("sts", "meaning kept", "spearman", reported="it decides with --for similarity")

@@ -24,7 +24,7 @@ from encheck.comparing.differences import (
     in_common,
     metric_values,
     paired_change,
-    tested_part,
+    measured_items,
 )
 from encheck.comparing.dilemma import Dilemma, dilemma
 from encheck.comparing.models import ComparedModel, read_models
@@ -235,7 +235,7 @@ def _of_case(models: Sequence[ComparedModel], tables: Sequence[Table], epsilon: 
     metric = itemwise_metric(tables[0])
     if metric is None or metric.kind != "rate" or metric.unit != "item" or not len(tables[0].items):
         return
-    cut = [tested_part(table) for table in tables]
+    cut = [measured_items(table) for table in tables]
     won = np.array([
         metric_values(metric, table, _scale(m, table), epsilon=epsilon)
         for m, table in zip(models, cut, strict=True)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.comparing.models import ComparedModel
-from encheck.gating.decision import delta_of, rise_is_evidence
+from encheck.gating.decision import delta_of, has_headroom
 from encheck.gating.pairing import (
     RANKS,
     ModelScores,
@@ -106,7 +106,7 @@ def case_differences(
         metric = itemwise_metric(table)
         has_scale = metric is None or not metric.references or table.data in first.scales.keys() & other.scales.keys()
         if case in other.tables and metric and has_scale:
-            before, after = map(tested_part, common_items(table, other.tables[case]))
+            before, after = map(measured_items, common_items(table, other.tables[case]))
             if len(before.items) > 1:
                 scales = (first.scales.get(table.data, RANKS), other.scales.get(table.data, RANKS))
                 found.append(_difference(metric, before, after, scales, epsilons.get(case, 0.0)))
@@ -169,7 +169,7 @@ def beats_chance(heads: Table, metric: Metric[...], before: Floats, after: Float
         numbered(heads.things),
         delta=metric.delta, chance=chance_of(heads, metric),
     )  # fmt: skip
-    return rise_is_evidence(one, delta_of(one, DEFAULT))
+    return has_headroom(replace(one, baseline=after), delta_of(one, DEFAULT))
 
 
 def unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -180,7 +180,7 @@ def unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[n
     return np.full(len(same), same.all()) if metric.contrast else same
 
 
-def tested_part(table: Table) -> Table:
+def measured_items(table: Table) -> Table:
     """The part that the check measures: the test part alone, where it declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
     return table.of(test) if len(test) and declared_of(table).part == "test" else table
@@ -220,7 +220,7 @@ def paired_change(
     metric = margin_rate if is_adjusted else metric
     if metric.values is None or not all(case in model.side.tables for model in (first, other)):
         return None
-    before, after = map(tested_part, common_items(first.side.tables[case], other.side.tables[case]))
+    before, after = map(measured_items, common_items(first.side.tables[case], other.side.tables[case]))
     if len(before.items) < 2:
         return None
     heads = metric.heads(before)

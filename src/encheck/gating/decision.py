@@ -22,9 +22,9 @@ the number of clusters, and the statistic is taken for Student's t, shifted by t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf, isfinite, nan
+from math import ceil, inf, isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,6 @@ from encheck.gating.types import (
     BUDGETS,
     DEFAULT,
     QUIET,
-    Budget,
     FamilyRow,
     GateDecision,
     GateRow,
@@ -52,72 +51,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-def gating_rows(budgets: Sequence[Budget], n: Floats, clusters: Floats, rule: Rule) -> Bools:
-    """Which rows have the items and clusters that gate; slices, only beside a primary endpoint that does."""
-    least = np.array([rule.least(one) for one in budgets], float).reshape(-1, 2)
-    enough = (n >= least[:, 0]) & (clusters >= least[:, 1])
-    has_primary = bool((enough & _in_budget(budgets, "primary")).any())
-    return np.asarray(enough & (has_primary | ~_in_budget(budgets, "slices")))
-
-
-def spent(budgets: Sequence[Budget], gates: Bools, rule: Rule) -> tuple[Floats, Floats]:
-    """(alpha that each row's budget has, number of rows that share it); shape [rows] each."""
-    if not (gates & _in_budget(budgets, "primary")).any():
-        return np.full(len(gates), rule.alpha), np.full(len(gates), max(int(gates.sum()), 1), float)
-    counts = {one: max(int((gates & _in_budget(budgets, one)).sum()), 1) for one in BUDGETS}
-    alpha = np.array([rule.alpha * rule.split[one] for one in budgets])
-    return alpha, np.array([counts[one] for one in budgets], float)
-
-
-def _holm_by_budget(p: Floats, budgets: Sequence[Budget], gates: Bools) -> Floats:
-    """Holm's p of each row among those of its budget that gate; 1 for a row that does not gate."""
-    found = np.ones(len(p))
-    splits = (gates & _in_budget(budgets, "primary")).any()
-    for some in [gates & _in_budget(budgets, one) for one in BUDGETS] if splits else [gates]:
-        found[some] = stats.holm(p[some])
-    return found
-
-
-def _in_budget(budgets: Sequence[Budget], wanted: Budget) -> Bools:
-    return np.array([one == wanted for one in budgets], bool)
-
-
 Places = NDArray[np.intp]
-
-
-def owners(paired: Sequence[Paired]) -> Places:
-    """The place of the row that each is a part of, -1 for a row that stands for itself; shape [rows]."""
-    at = {one.name: i for i, one in enumerate(paired) if not one.part_of}
-    return np.array([at[one.part_of] if one.part_of else -1 for one in paired], np.intp)
-
-
-def _family_weights(owner: Places, tested: Bools, rule: Rule) -> Floats:
-    """The share of its family's level that each row and part is tested with; 1 for a row without parts."""
-    counts = np.bincount(owner[tested & (owner >= 0)], minlength=len(owner))
-    found: Floats = np.where(counts > 0, 1 - rule.parts, 1.0)
-    mine = owner >= 0
-    found[mine] = rule.parts / np.maximum(counts[owner[mine]], 1)
-    return found
-
-
-def _holm_over_families(
-    p: Floats, _family_weights: Floats, owner: Places, tested: Bools, holm: Callable[[Floats], Floats]
-) -> Floats:
-    """The p of each row and part, its family and all others counted; 1 for what is not tested.
-
-    `holm` adjusts the p of the families, one a row. Whatever is no larger in its own right than its family's level
-    allows is rejected with it: the larger of the two p counts.
-    """
-    own = np.minimum(np.divide(p, _family_weights, out=np.ones_like(p), where=tested & (_family_weights > 0)), 1.0)
-    family = own.copy()
-    mine = np.flatnonzero(owner >= 0)
-    np.minimum.at(family, owner[mine], own[mine])
-    family = np.fmax(family, np.finfo(float).tiny)  # so that 0 keeps its number of hypotheses
-    found = holm(family)
-    times = found / family
-    place = np.where(owner >= 0, owner, np.arange(len(owner)))
-    result: Floats = np.where(tested, np.minimum(np.maximum(found[place], own * times[place]), 1.0), 1.0)
-    return result
 
 
 AT_MOST = 100  # times as many clusters as there are
@@ -171,60 +105,26 @@ def queries_needed(row: GateRow, error: float, *, alpha: float, rule: Rule) -> R
     return Remedy(int(enough[0]) - row.clusters, each) if len(enough) else None
 
 
-def is_at_chance(one: Paired, delta: float, rule: Rule) -> bool:
-    """Whether guessing does as well, or less than 2 deltas worse, for all that the baseline shows.
+BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
-    By the lower end of its 95% interval. A figure that has no chance never is.
+
+def has_headroom(one: Paired, delta: float, rule: Rule = DEFAULT) -> bool:
+    """Whether the baseline is shown to have enough to lose: the lower end of its interval is 2 deltas above guessing.
+
+    Of a rate of which nobody knows what guessing gets, 2 deltas above 0. A mean without a chance always has: below
+    chance a figure rises with damage.
     """
-    return one.chance is not None and not _bounds(one, rule)[0] > one.chance + 2 * delta
-
-
-def no_headroom(one: Paired, delta: float, rule: Rule) -> str:
-    """Why the baseline has too little to lose; empty if it has enough, or where the figure has no bottom."""
-    mean, (low, high) = float(one.baseline.mean()), _bounds(one, rule)
-    if is_at_chance(one, delta, rule) and one.chance is not None:
-        word = "below" if high < one.chance else "at"
-        return (
-            f"{word} chance: the baseline {_has(one)} {_shown(one, mean)} [{_shown(one, low)}, {_shown(one, high)}] "
-            f"and guessing {_shown(one, one.chance)}; to count towards passing, its lower bound has to be above "
-            f"{_shown(one, one.chance + 2 * delta)}"
-        )
-    if one.chance is None and one.kind == "rate" and not low > 2 * delta:
-        return f"no headroom: the baseline wins {mean:.1%} [{low:.1%}, {high:.1%}], so it never counts towards passing"
-    return ""
-
-
-def rise_is_evidence(one: Paired, delta: float, rule: Rule = DEFAULT) -> bool:
-    """Whether a rise of this figure speaks for the candidate: by its own figure, it has headroom as a baseline would.
-
-    A model that guesses, or does worse, can rise by damage.
-    """
-    return not no_headroom(replace(one, baseline=one.candidate), delta, rule)
-
-
-def _bounds(one: Paired, rule: Rule) -> tuple[float, float]:
-    """The interval of the baseline's figure, of confidence `rule.level`; NaN where it is withheld."""
+    if one.chance is None and one.kind != "rate":
+        return True
     sharing = sharing_of(one.things)
     if sharing.withheld:
-        return nan, nan
+        return False
     if one.kind == "rate":
-        low, high = sharing.rate_interval(one.baseline)
-        return float(low[0]), float(high[0])
-    found = sharing.errors(one.baseline)
-    reach = float(stats.t_quantile((1 + rule.level) / 2, found.free) * found.error[0])
-    mean = float(found.mean[0])
-    return mean - reach, mean + reach
-
-
-def _has(one: Paired) -> str:
-    return "wins" if one.kind == "rate" else "has"
-
-
-def _shown(one: Paired, figure: float) -> str:
-    return f"{figure:.1%}" if one.kind == "rate" else f"{figure:.3f}"
-
-
-BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
+        low = float(sharing.rate_interval(one.baseline)[0][0])
+    else:
+        found = sharing.errors(one.baseline)
+        low = float(found.mean[0]) - float(stats.t_quantile((1 + rule.level) / 2, found.free) * found.error[0])
+    return low > (one.chance or 0.0) + 2 * delta
 
 
 @dataclass(frozen=True)
@@ -352,9 +252,15 @@ class RowTests:
     @classmethod
     def of(cls, paired: Sequence[Paired], f: RowStatistics, *, has_figure: NDArray[np.bool_], rule: Rule) -> RowTests:
         """Of these rows; one whose figure is no number is not the same."""
-        budgets = [one.budget for one in paired]
-        enough, owner = gating_rows(budgets, f.n, f.clusters, rule), owners(paired)
-        gates, tested = enough & (owner < 0), enough & ((owner < 0) | enough[owner])
+        budgets = np.array([one.budget for one in paired], str)
+        least = np.array([rule.least(one.budget) for one in paired], float).reshape(-1, 2)
+        enough = (f.n >= least[:, 0]) & (f.clusters >= least[:, 1])
+        enough &= bool((enough & (budgets == "primary")).any()) | (budgets != "slices")
+        places = {one.name: i for i, one in enumerate(paired) if not one.part_of}
+        owner = np.array([places[one.part_of] if one.part_of else -1 for one in paired], np.intp)
+        is_part = owner >= 0
+        gates, tested = enough & ~is_part, enough & (~is_part | enough[owner])
+
         same = np.array([one.same for one in paired]) & has_figure
         withheld = np.array([bool(why) for why in f.withheld])
         reach = stats.t_quantile((1 + rule.level) / 2, f.free)
@@ -363,19 +269,44 @@ class RowTests:
         blind = np.array([bool(one.unseen) for one in paired])
         found = np.where(same | withheld, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
         p = np.where(blind, 1.0, found)  # what is not seen is no hypothesis that can be rejected, and keeps its weight
-        alpha, count = spent(budgets, gates, rule)
-        weights = _family_weights(owner, tested, rule)
-        seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - ends[0]) / reach, f.error))
+
+        alpha, groups = np.full(len(gates), rule.alpha), dict.fromkeys(BUDGETS, gates)
+        if (gates & (budgets == "primary")).any():
+            alpha = np.array([rule.alpha * rule.split[one.budget] for one in paired])
+            groups = {one: gates & (budgets == one) for one in BUDGETS}
+        count = np.array([max(int(groups[one.budget].sum()), 1) for one in paired], float)
+        parts = np.bincount(owner[tested & is_part], minlength=len(owner))
+        weights = np.where(parts > 0, 1 - rule.parts, 1.0)  # of the level of a row and its parts, that each has
+        weights[is_part] = rule.parts / np.maximum(parts[owner[is_part]], 1)
         level = alpha / count * weights
+
+        own = np.minimum(np.divide(p, weights, out=np.ones_like(p), where=tested & (weights > 0)), 1.0)
+        family = own.copy()
+        np.minimum.at(family, owner[is_part], own[is_part])
+        family = np.fmax(family, np.finfo(float).tiny)  # so that 0 keeps its number of hypotheses
+        joint = np.ones(len(p))
+        for group in groups.values():
+            joint[group] = stats.holm(family[group])
+        place = np.where(is_part, owner, np.arange(len(owner)))
+        larger = np.maximum(joint[place], own * (joint / family)[place])  # what its family's level allows goes with it
+        adjusted = np.where(tested, np.minimum(larger, 1.0), 1.0)
+
+        seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - ends[0]) / reach, f.error))
         smallest = detectable(seen, f.delta, f.free, alpha=level, rule=rule)
-        adjusted = _holm_over_families(p, weights, owner, tested, lambda joint: _holm_by_budget(joint, budgets, gates))
         doubtful = tested & blind & (found <= level)
         return cls(gates, tested, same, low, high, found, adjusted, alpha, level, seen, smallest, doubtful)
 
 
 def assess(paired: Sequence[Paired], f: RowStatistics, *, rule: Rule) -> tuple[GateRow, ...]:
     """What the gate says of each row, and of each part."""
-    silent = [_no_figure(one) or why for one, why in zip(paired, f.withheld, strict=True)]
+    silent = []  # why the change of a figure is no number, or has no interval; empty where it has
+    for one, why in zip(paired, f.withheld, strict=True):
+        sides = {"the baseline": one.baseline, "the candidate": one.candidate}
+        without = [name for name, values in sides.items() if not np.isfinite(values).all()]
+        told = "random pairs and identical texts score the same: nothing can be calibrated"
+        if any(np.isfinite(sides[name]).any() for name in without):
+            told = "some items have no figure"
+        silent.append(f"under {' and '.join(without)}, {told}" if without else why)
     w = RowTests.of(paired, f, has_figure=np.array([not why for why in silent]), rule=rule)
     good = w.same | ((w.low > -rule.row * f.delta) & (f.change > -rule.estimate * f.delta))
     return tuple(_row(one, i, f, w, bool(good[i]), silent[i], rule) for i, one in enumerate(paired))
@@ -388,8 +319,17 @@ def _row(one: Paired, i: int, f: RowStatistics, w: RowTests, is_good: bool, sile
     outcome: Outcome = "block" if blocks else "pass" if is_good and gates else "inconclusive"
     baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
     delta = float(f.delta[i])
-    weak = one.unseen or ("" if one.part_of else _other_than_itself(one))
-    weak = weak or ("" if silent or one.part_of else _little_to_lose(one, delta, rule))
+    weak = one.unseen  # why keeping this figure says nothing for the candidate
+    if not weak and not one.part_of:
+        if one.budget == "slices":
+            weak = "a slice of the queries: it can block, but never counts towards passing"
+        elif one.proxy:
+            weak = f"optimistic proxy ({one.proxy}): it can block, but never counts towards passing"
+        elif not silent and rule.needs_headroom and one.chance is None and one.kind == "rate":
+            low, high = (float(end[0]) for end in sharing_of(one.things).rate_interval(one.baseline))
+            if not low > 2 * delta:
+                ends = f"{baseline:.1%} [{low:.1%}, {high:.1%}]"
+                weak = f"no headroom: the baseline wins {ends}, so it never counts towards passing"
     doubtful = bool(w.doubtful[i] and f.change[i] <= -rule.least_loss * f.delta[i])
     row = GateRow(
         one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
@@ -400,38 +340,6 @@ def _row(one: Paired, i: int, f: RowStatistics, w: RowTests, is_good: bool, sile
         unseen=bool(one.unseen), doubtful=doubtful, widened=float(f.wider[i]), part_of=one.part_of,
     )  # fmt: skip
     return _explained(row, rule, float(w.level[i]), float(w.seen[i]), float(f.free[i]), weak, silent)
-
-
-def _no_figure(one: Paired) -> str:
-    """Why the change of this figure is no number; empty if it is one."""
-    sides = {"the baseline": one.baseline, "the candidate": one.candidate}
-    without = [name for name, values in sides.items() if not np.isfinite(values).all()]
-    if not without:
-        return ""
-    told = "random pairs and identical texts score the same: nothing can be calibrated"
-    if any(np.isfinite(sides[name]).any() for name in without):
-        told = "some items have no figure"
-    return f"under {' and '.join(without)}, {told}"
-
-
-def _other_than_itself(one: Paired) -> str:
-    """Why keeping this figure says nothing for the candidate, whatever the figure is; empty if it may."""
-    if one.budget == "slices":
-        return "a slice of the queries: it can block, but never counts towards passing"
-    if one.proxy:
-        return f"optimistic proxy ({one.proxy}): it can block, but never counts towards passing"
-    return ""
-
-
-def _little_to_lose(one: Paired, delta: float, rule: Rule) -> str:
-    """Why the baseline wins too little of a rate of which nobody knows what guessing gets; empty if it wins enough."""
-    if not rule.needs_headroom or one.chance is not None or one.kind != "rate":
-        return ""
-    low, high = (float(end[0]) for end in sharing_of(one.things).rate_interval(one.baseline))
-    if low > 2 * delta:
-        return ""
-    mean = float(one.baseline.mean())
-    return f"no headroom: the baseline wins {mean:.1%} [{low:.1%}, {high:.1%}], so it never counts towards passing"
 
 
 def _p_of_loss(f: RowStatistics, rule: Rule) -> Floats:
@@ -461,11 +369,17 @@ def bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
 
 def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
     """The row with the reason for its outcome, and how many items would decide where they do not."""
+    is_primary = row.budget == "primary"
     if row.part_of:
         why = _certain(row, rule) if row.outcome == "block" else f"a part of {row.part_of}"
         return replace(row, why=f"{_certain(row, rule)}, but {weak}" if row.doubtful else weak or why)
     if not row.gates:
-        return _reported_only(row, rule, level, seen)
+        items, clusters = rule.least(row.budget)
+        what = "queries" if row.family == "retrieval" and row.endpoint else "items"
+        why = f"reported only: {row.n} {what} in {row.clusters} clusters, but {items} in {clusters} gate"
+        each = row.n / max(row.clusters, 1)
+        row = replace(row, why=why, needed=ceil(max(items, clusters * each)))
+        return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
     if silent:
         return replace(row, why=silent)
     small = _points(row, rule.block * row.delta)
@@ -479,21 +393,12 @@ def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float,
     if row.outcome == "pass":
         return row
     demand = float(stats.t_quantile(1 - level / 2, free))
-    found = replace(row, why=_undecided(row, rule), needed=_needed(row, rule, demand))
-    return replace(found, remedy=_remedy(found, seen, level, rule))
-
-
-def _reported_only(row: GateRow, rule: Rule, level: float, seen: float) -> GateRow:
-    items, clusters = rule.least(row.budget)
-    what = "queries" if row.family == "retrieval" and row.endpoint else "items"
-    why = f"reported only: {row.n} {what} in {row.clusters} clusters, but {items} in {clusters} gate"
-    each = row.n / max(row.clusters, 1)
-    found = replace(row, why=why, needed=ceil(max(items, clusters * each)))
-    return replace(found, remedy=_remedy(found, seen, level, rule))
-
-
-def _remedy(row: GateRow, seen: float, level: float, rule: Rule) -> Remedy | None:
-    return queries_needed(row, seen, alpha=level, rule=rule) if row.budget == "primary" else None
+    why = f"{_moved(row)}: a loss of {_points(row, rule.row * row.delta)} cannot be ruled out"
+    if row.change <= -rule.estimate * row.delta:
+        limits = (_points(row, rule.estimate * row.delta), _points(row, rule.block * row.delta))
+        why = f"{_moved(row)}: a loss of {limits[0]} or more by the estimate, of more than {limits[1]} not certain"
+    row = replace(row, why=why, needed=_needed(row, rule, demand))
+    return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
 
 
 def _moved(row: GateRow) -> str:
@@ -509,13 +414,6 @@ def _moved(row: GateRow) -> str:
 def _certain(row: GateRow, rule: Rule) -> str:
     size = f" of more than {_points(row, rule.block * row.delta)}" if rule.block else ""
     return f"{_moved(row)}: a loss{size} is certain"
-
-
-def _undecided(row: GateRow, rule: Rule) -> str:
-    if row.change <= -rule.estimate * row.delta:
-        limits = (_points(row, rule.estimate * row.delta), _points(row, rule.block * row.delta))
-        return f"{_moved(row)}: a loss of {limits[0]} or more by the estimate, of more than {limits[1]} not certain"
-    return f"{_moved(row)}: a loss of {_points(row, rule.row * row.delta)} cannot be ruled out"
 
 
 def _points(row: GateRow, amount: float) -> str:
@@ -548,17 +446,10 @@ def _families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -> list[
         change = float((f.change[chosen] / f.delta[chosen]).mean())
         low = change - float(stats.t_quantile((1 + rule.level) / 2, max(free, 1))) * float(error)
         family = FamilyRow(name, len(chosen), change, low, low > -rule.family)
-        found.append(replace(family, more=_more(family, rule)))
+        wanted, reached = (rule.family + change) / (BOUND + LIKELY), (change - low) / BOUND
+        is_reachable = wanted > 0 and isfinite(reached) and not family.passes
+        found.append(replace(family, more=max(1.0, (reached / wanted) ** 2) if is_reachable else None))
     return found
-
-
-def _more(f: FamilyRow, rule: Rule) -> float | None:
-    """How many times the items of all its rows would make an open family pass in 80% of cases; None if none would.
-
-    Also where it passes.
-    """
-    wanted, error = (rule.family + f.change) / (BOUND + LIKELY), (f.change - f.low) / BOUND
-    return max(1.0, (error / wanted) ** 2) if wanted > 0 and isfinite(error) and not f.passes else None
 
 
 def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]:
@@ -596,37 +487,25 @@ def _verdict(
         return "block", (*(f"contract broken: {name}" for name in contracts), *blocked)
     doubts = [f"only one side has {name}" for name in missing]
     doubts += [f"{one.name}: {one.says}" for one in moved if not one.passes]
-    doubts += [f"{r.name}: {r.why}{_would_decide(r)}" for r in _open(rows)]
-    doubts += [f"family {f.family}: {_family_doubt(f, rule)}" for f in families if not f.passes]
-    if not families and not moved:
-        doubts += ["no gate row that both sides have has enough items, clusters and headroom to count towards passing"]
-        doubts += [f"{r.name}: {r.why}" for r in rows if f"{r.name}: {r.why}{_would_decide(r)}" not in doubts]
-    return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())
-
-
-def _open(rows: Sequence[GateRow]) -> list[GateRow]:
-    """The rows that keep a gate from passing, the primary endpoint first, then the worst.
-
-    A primary endpoint that has too few queries to gate keeps it from passing, too, and so does a loss of what the
-    baseline is not shown to see.
-    """
-    found = [
+    # the primary endpoint first, then the worst; one with too few queries keeps the gate from passing too, and so does
+    # a loss of what the baseline is not shown to see
+    undecided = [
         r for r in rows
         if r.doubtful or (r.outcome != "pass" and (r.evidence or (r.budget == "primary" and not r.gates)))
     ]  # fmt: skip
-    worst = {r.name: r.low / r.delta if isfinite(r.low) else -inf for r in found}
-    return sorted(found, key=lambda r: (BUDGETS.index(r.budget), worst[r.name]))
-
-
-def _would_decide(row: GateRow) -> str:
-    return f"; {row.remedy.says}" if row.remedy else ""
-
-
-def _family_doubt(f: FamilyRow, rule: Rule) -> str:
-    """What keeps a family open."""
-    if not isfinite(f.low):
-        return "not all of its gate rows have a figure, so it has none either"
-    return (
-        f"its {f.rows} gate rows together changed by {f.change:+.2f} times what matters; a loss of {-f.low:.2f} times "
-        f"that cannot be ruled out, and {rule.family:g} is the most that passes"
-    )
+    worst = {r.name: r.low / r.delta if isfinite(r.low) else -inf for r in undecided}
+    told = {r.name: f"{r.name}: {r.why}" + (f"; {r.remedy.says}" if r.remedy else "") for r in rows}
+    doubts += [told[r.name] for r in sorted(undecided, key=lambda r: (BUDGETS.index(r.budget), worst[r.name]))]
+    for f in families:
+        if not f.passes:
+            why = "not all of its gate rows have a figure, so it has none either"
+            if isfinite(f.low):
+                why = (
+                    f"its {f.rows} gate rows together changed by {f.change:+.2f} times what matters; a loss of "
+                    f"{-f.low:.2f} times that cannot be ruled out, and {rule.family:g} is the most that passes"
+                )
+            doubts.append(f"family {f.family}: {why}")
+    if not families and not moved:
+        doubts += ["no gate row that both sides have has enough items, clusters and headroom to count towards passing"]
+        doubts += [f"{r.name}: {r.why}" for r in rows if told[r.name] not in doubts]
+    return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import isnan, nan
@@ -38,8 +38,14 @@ from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import codes_of, numbered, sharing_of
 from encheck.types import content_hash
 
+Ints = NDArray[np.intp]
 DIRECTION = "direction-{}"
 DIRECTIONS = (1, 2)
+QUARTERS = 4
+LOOKS = (1, 2)  # quarters of the clusters that are looked at, of data without a dev part
+FEWEST = 64  # clusters that are divided: fewer gate nothing, and a quarter of them shows nothing
+SHOWN, NAMED = 40, 5  # characters of a value; slices that are named where more are left out
+LOST_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -60,12 +66,13 @@ def group_into_rows(found: Sequence[Compared]) -> dict[str, list[Compared]]:
 
 
 def _grouped(found: Sequence[Compared]) -> dict[str, list[Compared]]:
-    """All cases of each gate row, by its name."""
+    """All cases of each gate row, by its name, which says the kind of figure where a capability has several."""
     grouped: dict[tuple[GateRowId, str], list[Compared]] = {}
     for one in found:
         grouped.setdefault((_group(one), one.kind), []).append(one)
-    several = Counter(_name(some) for some in grouped.values())
-    return {_label(_name(some), kind, several): some for (_, kind), some in grouped.items()}
+    named = [(_name(some), kind, some) for (_, kind), some in grouped.items()]
+    several = Counter(name for name, _, _ in named)
+    return {name.part(kind) if several[name] > 1 else name: some for name, kind, some in named}
 
 
 def _seen(some: Sequence[Compared]) -> list[Compared]:
@@ -95,63 +102,47 @@ def _name(some: Sequence[Compared]) -> GateRowId:
     return own.pop() if len(own) == 1 else _group(some[0])
 
 
-def _label(name: GateRowId, kind: str, several: Mapping[GateRowId, int]) -> GateRowId:
-    return name.part(kind) if several[name] > 1 else name
-
-
 def _once(some: Sequence[Compared]) -> list[Compared]:
     """The cases without the items that a crossed group of the same row has as one of its sides."""
     sides = {text for one in some if one.sides is not None for text in one.before.texts}
     if not sides:
         return list(some)
-    kept = [one if one.sides is not None else _without(one, sides) for one in some]
-    return [one for one in kept if len(one.old)]
-
-
-def _without(one: Compared, texts: set[str]) -> Compared:
-    return one.of(np.flatnonzero([text not in texts for text in one.before.texts]))
+    rest = [
+        one if one.sides is not None else one.of(np.flatnonzero([text not in sides for text in one.before.texts]))
+        for one in some
+    ]
+    return [one for one in rest if len(one.old)]
 
 
 def row_parts(found: Sequence[Compared]) -> dict[str, RowPart]:
     """The properties, levels and surface directions of rows that have several, by name; none of queries with labels.
 
-    Those that the baseline does not see are among them; the directions are those of what it sees.
+    A property at a level is named as a row would be that held nothing else. Those that the baseline does not see are
+    among them; the directions are those of what it sees.
     """
     made: dict[str, RowPart] = {}
     for name, some in _grouped(found).items():
         if some[0].budget == "behaviour":
-            seen = _once(_seen(some) or some)
-            made |= {
-                own: RowPart(name, cases) for own, cases in (*_by_property(name, some), *_by_direction(name, seen))
-            }
+            grouped, kind = _properties(some), name.removeprefix(_name(some))
+            if len(grouped) > 1:
+                made |= {f"{own}{kind}": RowPart(name, _once(cases)) for own, cases in grouped.items()}
+            if crossed := [one for one in _once(_seen(some) or some) if one.sides is not None]:
+                for side in DIRECTIONS:
+                    direction = GateRowId(name).part(DIRECTION.format(side))
+                    made[direction] = RowPart(name, [one.on_side(side) for one in crossed])
     return made
-
-
-def _by_property(name: str, some: Sequence[Compared]) -> Iterator[tuple[str, list[Compared]]]:
-    """The properties at their levels, named as a row would be that held nothing else."""
-    grouped = _properties(some)
-    if len(grouped) > 1:
-        rest = name.removeprefix(_name(some))
-        yield from ((f"{own}{rest}", _once(cases)) for own, cases in grouped.items())
-
-
-def _by_direction(name: str, some: Sequence[Compared]) -> Iterator[tuple[str, list[Compared]]]:
-    crossed = [one for one in some if one.sides is not None]
-    for side in DIRECTIONS if crossed else ():
-        yield GateRowId(name).part(DIRECTION.format(side)), [one.on_side(side) for one in crossed]
 
 
 def pool_rows(found: Sequence[Compared], slices: Mapping[str, list[Compared]] | None = None) -> list[Paired]:
     """One `Paired` a row, primary endpoints first and `slices` of them last, then one a part."""
     codes = codes_of([names for one in found for names in one.before.things])
     pools = pools_of(found)
-    every = [*group_into_rows(found).items(), *(slices or {}).items()]
-
-    def made(name: str, some: Sequence[Compared]) -> Paired:
-        return _pooled(name, some, codes, calibration_error(some, pools.get(some[0].before.data)))
-
-    whole = [made(*entry) for entry in sorted(every, key=lambda entry: BUDGETS.index(entry[1][0].budget))]
-    return [*whole, *(replace(made(name, part.cases), part_of=part.row) for name, part in row_parts(found).items())]
+    whole = [(name, some, "") for name, some in (*group_into_rows(found).items(), *(slices or {}).items())]
+    whole.sort(key=lambda entry: BUDGETS.index(entry[1][0].budget))
+    return [
+        replace(_pooled(name, some, codes, calibration_error(some, pools.get(some[0].before.data))), part_of=row)
+        for name, some, row in [*whole, *((name, part.cases, part.row) for name, part in row_parts(found).items())]
+    ]
 
 
 def pool_by_property(found: Sequence[Compared]) -> list[Paired]:
@@ -186,27 +177,20 @@ def pools_of(found: Sequence[Compared]) -> dict[str, Compared]:
 def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error: float) -> Paired:
     first = some[0]
     old, new = (np.concatenate([getattr(one, side) for one in some]) for side in ("old", "new"))
-    family, metric = declared_of(first.before).family, first.metric
-    same = all(one.alike for one in some)
-    things = numbered([names for one in some for names in one.before.things], codes)
-    endpoint = "" if first.budget == "behaviour" else metric.label
-    return Paired(name, family, metric.kind, old, new, things, metric.delta, error, same, _chance(some),
-                  why_unseen(some), declared_of(first.before).proxy, first.budget, endpoint, strata=_strata(some))  # fmt: skip
-
-
-def _strata(some: Sequence[Compared]) -> NDArray[np.intp] | None:
-    """The surface direction of each entry, 0 where it has none; None if no entry has one."""
-    if all(one.sides is None for one in some):
-        return None
-    return np.concatenate([np.zeros(len(one.old), np.intp) if one.sides is None else one.sides for one in some])
-
-
-def _chance(some: Sequence[Compared]) -> float | None:
-    """What guessing gets over all their items; None if that is not known of all."""
+    declared, metric = declared_of(first.before), first.metric
+    chance = None  # where guessing gets something of all of them, over all their items
     known = [(one.chance, len(one.old)) for one in some if one.chance is not None]
-    if len(known) < len(some):
-        return None
-    return sum(chance * n for chance, n in known) / sum(n for _, n in known)
+    if len(known) == len(some):
+        chance = sum(share * n for share, n in known) / sum(n for _, n in known)
+    strata = None  # the surface direction of each entry, 0 where it has none
+    if any(one.sides is not None for one in some):
+        strata = np.concatenate([np.zeros(len(one.old), np.intp) if one.sides is None else one.sides for one in some])
+    return Paired(
+        name, declared.family, metric.kind, old, new,
+        numbered([names for one in some for names in one.before.things], codes), metric.delta, error,
+        all(one.alike for one in some), chance, why_unseen(some), declared.proxy, first.budget,
+        "" if first.budget == "behaviour" else metric.label, strata=strata,
+    )  # fmt: skip
 
 
 def calibration_error(some: Sequence[Compared], pool: Compared | None = None) -> float:
@@ -230,12 +214,6 @@ def calibration_error(some: Sequence[Compared], pool: Compared | None = None) ->
     return error * float(np.sqrt(len(moved) / before.pairs))  # a gate sees a part of the pool that calibrates
 
 
-Ints = NDArray[np.intp]
-QUARTERS = 4
-LOOKS = (1, 2)  # quarters of the clusters that are looked at, of data without a dev part
-FEWEST = 64  # clusters that are divided: fewer gate nothing, and a quarter of them shows nothing
-
-
 @dataclass(frozen=True)
 class TestedItems:
     """Both models on the items that are tested, by case, and the baseline on others, where it is asked what it sees."""
@@ -251,16 +229,22 @@ def divide_items(old: Mapping[str, Table], new: Mapping[str, Table], scales: Map
     aside = {name: table.seen(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
     whole = {name for name, table in aside.items() if not table.items or len(table.items) == len(old[name].items)}
     places: dict[str, Ints] = {}
-    rates = sorted((name for name in aside if _metric_kind(old[name]) == "rate"), key=lambda n: str(old[n].gate_row))
+    rates = sorted(
+        (name for name in aside if (metric := gating_metric(old[name])[0]) and metric.kind == "rate"),
+        key=lambda n: str(old[n].gate_row),
+    )
     for _, names in groupby(rates, key=lambda name: str(old[name].gate_row)):
         some = list(names)
-        undivided = [name for name in some if name in whole]
-        aside |= {name: tested[name] for name in undivided}
-        if len({key for name in undivided for key in _keys(tested[name])}) >= FEWEST:
-            quarters = {name: _quarters(tested[name]) for name in undivided}
+        keys = {name: _keys(tested[name]) for name in some if name in whole}
+        aside |= {name: tested[name] for name in keys}
+        if len({key for own in keys.values() for key in own}) >= FEWEST:
+            quarters = {
+                name: np.array([int(content_hash("sight", key)[:8], 16) % QUARTERS for key in own], np.intp)
+                for name, own in keys.items()
+            }
             for count in LOOKS:
-                aside |= {n: tested[n].of(np.flatnonzero(quarters[n] < count)) for n in undivided}
-                places |= {n: np.flatnonzero(quarters[n] >= count) for n in undivided}
+                aside |= {n: tested[n].of(np.flatnonzero(quarters[n] < count)) for n in keys}
+                places |= {n: np.flatnonzero(quarters[n] >= count) for n in keys}
                 if not guesses([own_figures(aside[n], scales) for n in some if aside[n].items]):
                     break
     after = {name: table.seen(GATE_SPLIT) for name, table in new.items()}
@@ -270,29 +254,16 @@ def divide_items(old: Mapping[str, Table], new: Mapping[str, Table], scales: Map
 
 
 def cases_with_chance(tables: Mapping[str, Table]) -> dict[str, Table]:
-    """The cases whose figure has a chance: those of behaviour of which guessing gets something."""
-    return {name: table for name, table in tables.items() if _has_chance(table)}
-
-
-def _has_chance(table: Table) -> bool:
-    metric = gating_metric(table)[0]
-    if metric is None or metric.values is None or table.answers or declared_of(table).primary:
-        return False
-    return chance_of(table, metric) is not None
-
-
-def _metric_kind(table: Table) -> str:
-    metric = gating_metric(table)[0]
-    assert metric is not None
-    return metric.kind
-
-
-def _quarters(table: Table) -> Ints:
-    """The quarter of each item, 0 to 3: that of its cluster, or of its own texts where items of clusters overlap."""
-    return np.array([int(content_hash("sight", key)[:8], 16) % QUARTERS for key in _keys(table)], np.intp)
+    """The cases of behaviour of whose figure guessing gets something."""
+    return {
+        name: table for name, table in tables.items()
+        if (metric := gating_metric(table)[0]) and metric.values and not table.answers
+        and not declared_of(table).primary and chance_of(table, metric) is not None
+    }  # fmt: skip
 
 
 def _keys(table: Table) -> tuple[str, ...]:
+    """What is divided: clusters, or the items' own texts where items of clusters overlap."""
     return table.texts if table.shares else table.clusters
 
 
@@ -307,10 +278,14 @@ def guesses(asides: Sequence[Compared]) -> str:
     values = np.concatenate([one.old for one in asides]) if asides else np.zeros(0)
     chance = sum(float(one.chance or 0) * len(one.old) for one in asides) / max(len(values), 1)
     is_rate = all(one.metric.kind == "rate" for one in asides)
-    low, least = (
-        _low(values, asides, is_rate=is_rate),
-        chance + 2 * (DEFAULT.rate_delta if is_rate else DEFAULT.mean_delta),
-    )
+    low, least = nan, chance + 2 * (DEFAULT.rate_delta if is_rate else DEFAULT.mean_delta)
+    if len(values):
+        sharing = sharing_of(numbered([names for one in asides for names in one.before.things]))
+        if is_rate and not sharing.withheld:
+            low = float(sharing.rate_interval(values)[0][0])
+        elif not sharing.withheld:
+            found = sharing.errors(values)
+            low = float(found.mean[0] - stats.t_quantile((1 + DEFAULT.level) / 2, found.free) * found.error[0])
     if low > least:
         return ""
     figures = [f"{100 * one:.1f}%" if is_rate else f"{one:.3f}" for one in (values.mean(), low, chance, least)]
@@ -320,22 +295,6 @@ def guesses(asides: Sequence[Compared]) -> str:
         f"the old model is not shown to do better than guessing: of {len(values):,} other items it has {figures[0]}, "
         f"at least {figures[1]}; guessing has {figures[2]}, and from {figures[3]} on it counts"
     )
-
-
-def _low(values: NDArray[np.float64], asides: Sequence[Compared], *, is_rate: bool) -> float:
-    """The lower end of the 95% interval of their mean; NaN where it is withheld."""
-    if not len(values):
-        return nan
-    sharing = sharing_of(numbered([names for one in asides for names in one.before.things]))
-    if sharing.withheld:
-        return nan
-    if is_rate:
-        return float(sharing.rate_interval(values)[0][0])
-    found = sharing.errors(values)
-    return float(found.mean[0] - stats.t_quantile((1 + DEFAULT.level) / 2, found.free) * found.error[0])
-
-
-SHOWN, NAMED = 40, 5  # characters of a value; slices that are named where more are left out
 
 
 @dataclass(frozen=True)
@@ -356,64 +315,46 @@ class QuerySlice:
         return f"{self.column}={value}"
 
 
-def tested_slices(
+def choose_slices(
     rows: Mapping[str, Sequence[Compared]], rule: Rule
 ) -> tuple[dict[str, list[Compared]], dict[str, str]]:
     """The slices of each primary endpoint that are tested, by the name of their gate row, and why others are not."""
     tested: dict[str, list[Compared]] = {}
     left_out: dict[str, str] = {}
     for name, (one, *others) in rows.items():
-        if one.budget == "primary" and one.after.slices and not others:
-            every = _slices(one)
-            kept = _tested_slices(every, rule)
-            tested |= {GateRowId(name).part(some.name): [one.slice(some.queries)] for some in kept}
-            left_out |= _left_out(GateRowId(name), every, kept, rule)
+        if one.budget != "primary" or not one.after.slices or others:
+            continue
+        row, every = GateRowId(name), _slices(one)
+        large = [some for some in every if some.clusters >= rule.slice_clusters]
+        for some in large[: rule.max_slices]:
+            tested[row.part(some.name)] = [replace(one.of(some.queries), budget="slices")]
+        small = Counter(some.column for some in every if some.clusters < rule.slice_clusters)
+        for column, count in sorted(small.items()):
+            why = f"{count:,} of its slices have fewer than {rule.slice_clusters} clusters of queries"
+            left_out[str(row.part(column))] = why
+        if beyond := [some.name for some in large[rule.max_slices :]]:
+            named = ", ".join(beyond[:NAMED]) + (f" and {len(beyond) - NAMED:,} more" if len(beyond) > NAMED else "")
+            why = f"at most {rule.max_slices} are tested, those with the most clusters; not tested: {named}"
+            left_out[str(row.part("slices"))] = why
     return tested, left_out
 
 
 def _slices(one: Compared) -> list[QuerySlice]:
     """Those of some queries and not all, of most clusters first; of two with the same queries the first by name."""
-    said = [_columns(text) for text in one.after.slices]
     at: dict[tuple[str, str], list[int]] = {}
-    for i, columns in enumerate(said):
-        for entry in columns.items():
-            at.setdefault(entry, []).append(i)
-    distinct = {tuple(rows): entry for entry, rows in sorted(at.items(), reverse=True) if len(rows) < len(said)}
+    for i, text in enumerate(one.after.slices):
+        try:
+            columns = json.loads(text or "{}")
+        except ValueError:  # of an encheck that wrote them otherwise
+            columns = None
+        for name, value in columns.items() if isinstance(columns, dict) else ():
+            at.setdefault((name, str(value)), []).append(i)
+    count = len(one.after.slices)
+    distinct = {tuple(rows): entry for entry, rows in sorted(at.items(), reverse=True) if len(rows) < count}
     things = numbered(one.before.things)
     chosen = [(entry, np.array(rows, np.intp)) for rows, entry in distinct.items()]
     found = [QuerySlice(*entry, rows, sharing_of(things[rows]).independent) for entry, rows in chosen]
     return sorted(found, key=lambda some: (-some.clusters, -len(some.queries), some.column, some.value))
-
-
-def _columns(text: str) -> dict[str, str]:
-    """Column -> value; nothing if the run is of an encheck that wrote them otherwise."""
-    try:
-        found = json.loads(text or "{}")
-    except ValueError:
-        return {}
-    return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
-
-
-def _tested_slices(every: Sequence[QuerySlice], rule: Rule) -> list[QuerySlice]:
-    return [some for some in every if some.clusters >= rule.slice_clusters][: rule.max_slices]
-
-
-def _left_out(row: GateRowId, every: Sequence[QuerySlice], kept: Sequence[QuerySlice], rule: Rule) -> dict[str, str]:
-    """Why the other slices are not tested, a line a column for those that are too small."""
-    small = Counter(some.column for some in every if some.clusters < rule.slice_clusters)
-    found = {
-        str(row.part(column)): f"{count:,} of its slices have fewer than {rule.slice_clusters} clusters of queries"
-        for column, count in sorted(small.items())
-    }
-    beyond = [some.name for some in every if some.clusters >= rule.slice_clusters][len(kept) :]
-    if beyond:
-        named = ", ".join(beyond[:NAMED]) + (f" and {len(beyond) - NAMED:,} more" if len(beyond) > NAMED else "")
-        tested = f"at most {rule.max_slices} are tested, those with the most clusters"
-        found[str(row.part("slices"))] = f"{tested}; not tested: {named}"
-    return found
-
-
-LOST_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -441,39 +382,27 @@ class LostItem:
 
 
 def lost_items(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[LostItem, ...]]:
-    """The items of each row that lost most, of several clusters where it can; none of searches with answers."""
-    return {name: tuple(_most_lost(some)) for name, some in rows.items()}
+    """The items of each row that lost most, of several clusters where it can; none of searches with answers.
 
-
-def _most_lost(every: Sequence[Compared]) -> list[LostItem]:
-    some = [one for one in every if not one.after.answers]
-    drops = sorted(
-        (float(one.new[i] - one.old[i]), _nearer(one, int(i)), n, int(i))
-        for n, one in enumerate(some)
-        for i in np.flatnonzero(one.new < one.old)
-    )
-    seen: Counter[str] = Counter()
-    found: list[tuple[int, LostItem]] = []
-    for _, _, n, i in drops[: 10 * LOST_SHOWN]:
-        cluster = some[n].before.clusters[i]
-        found.append((seen[cluster], _lost_item(some[n], i)))
-        seen[cluster] += 1
-    return [lost for _, lost in sorted(found, key=lambda entry: entry[0])][:LOST_SHOWN]
-
-
-def _nearer(one: Compared, i: int) -> float:
-    """How far the margin of an item moved; 0 where it has one text."""
-    (was_near, was_far), (near, far) = (_scores(table, i) for table in one.shown)
-    return float(np.nan_to_num((near - far) - (was_near - was_far)))
-
-
-def _lost_item(one: Compared, i: int) -> LostItem:
-    before, after = one.shown
-    return LostItem(before.items[i], before.texts[i], after.case, _scores(before, i), _scores(after, i))
-
-
-def _scores(table: Table, i: int) -> tuple[float, float]:
-    return float(table.near[i]), float(table.far[i])
+    Of items that lost as much, those whose margin fell most come first.
+    """
+    lost = {}
+    for name, every in rows.items():
+        drops = []
+        for n, one in enumerate(one for one in every if not one.after.answers):
+            before, after = one.shown
+            for i in map(int, np.flatnonzero(one.new < one.old)):
+                was, now = ((float(table.near[i]), float(table.far[i])) for table in (before, after))
+                fell = float(np.nan_to_num((now[0] - now[1]) - (was[0] - was[1])))
+                item = LostItem(before.items[i], before.texts[i], after.case, was, now)
+                drops.append((float(one.new[i] - one.old[i]), fell, n, i, one.before.clusters[i], item))
+        seen: Counter[str] = Counter()
+        ranked: list[tuple[int, LostItem]] = []
+        for *_, cluster, item in sorted(drops, key=lambda drop: drop[:4])[: 10 * LOST_SHOWN]:
+            ranked.append((seen[cluster], item))
+            seen[cluster] += 1
+        lost[name] = tuple(item for _, item in sorted(ranked, key=lambda entry: entry[0]))[:LOST_SHOWN]
+    return lost
 
 
 def lost_queries(
@@ -483,7 +412,21 @@ def lost_queries(
 
     `changed` names data whose documents are others now.
     """
-    return {name: tuple(_worst(some, changed)[:LOST_SHOWN]) for name, some in rows.items()}
+    lost = {}
+    for name, every in rows.items():
+        some = [one for one in every if one.before.answers and one.after.answers]
+        drops = [(float(one.new[i] - one.old[i]), n, i) for n, one in enumerate(some) for i in range(len(one.old))]
+        ranked: list[tuple[bool, int, LostQuery]] = []
+        seen: Counter[tuple[str, bool]] = Counter()
+        for _, n, i in (drop for drop in sorted(drops) if drop[0] < 0):
+            one = some[n]
+            before, now = (next(iter(Answers.of(table.answers[i]).first), None) for table in (one.before, one.after))
+            known = None if one.before.data in changed else before
+            key = one.before.clusters[i], known == now
+            ranked.append((key[1], seen[key], LostQuery(one.after.items[i], one.after.case, known, now)))
+            seen[key] += 1
+        lost[name] = tuple(query for *_, query in sorted(ranked, key=lambda entry: entry[:2]))[:LOST_SHOWN]
+    return lost
 
 
 def unjudged_queries(some: Sequence[Compared]) -> tuple[LostQuery, ...]:
@@ -496,22 +439,3 @@ def unjudged_queries(some: Sequence[Compared]) -> tuple[LostQuery, ...]:
                 rows = (answers.first[0] if answers.is_unjudged else None for answers in (before, now))
                 found.append(LostQuery(item, one.after.case, *rows))
     return tuple(found)
-
-
-def _worst(every: Sequence[Compared], changed: Collection[str]) -> list[LostQuery]:
-    some = [one for one in every if one.before.answers and one.after.answers]
-    drops = [(float(one.new[i] - one.old[i]), n, i) for n, one in enumerate(some) for i in range(len(one.old))]
-    found: list[tuple[bool, int, LostQuery]] = []
-    seen: Counter[tuple[str, bool]] = Counter()
-    for _, n, i in (drop for drop in sorted(drops) if drop[0] < 0):
-        lost = _lost_query(some[n], i, known=some[n].before.data not in changed)
-        key = some[n].before.clusters[i], lost.before == lost.now
-        found.append((key[1], seen[key], lost))
-        seen[key] += 1
-    return [lost for *_, lost in sorted(found, key=lambda entry: entry[:2])]
-
-
-def _lost_query(one: Compared, i: int, *, known: bool) -> LostQuery:
-    before, now = (Answers.of(table.answers[i]).first[:1] for table in (one.before, one.after))
-    was = before[0] if before and known else None
-    return LostQuery(one.after.items[i], one.after.case, was, now[0] if now else None)

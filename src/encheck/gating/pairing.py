@@ -203,10 +203,6 @@ class Compared:
             new=self.new[positions], moved=moved, sides=sides,
         )  # fmt: skip
 
-    def slice(self, positions: NDArray[np.intp]) -> Compared:
-        """Some of the queries of a primary endpoint, as a hypothesis of their own."""
-        return replace(self.of(positions), budget="slices")
-
     def on_side(self, side: int) -> Compared:
         """The entries of one surface direction of crossed groups, and of those that are tested nowhere."""
         assert self.sides is not None

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from encheck.errors import BaselineError
-from encheck.gating.decision import RowStatistics, delta_of, measure, no_headroom, pooled_error
+from encheck.gating.decision import RowStatistics, delta_of, has_headroom, measure, pooled_error
 from encheck.gating.gate_rows import pool_rows
 from encheck.gating.pairing import ModelScores, common_items, compare_all, gating_metric
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, Noise, Paired, Rule
@@ -61,7 +61,7 @@ def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: R
 
 def _above_chance(paired: Sequence[Paired], rule: Rule) -> list[Paired]:
     """Those that fall with damage: below chance, a rate rises."""
-    return [p for p in paired if not p.part_of and not no_headroom(p, delta_of(p, rule), rule)]
+    return [p for p in paired if not p.part_of and has_headroom(p, delta_of(p, rule), rule)]
 
 
 def paired_rows(before: ModelScores, after: ModelScores, *, rule: Rule, primary: str | None = None) -> list[Paired]:

@@ -19,13 +19,13 @@ from encheck.gating.decision import decide
 from encheck.gating.gate_rows import (
     LostItem,
     LostQuery,
+    choose_slices,
     divide_items,
     lost_items,
     lost_queries,
     pool_by_property,
     pool_rows,
     row_parts,
-    tested_slices,
     unjudged_queries,
 )
 from encheck.gating.gate_rows import group_into_rows as gate_rows
@@ -347,7 +347,7 @@ class _Rows:
         """Of both sides; models of two families have their own room and spread, which are reported."""
         compared, reported = compare_all(pair.old, pair.new, primary=primary, aside=pair.aside)
         rows = gate_rows(compared)
-        slices, left_out = tested_slices(rows, rule)
+        slices, left_out = choose_slices(rows, rule)
         judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
         named = rows | slices | {name: part.cases for name, part in row_parts(compared).items()}
         found = cls(named, pool_rows(compared, slices), judged | left_out, compared)
