@@ -59,7 +59,7 @@ def test_a_rise_below_guessing_is_no_evidence(tmp_path):
     assert '<td role="cell" data-model="damaged">0 of 1</td>' in page
     assert [[bar.said for bar in panel.bars] for panel in forest.panels(found)] == [["no evidence"], ["better"]]
     assert r"0.27$^{\ast}$" in exports.latex_table(found)
-    assert [one["compared"] for one in exports.tidy_rows(found)] == ["not compared", "no evidence", "better"]
+    assert [one.compared for one in exports.tidy_rows(found)] == ["not compared", "no evidence", "better"]
 
 
 def test_a_fall_below_guessing_is_worse_as_in_the_gate(tmp_path):
@@ -187,10 +187,10 @@ def test_json_names_the_check(three, tmp_path):
 
 
 def test_the_models_of_a_run_stand_in_the_order_in_which_they_were_named():
-    from encheck.comparing.models import _as_named
+    from encheck.comparing.models import in_named_order
 
     models = [{"label": "a"}, {"label": "b"}, {"label": "c"}]
     plain = run_file({"models": models, "checks": []})
     named = replace(plain, run=replace(plain.run, settings={"models": ("./b", "a")}))
-    assert [m.label for m in _as_named(named)] == ["b", "a", "c"]
-    assert _as_named(plain) == [*plain.models]
+    assert [m.label for m in in_named_order(named)] == ["b", "a", "c"]
+    assert in_named_order(plain) == [*plain.models]

@@ -13,11 +13,11 @@ from encheck import load_data, text_shift
 from encheck.cli import app
 from encheck.comparing.text_shift import (
     Corpus,
-    _pair,
-    _pair_measures,
     compare_texts,
     distinct,
     measure_texts,
+    pair_counts,
+    pair_measures,
     self_bleu,
     text_tokens,
     tokens_of,
@@ -37,8 +37,8 @@ def corpus(texts):
 
 def test_overlap_within_pairs_is_that_of_nltk_and_the_papers(oracle):
     bleu = list(oracle["corpus_bleu_cumulative_N (nltk, no smoothing)"].values())
-    sums = np.array([_pair(*map(tokens_of, pair)) for pair in oracle["pairs"]], float).sum(axis=0)
-    assert _pair_measures(sums) * 100 == pytest.approx([*bleu, oracle["Jaccard mean (percent)"]])
+    sums = np.array([pair_counts(*map(tokens_of, pair)) for pair in oracle["pairs"]], float).sum(axis=0)
+    assert pair_measures(sums) * 100 == pytest.approx([*bleu, oracle["Jaccard mean (percent)"]])
 
 
 def test_repetition_and_vocabulary_are_those_of_the_papers_code(oracle):

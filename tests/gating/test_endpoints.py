@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from encheck.gating.gate_rows import group_into_rows, lost_queries, pool_rows, choose_slices
+from encheck.gating.gate_rows import choose_slices, group_into_rows, lost_queries, pool_rows
 from encheck.gating.pairing import ENDPOINTS, compare, endpoint_of, graded_endpoint, secondary_metrics
 from encheck.gating.types import DEFAULT
 from encheck.scoring.answers import Answers

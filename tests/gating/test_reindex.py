@@ -16,7 +16,7 @@ import encheck
 from encheck.encoders.settings import EncodingSettings
 from encheck.errors import BaselineError
 from encheck.gating import reindex
-from encheck.gating.baseline import _checksum, read
+from encheck.gating.baseline import checksum_of, read
 from encheck.gating.reindex import (
     FIXED_TEXTS,
     KEPT_DIMENSIONS,
@@ -275,7 +275,7 @@ def test_a_damaged_sample_is_refused_with_its_baseline(place, gate, tmp_path):
         said = json.loads((folder / "baseline.json").read_text("utf-8"))
         del said["checksum"]
         said["vectors"]["roles"][""]["vectors"] = vectors64
-        (folder / "baseline.json").write_text(json.dumps(said | {"checksum": _checksum(said)}), "utf-8")
+        (folder / "baseline.json").write_text(json.dumps(said | {"checksum": checksum_of(said)}), "utf-8")
         with pytest.raises(BaselineError, match=says):
             read(folder)
 

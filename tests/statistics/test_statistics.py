@@ -10,10 +10,10 @@ from sklearn.metrics import roc_auc_score
 from encheck.statistics.bootstrap import (
     REPLICATES,
     Resampler,
-    _weights_of_some,
     bootstrap_weights,
     percentile_interval,
     weighted_auc,
+    weights_of_clusters,
     widened_interval,
 )
 from encheck.statistics.clusters import components
@@ -48,11 +48,11 @@ def test_weights_depend_on_the_seed_and_on_nothing_else():
 def test_figures_on_the_same_clusters_take_their_weights_out_of_the_table_once():
     universe = [str(i) for i in range(300)]
     resampler, values = Resampler(universe[:40], universe=universe), np.ones((40, 2))
-    _weights_of_some.cache_clear()
+    weights_of_clusters.cache_clear()
     first = resampler.totals(values)
     assert (resampler.of(np.arange(40)[::-1]).totals(values) == first).all()
     assert (first == bootstrap_weights(300, 0)[:, resampler.present].sum(axis=1, keepdims=True)).all()
-    assert _weights_of_some.cache_info().misses == 1
+    assert weights_of_clusters.cache_info().misses == 1
     other = Resampler(universe[:40], universe=universe, seed=1).totals(values)
     assert (other == bootstrap_weights(300, 1)[:, resampler.present].sum(axis=1, keepdims=True)).all()
 

@@ -7,10 +7,10 @@ matrix (Holm 1979). A certain rise is no evidence where the model is not shown t
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,9 @@ from encheck.comparing.differences import (
     beats_chance,
     case_differences,
     in_common,
+    measured_items,
     metric_values,
     paired_change,
-    measured_items,
 )
 from encheck.comparing.dilemma import Dilemma, dilemma
 from encheck.comparing.models import ComparedModel, read_models
@@ -35,11 +35,11 @@ from encheck.ids import CaseId
 from encheck.metrics import mean_margin, mean_similarity, named
 from encheck.reporting.view import best_surface, figure, sentence, surface
 from encheck.run_file import Contamination, Result
-from encheck.scoring.scale import Scale
 from encheck.scoring.table import Table
 from encheck.statistics.hypothesis_tests import holm
 from encheck.types import Declaration
 
+Key = TypeVar("Key")
 Said = Literal["better", "worse", "cannot tell", "no evidence", "not compared"]
 SIGNS: Mapping[Said, str] = {
     "better": "\u25b2", "worse": "\u25bc", "cannot tell": "~", "no evidence": "*", "not compared": "",
@@ -87,50 +87,55 @@ class PropertyLine:
 
 
 def matrix(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> list[PropertyLine]:
-    """A line for each property and data set of the models, by data, family and name; the first is the reference."""
-    rows = _rows(models)
+    """A line for each property and data set of the models, by data, family and name; the first is the reference.
+
+    Its row stands for the property, else that of the first model that has one. A model has no cell where it has no
+    value with an interval of the same check, data, level and figure.
+    """
+    rows: dict[tuple[str, str], Result] = {}
+    for model in models:
+        for key, row in model.headlines.items():
+            rows.setdefault(key, row)
     changes = {
         (key, m.name): found
         for key, row in rows.items()
+        if has_better_side(row.metric or "")
         for m in models[1:]
-        if (found := change_of(row, models[0], m, epsilons))
+        if (found := paired_change(row, models[0], m, epsilon=epsilons.get(row.case.of_any_model, 0.0)))
     }
     said = verdicts(changes)
+    lines = []
+    for key, row in rows.items():
+        cells: list[PropertyCell | None] = []
+        for m in models:
+            like = (r for r in m.rows if r.case.of_any_model == row.case.of_any_model and r.metric == row.metric)
+            own, at = next(like, None), (key, m.name)
+            has_interval = own is not None and own.value is not None and own.low is not None
+            cells.append(
+                PropertyCell(*own.numbers, own.n, own.clusters, said.get(at, "not compared"), changes.get(at))
+                if own and has_interval else None
+            )  # fmt: skip
+        declared = next(m.declared[row.check] for m in models if row.check in m.declared)
+        scorer, rival, _ = best_surface(row) or ("", None, None)
+        lines.append(PropertyLine(
+            row.property, declared.family, row.data, row.check, row.level, row.metric or "", declared.source,
+            declared.chance, rival, scorer, tuple(cells),
+        ))  # fmt: skip
     order = {name: place for place, name in enumerate(dict.fromkeys(data for data, _ in rows))}
-    lines = [_line(row, models, changes, said, key) for key, row in rows.items()]
     return sorted(lines, key=lambda one: (order[one.data], FAMILIES.index(one.family), one.property))
 
 
-def verdicts(changes: Mapping[Any, PairedChange]) -> dict[Any, Said]:
+def verdicts(changes: Mapping[Key, PairedChange]) -> dict[Key, Said]:
     """What each change says, all of them held to `CERTAIN` together."""
-    adjusted = holm([one.p for one in changes.values()])
-    return {key: _said(one, float(p)) for (key, one), p in zip(changes.items(), adjusted, strict=True)}
-
-
-def _said(one: PairedChange, p: float) -> Said:
-    if p > CERTAIN or one.low <= 0 <= one.high:
-        return "cannot tell"
-    if one.difference < 0:
-        return "worse"
-    return "better" if one.beats_chance else "no evidence"
-
-
-def _rows(models: Sequence[ComparedModel]) -> dict[tuple[str, str], Result]:
-    """By (data, property) the row that stands for it: the reference's, else that of the first model that has one."""
-    found: dict[tuple[str, str], Result] = {}
-    for model in models:
-        for key, row in model.headlines.items():
-            found.setdefault(key, row)
-    return found
-
-
-def change_of(
-    row: Result, first: ComparedModel, other: ComparedModel, epsilons: Mapping[str, float]
-) -> PairedChange | None:
-    """How a model differs from the first in a row's figure; None where it cannot be paired, or has no better side."""
-    if not has_better_side(row.metric or ""):
-        return None
-    return paired_change(row, first, other, epsilon=epsilons.get(row.case.of_any_model, 0.0))
+    said: dict[Key, Said] = {}
+    for (key, one), p in zip(changes.items(), holm([one.p for one in changes.values()]), strict=True):
+        if p > CERTAIN or one.low <= 0 <= one.high:
+            said[key] = "cannot tell"
+        elif one.difference < 0:
+            said[key] = "worse"
+        else:
+            said[key] = "better" if one.beats_chance else "no evidence"
+    return said
 
 
 def has_better_side(figure: str) -> bool:
@@ -139,35 +144,6 @@ def has_better_side(figure: str) -> bool:
         return named(figure).base not in RISE_WITH_DAMAGE
     except KeyError:
         return False
-
-
-def _line(
-    row: Result,
-    models: Sequence[ComparedModel],
-    changes: Mapping[Any, PairedChange],
-    said: Mapping[Any, Said],
-    key: tuple[str, str],
-) -> PropertyLine:
-    declared = next(m.declared[row.check] for m in models if row.check in m.declared)
-    scorer, rival, _ = best_surface(row) or ("", None, None)
-    cells = tuple(_cell(row, m, changes.get((key, m.name)), said.get((key, m.name), "not compared")) for m in models)
-    return PropertyLine(
-        row.property, declared.family, row.data, row.check, row.level, row.metric or "", declared.source,
-        declared.chance, rival, scorer, cells,
-    )  # fmt: skip
-
-
-def _cell(row: Result, model: ComparedModel, change: PairedChange | None, said: Said) -> PropertyCell | None:
-    own = row_like(row, model.rows)
-    if own is None:
-        return None
-    return PropertyCell(*own.numbers, own.n, own.clusters, said, change)
-
-
-def row_like(row: Result, rows: Sequence[Result]) -> Result | None:
-    """The row of the same check, data, level and figure; None where it has no value with an interval."""
-    own = next((r for r in rows if r.case.of_any_model == row.case.of_any_model and r.metric == row.metric), None)
-    return own if own and own.value is not None and own.low is not None else None
 
 
 def tallies(lines: Sequence[PropertyLine], models: Sequence[ComparedModel]) -> Iterator[tuple[str, dict[Said, int]]]:
@@ -219,15 +195,7 @@ def flips(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> 
     for case in tables[0]:
         for text, flip in _of_case(models, [cut[case] for cut in tables], epsilons.get(case, 0.0)):
             found.setdefault((flip.data, text), flip)
-    return sorted(found.values(), key=_rank)
-
-
-def _rank(flip: Flip) -> tuple[int, float]:
-    return len(flip.wrong), min(flip.margins[name] for name in flip.wrong)
-
-
-def _scale(model: ComparedModel, table: Table) -> Scale:
-    return model.side.scales.get(table.data, RANKS)
+    return sorted(found.values(), key=lambda one: (len(one.wrong), min(one.margins[name] for name in one.wrong)))
 
 
 def _of_case(models: Sequence[ComparedModel], tables: Sequence[Table], epsilon: float) -> Iterator[tuple[str, Flip]]:
@@ -236,9 +204,10 @@ def _of_case(models: Sequence[ComparedModel], tables: Sequence[Table], epsilon: 
     if metric is None or metric.kind != "rate" or metric.unit != "item" or not len(tables[0].items):
         return
     cut = [measured_items(table) for table in tables]
+    scales = [m.side.scales.get(table.data, RANKS) for m, table in zip(models, cut, strict=True)]
     won = np.array([
-        metric_values(metric, table, _scale(m, table), epsilon=epsilon)
-        for m, table in zip(models, cut, strict=True)
+        metric_values(metric, table, scale, epsilon=epsilon)
+        for table, scale in zip(cut, scales, strict=True)
     ])  # fmt: skip
     first = cut[0]
     if not any(beats_chance(metric.heads(first), metric, own, own) for own in won):
@@ -248,7 +217,10 @@ def _of_case(models: Sequence[ComparedModel], tables: Sequence[Table], epsilon: 
             tuple(m.name for m, w in zip(models, won[:, i], strict=True) if (w < HALF) == is_wrong)
             for is_wrong in (True, False)
         )
-        margins = {m.name: float(np.nan_to_num(t.margins(_scale(m, t))[i])) for m, t in zip(models, cut, strict=True)}
+        margins = {
+            m.name: float(np.nan_to_num(table.margins(scale)[i]))
+            for m, table, scale in zip(models, cut, scales, strict=True)
+        }
         named = (first.items[i], first.check, first.property, first.data, first.level)
         yield first.texts[i], Flip(*named, wrong, right, margins)
 
@@ -273,8 +245,9 @@ class ModelComparison:
 
     def surface_of(self, difference: CaseDifference) -> str:
         """The best surface scorer on a case, with the same figure of it; a dash where none was measured."""
+        names = (difference.figure, f"{difference.figure}_calibrated")
         for row in self.first.rows:
-            if row.case.of_any_model == difference.case and row.metric in _names(difference.figure) and row.surface:
+            if row.case.of_any_model == difference.case and row.metric in names and row.surface:
                 return surface(row)
         return "-"
 
@@ -299,33 +272,31 @@ def compare(
     models = read_models(folders, reference=reference)
     first = models[0]
     epsilons = epsilons_of(models)
+    criteria: dict[str, int] = {}
+    for declared in first.declared.values():
+        criteria[declared.property] = max(declared.criterion, criteria.get(declared.property, 0))
+    # the four criteria first, as everywhere, each with the controls of its property
     differences = {
-        m.name: sorted(case_differences(first.side, m.side, epsilons=epsilons), key=_place(first)) for m in models[1:]
+        m.name: sorted(
+            case_differences(first.side, m.side, epsilons=epsilons),
+            key=lambda d: (not (of := criteria.get(d.property, 0)), of, d.property, d.check, d.level),
+        )
+        for m in models[1:]
     }
     whole = _whole(models)
     if not any(differences.values()) and not whole:
         named = ", ".join(map(str, folders))
         raise UsageError(f"the runs share no items ({named}): compare runs on the same data, seed and generators")
     lines = matrix(models, epsilons=epsilons)
-    return ModelComparison(
-        models, differences, whole, dilemma(models, behaviour=behaviour, seed=seed), lines,
-        flips(models, epsilons=epsilons), _contamination(models, seed),
-    )  # fmt: skip
-
-
-def _contamination(models: Sequence[ComparedModel], seed: int) -> list[Contamination]:
-    """The rows of every other model since the reference, which is taken for the older one."""
-    first, *others = models
-    return [
+    rows = [  # the reference is taken for the older model
         row
-        for m in others
+        for m in models[1:]
         for row in contaminations(first.side, m.side, first.editions, names=(first.name, m.name), seed=seed)
     ]
-
-
-def _names(figure: str) -> tuple[str, str]:
-    """How rows name a metric: as it is, and on the calibrated scale."""
-    return figure, f"{figure}_calibrated"
+    return ModelComparison(
+        models, differences, whole, dilemma(models, behaviour=behaviour, seed=seed), lines,
+        flips(models, epsilons=epsilons), rows,
+    )  # fmt: skip
 
 
 def epsilons_of(models: Sequence[ComparedModel]) -> dict[str, float]:
@@ -365,16 +336,3 @@ def _is_whole(declared: Declaration) -> bool:
         return bool(declared.metric) and not declared.gates and named(declared.metric).values is None
     except KeyError:
         return True
-
-
-def _place(first: ComparedModel) -> Callable[[CaseDifference], tuple[bool, int, str, str, str]]:
-    """The four criteria first, as everywhere, each with the controls of its property."""
-    found: dict[str, int] = {}
-    for declared in first.declared.values():
-        found[declared.property] = max(declared.criterion, found.get(declared.property, 0))
-
-    def place(d: CaseDifference) -> tuple[bool, int, str, str, str]:
-        criterion = found.get(d.property, 0)
-        return (not criterion, criterion, d.property, d.check, d.level)
-
-    return place

@@ -21,7 +21,6 @@ from encheck.comparing.differences import beats_chance, in_common
 from encheck.comparing.models import ComparedModel
 from encheck.gating.balance import part_of
 from encheck.gating.pairing import RANKS, chance_of, declared_of, endpoint_of, gating_metric
-from encheck.metrics import Metric
 from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_a_million
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval
@@ -104,18 +103,16 @@ class CostRow:
         A case counts nothing where neither model is shown to beat guessing: damage moves such a rate in any direction.
         """
         theirs = {one.case: one for one in other.checks}
-        moved = [_difference(mine, theirs[mine.case]) for mine in self.checks if mine.case in theirs]
+        moved = []
+        for mine in self.checks:
+            if (its := theirs.get(mine.case)) is not None:
+                counts, own, other = float(mine.beats_chance or its.beats_chance), mine.measured, its.measured
+                change = BootstrapFigure(
+                    counts * (own.value - other.value), counts * (own.replicates - other.replicates)
+                )
+                moved.append(replace(mine, measured=change))
         found = _mean(families(moved).values())
         return found is not None and float(percentile_interval(found.replicates)[0]) > 0
-
-
-def _difference(mine: CheckShare, theirs: CheckShare) -> CheckShare:
-    is_evidence = float(mine.beats_chance or theirs.beats_chance)
-    ours, other = mine.measured, theirs.measured
-    moved = BootstrapFigure(
-        is_evidence * (ours.value - other.value), is_evidence * (ours.replicates - other.replicates)
-    )
-    return replace(mine, measured=moved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +204,11 @@ def cost_comparison(
         CostRow(model.label, one and one[1], checks, cost[model.label])
         for model, one, checks in zip(models, quality, behaviour, strict=True)
     )
-    beaten = {row.name: by for row in rows if (by := _beaten_by(row, rows))}
+    beaten = {row.name: by for row in rows if (by := beaten_by(row, rows))}
     front = tuple(row.name for row in rows if row.name not in beaten)
     figure = next((one[0] for one in quality if one), "")
     names: tuple[Literal["quality", "behaviour"], ...] = ("quality", "behaviour")
-    open_ = {name: tuple(_inseparable(rows, name)) for name in names}
+    open_ = {name: tuple(inseparable_pairs(rows, name)) for name in names}
     every = [one for row in rows for one in row.checks]
     seen = {one.property for one in every if one.beats_chance}
     at_chance = tuple(sorted({one.property for one in every} - seen))
@@ -239,19 +236,22 @@ def _quality(tables: Tables, data: str, seed: int) -> tuple[str, BootstrapFigure
 
 def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckShare, ...]:
     """The share of each case that gates by a rate and counts in the balanced score, all drawn together."""
-    known = [(table, metric) for table in tables.values() if table.data != but and (metric := _rate(table))]
+    known = [
+        (table, metric) for table in tables.values()
+        if table.data != but and table.items and part_of(declared_of(table).family)
+        and (metric := gating_metric(table)[0]) and metric.kind == "rate"
+    ]  # fmt: skip
     universe = sorted({cluster for table, metric in known for cluster in metric.heads(table).clusters})
-    return tuple(_check_share(table, metric, universe, seed) for table, metric in known)
-
-
-def _check_share(table: Table, metric: Metric[...], universe: Sequence[str], seed: int) -> CheckShare:
-    heads, values, chance = metric.heads(table), metric.per_item(table, RANKS), chance_of(table, metric) or 0.0
-    rate = _resampled(values, Resampler(heads.clusters, universe=universe, seed=seed))
-    value, replicates = (np.maximum(one - chance, 0.0) / (1 - chance) for one in (rate.value, rate.replicates))
-    return CheckShare(
-        table.case, table.property, declared_of(table).family, BootstrapFigure(float(value), replicates),
-        beats_chance(heads, metric, values, values),
-    )  # fmt: skip
+    shares = []
+    for table, metric in known:
+        heads, values, chance = metric.heads(table), metric.per_item(table, RANKS), chance_of(table, metric) or 0.0
+        rate = _resampled(values, Resampler(heads.clusters, universe=universe, seed=seed))
+        value, replicates = (np.maximum(one - chance, 0.0) / (1 - chance) for one in (rate.value, rate.replicates))
+        shares.append(CheckShare(
+            table.case, table.property, declared_of(table).family, BootstrapFigure(float(value), replicates),
+            beats_chance(heads, metric, values, values),
+        ))  # fmt: skip
+    return tuple(shares)
 
 
 def families(checks: Iterable[CheckShare]) -> dict[str, BootstrapFigure]:
@@ -261,11 +261,6 @@ def families(checks: Iterable[CheckShare]) -> dict[str, BootstrapFigure]:
         grouped.setdefault(one.family, {}).setdefault(one.property, []).append(one.measured)
     means = {family: _mean(map(_mean, properties.values())) for family, properties in sorted(grouped.items())}
     return {family: measured for family, measured in means.items() if measured}
-
-
-def _rate(table: Table) -> Metric[...] | None:
-    metric, _ = gating_metric(table)
-    return metric if metric and metric.kind == "rate" and part_of(declared_of(table).family) and table.items else None
 
 
 def _resampled(values: Floats, resampler: Resampler) -> BootstrapFigure:
@@ -284,21 +279,17 @@ def _mean(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
     return BootstrapFigure(float(np.mean([one.value for one in found])), replicates)
 
 
-def _beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
+def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
     """The first model that is better in something and worse in nothing; empty if there is none.
 
     A model of which quality, behaviour or speed is not known beats none of which it is.
     """
-    for other in rows:
-        is_known = _measured(row) <= _measured(other)
+    known = [[one.quality is not None, one.behaviour is not None, one.cost.speed is not None] for one in (row, *rows)]
+    for other, its in zip(rows, known[1:], strict=True):
+        is_known = all(other_has or not own_has for own_has, other_has in zip(known[0], its, strict=True))
         if other is not row and is_known and any(_better(other, row)) and not any(_better(row, other)):
             return other.name
     return ""
-
-
-def _measured(row: CostRow) -> set[str]:
-    found = {"quality": row.quality, "behaviour": row.behaviour, "texts a second": row.cost.speed}
-    return {name for name, one in found.items() if one is not None}
 
 
 def _better(one: CostRow, other: CostRow) -> Iterator[Criterion]:
@@ -317,7 +308,7 @@ def _better(one: CostRow, other: CostRow) -> Iterator[Criterion]:
         yield "price"
 
 
-def _inseparable(rows: Sequence[CostRow], name: Literal["quality", "behaviour"]) -> Iterator[tuple[str, str]]:
+def inseparable_pairs(rows: Sequence[CostRow], name: Literal["quality", "behaviour"]) -> Iterator[tuple[str, str]]:
     """Pairs of models that one figure does not tell apart."""
     for one, other in combinations(rows, 2):
         if getattr(one, name) and getattr(other, name) and name not in {*_better(one, other), *_better(other, one)}:

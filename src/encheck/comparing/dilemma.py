@@ -23,7 +23,6 @@ from encheck.gating.balance import (
 )
 from encheck.metrics.downstream import task_accuracy
 from encheck.run_file import Result
-from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Figure, percentile_interval
 
 Floats = NDArray[np.float64]
@@ -88,16 +87,12 @@ def dilemma(models: Sequence[ComparedModel], *, behaviour: str | None = None, se
     some = [model for model in models if model.name in scores]
     tables = in_common([model.side.tables for model in some]) if some else []
     wins = [property_wins(one, model.side.scales) for model, one in zip(some, tables, strict=True)]
-    said, figures = _behaviour(wins, families(tables), behaviour, seed)
+    families = {name: family for one in tables for name, family in families_of(one).items()}
+    said, figures = _behaviour(wins, families, behaviour, seed)
     points = [
         DilemmaPoint(m.name, scores[m.name], found) for m, found in zip(some, figures, strict=True) if found is not None
     ]
     return Dilemma(points, words, said) if len(points) >= FEWEST_TO_DRAW else None
-
-
-def families(tables: Sequence[Mapping[str, Table]]) -> dict[str, str]:
-    """The family of each property of the models."""
-    return {name: family for one in tables for name, family in families_of(one).items()}
 
 
 def _benchmark(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]:
@@ -151,38 +146,34 @@ def _figure(row: Result) -> Figure:
 
 
 def _behaviour(
-    several: Sequence[Mapping[str, PropertyWins]], known: Mapping[str, str], wanted: str | None, seed: int
+    several: Sequence[Mapping[str, PropertyWins]], families: Mapping[str, str], wanted: str | None, seed: int
 ) -> tuple[str, list[Figure | None]]:
-    """What stands for behaviour, in words, and the figure of each model."""
+    """What stands for behaviour, in words, and the figure of each model.
+
+    Without a property it is the balanced score, else the mean of the properties that ask for sensitivity to meaning and
+    order, each counted from chance.
+    """
     if wanted is not None:
-        _refuse_unknown(wanted, several)
-        return f"{wanted}, share won", [_of_property(one[wanted], seed) if wanted in one else None for one in several]
-    whole = [balanced({name: one.share for name, one in own.items()}, known) for own in several]
+        there = sorted({name for own in several for name in own})
+        if several and wanted not in there:
+            raise UsageError(unknown("property", wanted, there) if there else f"no share of {wanted} was measured")
+        own = [one.get(wanted) for one in several]
+        return f"{wanted}, share won", [
+            one and _with_interval(one.rate, rate_replicates({"": one}, seed)[""][0]) for one in own
+        ]
+    shares = [{name: one.share for name, one in own.items()} for own in several]
+    whole = [balanced(own, families) for own in shares]
     if whole and all(score is not None for score in whole):
-        return BALANCED, [_balanced(own, known, seed) for own in several]
-    return SENSITIVITY, [_sensitivity(own, known, seed) for own in several]
-
-
-def _refuse_unknown(wanted: str, several: Sequence[Mapping[str, PropertyWins]]) -> None:
-    there = sorted({name for own in several for name in own})
-    if several and wanted not in there:
-        raise UsageError(unknown("property", wanted, there) if there else f"no share of {wanted} was measured")
-
-
-def _of_property(one: PropertyWins, seed: int) -> Figure:
-    return _with_interval(one.rate, rate_replicates({"": one}, seed)[""][0])
-
-
-def _sensitivity(own: Mapping[str, PropertyWins], known: Mapping[str, str], seed: int) -> Figure | None:
-    """The mean of the properties that ask for sensitivity to meaning and order, each counted from chance."""
-    some = {name: one for name, one in own.items() if part_of(known[name]) == "sensitivity"}
-    value = part_means({name: one.share for name, one in some.items()}, known).get("sensitivity")
-    return None if value is None else _with_interval(value, score_replicates(some, known, seed))
-
-
-def _balanced(own: Mapping[str, PropertyWins], known: Mapping[str, str], seed: int) -> Figure | None:
-    value = balanced({name: one.share for name, one in own.items()}, known)
-    return None if value is None else _with_interval(value, score_replicates(own, known, seed))
+        return BALANCED, [
+            None if score is None else _with_interval(score, score_replicates(own, families, seed))
+            for score, own in zip(whole, several, strict=True)
+        ]
+    figures: list[Figure | None] = []
+    for own in several:
+        some = {name: one for name, one in own.items() if part_of(families[name]) == "sensitivity"}
+        value = part_means({name: one.share for name, one in some.items()}, families).get("sensitivity")
+        figures.append(None if value is None else _with_interval(value, score_replicates(some, families, seed)))
+    return SENSITIVITY, figures
 
 
 def _with_interval(value: float, replicates: Floats) -> Figure:

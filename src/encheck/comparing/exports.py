@@ -13,21 +13,18 @@ import json
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from importlib import metadata, resources
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import encheck.generators
-from encheck.comparing.comparison import ModelComparison, PropertyCell, PropertyLine, Said
-from encheck.comparing.models import ComparedModel
+from encheck.comparing.comparison import ModelComparison, PropertyLine, Said
 from encheck.datasets.load import names
 from encheck.ids import ItemId
 from encheck.metrics import named
 from encheck.reporting.results import write_named
-from encheck.run_file import Result
 from encheck.system.cells import safe_cell
 from encheck.types import content_hash
 
@@ -82,7 +79,10 @@ def entries_named_in(source: str) -> list[BibEntry]:
     found = [one for one in entries().values() if any(words in source for words in one.declared)]
     if found or not source:
         return found
-    return [encheck_entry()] if _OWN_PAGE.match(source) else [_unknown(source)]
+    if _OWN_PAGE.match(source):
+        return [encheck_entry()]
+    key = f"source-{content_hash(source)[:8]}"
+    return [BibEntry(key, _entry("misc", key, (f"title = {{{{{escape(source)}}}}}",)))]
 
 
 def encheck_entry() -> BibEntry:
@@ -93,38 +93,28 @@ def encheck_entry() -> BibEntry:
     return BibEntry(OWN, _entry("misc", OWN, lines))
 
 
-def _unknown(source: str) -> BibEntry:
-    key = f"source-{content_hash(source)[:8]}"
-    return BibEntry(key, _entry("misc", key, (f"title = {{{{{escape(source)}}}}}",)))
-
-
 def _entry(kind: str, key: str, lines: Sequence[str]) -> str:
     body = ",\n".join(f"  {line}" for line in lines)
     return f"@{kind}{{{key},\n{body}\n}}"
 
 
 def line_sources(found: ModelComparison, line: PropertyLine) -> list[BibEntry]:
-    """What a line of the matrix rests on, by key: its check's source, its data, and the generators of its items."""
-    sources = [line.source, *_of_data(line.data), *_of_generators(found, line)]
-    cited = {one.key: one for source in sources for one in entries_named_in(source)}
-    return [cited[key] for key in sorted(cited)]
+    """What a line of the matrix rests on, by key: its check's source, its data, and the generators of its items.
 
-
-def _of_data(name: str) -> Iterator[str]:
-    kind = re.split(r"[@:]", name)[0]
+    The items are those of the first model that has any; of a generator, what its file says of itself.
+    """
+    sources, kind = [line.source], re.split(r"[@:]", line.data)[0]
     if kind in OWN_DATA:
-        yield "docs/probes.md"
+        sources.append("docs/probes.md")
     elif kind in names():
-        yield getattr(names()[kind], "CITATION", "")
-
-
-def _of_generators(found: ModelComparison, line: PropertyLine) -> Iterator[str]:
-    """What the file of each generator says of itself, of the items of the first model that has any."""
+        sources.append(getattr(names()[kind], "CITATION", ""))
     own = next((t for m in found.models for t in m.side.tables.values()
                 if (t.check, t.data, t.level) == (line.check, line.data, line.level)), None)  # fmt: skip
     made = {known.generator for item in (own.items if own else ()) if (known := ItemId(item).known)}
     for name in sorted(made & set(_generators())):
-        yield from re.findall(r"\(([^()]+ \d{4}[^()]*)\)", _generators()[name])
+        sources += re.findall(r"\(([^()]+ \d{4}[^()]*)\)", _generators()[name])
+    cited = {one.key: one for source in sources for one in entries_named_in(source)}
+    return [cited[key] for key in sorted(cited)]
 
 
 @cache
@@ -150,43 +140,29 @@ MOST_NARROW = 4  # models that stand side by side on a page without being scaled
 
 def latex_table(found: ModelComparison, *, cite: bool = False) -> str:
     """The table, for `booktabs`, and `graphicx` where it is scaled; with `cite` every property cites its sources."""
-    return "\n".join(_lines(found, cite=cite)) + "\n"
-
-
-def _lines(found: ModelComparison, *, cite: bool) -> Iterator[str]:
     names, is_wide = [escape(m.name) for m in found.models], len(found.models) > MOST_NARROW
     kind = "table*" if is_wide else "table"
-    yield f"% needs \\usepackage{{booktabs}}{' and graphicx' if is_wide else ''}; made by encheck compare"
-    yield from (f"\\begin{{{kind}}}[t]", r"\centering\small", *([r"\resizebox{\textwidth}{!}{%"] if is_wide else []))
-    yield f"\\begin{{tabular}}{{lr{'l' * len(names)}}}"
-    yield r"\toprule"
-    yield " & ".join(["Property", "Chance", *names]) + r" \\"
-    yield from _body(found, cite=cite)
-    yield from (r"\bottomrule", r"\end{tabular}" + ("}" if is_wide else ""))
-    yield f"\\caption{{{_caption(found, cite=cite)}}}"
-    yield from (r"\label{tab:encheck}", f"\\end{{{kind}}}")
-
-
-def _body(found: ModelComparison, *, cite: bool) -> Iterator[str]:
+    lines = [
+        f"% needs \\usepackage{{booktabs}}{' and graphicx' if is_wide else ''}; made by encheck compare",
+        f"\\begin{{{kind}}}[t]", r"\centering\small", *([r"\resizebox{\textwidth}{!}{%"] if is_wide else []),
+        f"\\begin{{tabular}}{{lr{'l' * len(names)}}}", r"\toprule",
+        " & ".join(["Property", "Chance", *names]) + r" \\",
+    ]  # fmt: skip
     several = len({line.data for line in found.matrix}) > 1
-    for (data, family), lines in groupby(found.matrix, key=lambda line: (line.data, line.family)):
-        name = f"{family}, {data}" if several else family
-        yield r"\midrule"
-        yield f"\\multicolumn{{{len(found.models) + 2}}}{{l}}{{\\emph{{{escape(name)}}}}} \\\\"
-        yield from (_latex_row(found, line, cite=cite) for line in lines)
-
-
-def _latex_row(found: ModelComparison, line: PropertyLine, *, cite: bool) -> str:
-    keys = [one.key for one in line_sources(found, line)] if cite else []
-    name = escape(line.property) + (f"~\\cite{{{','.join(keys)}}}" if keys else "")
-    chance = "--" if line.chance is None else f"{line.chance:.2f}"
-    return " & ".join([name, chance, *map(_latex_cell, line.cells)]) + r" \\"
-
-
-def _latex_cell(cell: PropertyCell | None) -> str:
-    if cell is None:
-        return "--"
-    return f"{cell.value:.2f}{SIGNS[cell.said]} {{\\scriptsize [{cell.low:.2f}, {cell.high:.2f}]}}"
+    for (data, family), some in groupby(found.matrix, key=lambda line: (line.data, line.family)):
+        name = escape(f"{family}, {data}" if several else family)
+        lines += [r"\midrule", f"\\multicolumn{{{len(found.models) + 2}}}{{l}}{{\\emph{{{name}}}}} \\\\"]
+        for line in some:
+            keys = [one.key for one in line_sources(found, line)] if cite else []
+            cells = [escape(line.property) + (f"~\\cite{{{','.join(keys)}}}" if keys else "")]
+            cells.append("--" if line.chance is None else f"{line.chance:.2f}")
+            for cell in line.cells:
+                ends = f"{{\\scriptsize [{cell.low:.2f}, {cell.high:.2f}]}}" if cell else ""
+                cells.append(f"{cell.value:.2f}{SIGNS[cell.said]} {ends}" if cell else "--")
+            lines.append(" & ".join(cells) + r" \\")
+    lines += [r"\bottomrule", r"\end{tabular}" + ("}" if is_wide else "")]
+    lines += [f"\\caption{{{_caption(found, cite=cite)}}}", r"\label{tab:encheck}", f"\\end{{{kind}}}"]
+    return "\n".join(lines) + "\n"
 
 
 def _caption(found: ModelComparison, *, cite: bool) -> str:
@@ -200,19 +176,39 @@ def _caption(found: ModelComparison, *, cite: bool) -> str:
     )
 
 
-PAIRED = ("difference", "difference_low", "difference_high", "compared")
-COLUMNS = (
-    "model", "reference", "data", "property", "family", "check", "level", "figure", "value", "low", "high", "n",
-    "clusters", "chance", *PAIRED,
-)  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class TidyRow:
+    """A figure of a model: `low` and `high` end its 95% interval, `chance` is what guessing gets, None if unknown.
 
-
-def tidy_rows(found: ModelComparison) -> Iterator[dict[str, Any]]:
-    """The rows: `low` and `high` end the 95% interval, `chance` is what guessing gets, empty where there is none.
-
-    The columns of PAIRED are there for the figure that stands for a property: the difference from the reference on the
-    same items, and what the matrix says of it.
+    The last four are there for the figure that stands for a property: its difference from the reference on the same
+    items, and what the matrix says of it.
     """
+
+    model: str
+    reference: str
+    data: str
+    property: str
+    family: str
+    check: str
+    level: str
+    figure: str | None
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    clusters: int
+    chance: float | None
+    difference: float | str = ""
+    difference_low: float | str = ""
+    difference_high: float | str = ""
+    compared: str = ""
+
+
+COLUMNS = tuple(one.name for one in fields(TidyRow))
+
+
+def tidy_rows(found: ModelComparison) -> Iterator[TidyRow]:
+    """Every figure of the models: a row a model, case and figure."""
     cells = {
         (model.name, line.data, line.check, line.level, line.figure): cell
         for line in found.matrix
@@ -220,33 +216,24 @@ def tidy_rows(found: ModelComparison) -> Iterator[dict[str, Any]]:
     }
     for model in found.models:
         for row in model.rows:
-            if row.value is not None:
-                cell = cells.get((model.name, row.data, row.check, str(row.level), row.metric or ""))
-                yield _tidy_row(found, model, row) | dict(zip(PAIRED, _paired(cell), strict=True))
-
-
-def _tidy_row(found: ModelComparison, model: ComparedModel, row: Result) -> dict[str, Any]:
-    declared = model.declared[row.check]
-    own = {
-        name: getattr(row, name)
-        for name in ("data", "property", "check", "level", "value", "low", "high", "n", "clusters")
-    }
-    chance = declared.chance if row.metric == declared.metric else _chance(row.metric or "")
-    names = {"model": model.name, "reference": found.first.name, "family": declared.family}
-    return names | own | {"figure": row.metric, "chance": chance}
-
-
-def _chance(metric: str) -> float | None:
-    try:
-        return named(metric).chance
-    except KeyError:
-        return None
-
-
-def _paired(cell: Any) -> tuple[Any, ...]:
-    if cell is None or cell.change is None:
-        return "", "", "", "" if cell is None else cell.said
-    return cell.change.difference, cell.change.low, cell.change.high, cell.said
+            if row.value is None:
+                continue
+            declared = model.declared[row.check]
+            try:
+                chance = declared.chance if row.metric == declared.metric else named(row.metric or "").chance
+            except KeyError:
+                chance = None
+            tidy = TidyRow(
+                model.name, found.first.name, row.data, row.property, declared.family, row.check, row.level,
+                row.metric, row.value, row.low, row.high, row.n, row.clusters, chance,
+            )  # fmt: skip
+            cell = cells.get((model.name, row.data, row.check, str(row.level), row.metric or ""))
+            if cell and cell.change:
+                change = cell.change
+                tidy = replace(
+                    tidy, difference=change.difference, difference_low=change.low, difference_high=change.high
+                )
+            yield replace(tidy, compared=cell.said) if cell else tidy
 
 
 def as_csv(found: ModelComparison) -> str:
@@ -254,7 +241,7 @@ def as_csv(found: ModelComparison) -> str:
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, COLUMNS)
     writer.writeheader()
-    writer.writerows({name: safe_cell(value) for name, value in row.items()} for row in tidy_rows(found))
+    writer.writerows({name: safe_cell(getattr(row, name)) for name in COLUMNS} for row in tidy_rows(found))
     return out.getvalue()
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from encheck.comparing.comparison import ModelComparison, PropertyLine, Said
+from encheck.comparing.comparison import ModelComparison, Said
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 360, 112, 348, 19, 22  # pixels
 STEP = 0.1  # of the axis
@@ -46,27 +46,21 @@ def panels(found: ModelComparison) -> list[ForestPanel]:
     most = max(max(abs(one.low), abs(one.high)) for one in changes)
     limit = max(math.ceil(most / STEP - 1e-9), 1) * STEP
     several = len({line.data for line in found.matrix}) > 1
-    drawn = [_panel(found, place, limit, several=several) for place in range(1, len(found.models))]
-    return [one for one in drawn if one.bars]
-
-
-def _panel(found: ModelComparison, place: int, limit: float, *, several: bool) -> ForestPanel:
-    bars = [
-        bar for line in found.matrix if (bar := _bar(line, place, limit, found.models[place].name, several=several))
-    ]
     ticks = [(_at(value, limit), f"{value:+.1f}" if value else "0") for value in (-limit, 0.0, limit)]
-    return ForestPanel(found.models[place].name, bars, ticks)
-
-
-def _bar(line: PropertyLine, place: int, limit: float, model: str, *, several: bool) -> ForestBar | None:
-    cell = line.cells[place]
-    if cell is None or cell.change is None:
-        return None
-    one = cell.change
-    label = f"{line.property}, {line.data}" if several else line.property
-    words = f"{model}, {label}: {one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}], {cell.said}"
-    low, high, at = (_at(value, limit) for value in (one.low, one.high, one.difference))
-    return ForestBar(label, low, high, at, cell.said, words)
+    made = []
+    for place, model in enumerate(found.models[1:], 1):
+        bars = []
+        for line in found.matrix:
+            cell = line.cells[place]
+            if cell is None or cell.change is None:
+                continue
+            one, label = cell.change, f"{line.property}, {line.data}" if several else line.property
+            ends = f"{one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
+            low, high, at = (_at(value, limit) for value in (one.low, one.high, one.difference))
+            bars.append(ForestBar(label, low, high, at, cell.said, f"{model.name}, {label}: {ends}, {cell.said}"))
+        if bars:
+            made.append(ForestPanel(model.name, bars, ticks))
+    return made
 
 
 def _at(value: float, limit: float) -> float:

@@ -57,7 +57,7 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
     found: list[Run] = []
     for folder in folders:
         results, items = read_run(folder)
-        found += [(folder.resolve().name, m.label, results, items) for m in _as_named(results) if not m.error]
+        found += [(folder.resolve().name, m.label, results, items) for m in in_named_order(results) if not m.error]
     found = _merged(found)
     if not 2 <= len(found) <= MAX_MODELS:
         raise UsageError(f"the runs hold {len(found)} different models; a comparison takes 2 to {MAX_MODELS}")
@@ -105,7 +105,7 @@ def _joined(first: Run, place: str, results: RunFile, items: Items) -> Run:
     return there, label, joined, {**items, **kept}
 
 
-def _as_named(results: RunFile) -> list[ModelEntry]:
+def in_named_order(results: RunFile) -> list[ModelEntry]:
     """The models of a run in the order in which its command names them: the first is the reference."""
     named = listed(results.run.settings, "models")
     labels = [Path(one).name for one in named]
@@ -130,16 +130,13 @@ def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: s
     data = {d.name: d.fingerprint for d in results.data}
     editions = {d.name: d.version for d in results.data}
     best = {(on, one): row for on in data for one, row in headlines(results, model=label, data=on).items()}
+    look = ""
+    if first := results.first_look:
+        look = f"a first look at {first.clusters:,} of {first.of_clusters:,} clusters"
     return ComparedModel(
         name, label, scores_of_run(results, items, label), rows, items, data, editions, results.declarations, best,
-        folder, results.run.started, _look(results),
+        folder, results.run.started, look,
     )  # fmt: skip
-
-
-def _look(results: RunFile) -> str:
-    if look := results.first_look:
-        return f"a first look at {look.clusters:,} of {look.of_clusters:,} clusters"
-    return ""
 
 
 def _first(reference: str, models: Sequence[ComparedModel]) -> list[ComparedModel]:

@@ -11,11 +11,10 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,14 +76,12 @@ def read_predictions(path: Path) -> Predictions:
     for name in ("prediction", "score"):
         if columns.count(name) > 1:
             raise DataError(f"{path}:1: two columns are called {name!r}: rename one of them")
-    return Predictions(path, _column(path, rows, "prediction", names), _column(path, rows, "score", names))
-
-
-def _column(path: Path, rows: Sequence[tuple[int, Mapping[str, Any]]], name: str, names: set[str]) -> Floats | None:
-    if name not in names:
-        return None
-    convert = _label if name == "prediction" else _score
-    return np.array([_number(path, number, convert, row.get(name)) for number, row in rows], float)
+    predicted, scores = (
+        np.array([_number(path, number, convert, row.get(name)) for number, row in rows], float)
+        if name in names else None
+        for name, convert in (("prediction", _label), ("score", _score))
+    )  # fmt: skip
+    return Predictions(path, predicted, scores)
 
 
 def _run(path: Path, lines: Iterable[tuple[int, str]], *, of_trec: bool = False) -> Predictions:
@@ -104,7 +101,7 @@ def _run(path: Path, lines: Iterable[tuple[int, str]], *, of_trec: bool = False)
     return Predictions(path, None if of_trec else np.array(predicted, float), np.array(scores, float), tuple(keys))
 
 
-def _number(path: Path, number: int, convert: Any, value: object) -> float:
+def _number(path: Path, number: int, convert: Callable[[object], float], value: object) -> float:
     try:
         return float(convert(value))
     except ValueError as error:
@@ -141,7 +138,8 @@ def aligned(
         raise UsageError(no_pair(split, {p.split for p in pairs}))
     if predictions.keys:
         return _by_ids(predictions, pairs, chosen)
-    rows = _rows(predictions)
+    column = predictions.predicted if predictions.predicted is not None else predictions.scores
+    rows = 0 if column is None else len(column)
     if rows != len(chosen):
         sizes = ", ".join(f"{name or 'no split'}: {n}" for name, n in sorted(Counter(p.split for p in pairs).items()))
         raise DataError(
@@ -149,11 +147,6 @@ def aligned(
             "Predictions of one split are scored with --split NAME"
         )
     return chosen, np.arange(rows)
-
-
-def _rows(predictions: Predictions) -> int:
-    column = predictions.predicted if predictions.predicted is not None else predictions.scores
-    return 0 if column is None else len(column)
 
 
 def _by_ids(
@@ -202,27 +195,17 @@ def score(
     excluded, at, rows = int((~labelled).sum()), at[labelled], rows[labelled]
     if not len(at):
         raise DataError(f"{dataset.name} has no label for any of the pairs in {predictions.path}: nothing to score")
-    cases = _cases(predictions, [dataset.pairs[i] for i in at], rows, threshold=threshold, scope=scope, seed=seed)
-    figures = tuple(_figures(cases, ranked=predictions.scores is not None))
-    return ScoredPredictions(cases, figures, {e.metric: _baselines(cases, e.metric) for e in figures}, excluded)
-
-
-def _cases(
-    predictions: Predictions,
-    pairs: Sequence[SentencePair],
-    rows: NDArray[np.intp],
-    *,
-    threshold: float | None,
-    scope: Scope,
-    seed: int,
-) -> Cases:
-    clusters = [p.cluster for p in pairs]
-    labels = np.array([p.label for p in pairs], np.int8)
+    pairs = [dataset.pairs[i] for i in at]
     given = predictions.scores if predictions.scores is not None else predictions.predicted
     assert given is not None
-    scores = PairScores(given[rows], labels, Resampler(clusters, seed=seed), Scale(0.0), items=tuple(pairs))
+    resampler = Resampler([p.cluster for p in pairs], seed=seed)
+    scores = PairScores(
+        given[rows], np.array([p.label for p in pairs], np.int8), resampler, Scale(0.0), items=tuple(pairs)
+    )
     predicted, params = _predicted(predictions, rows, scores, threshold)
-    return Cases(scores, difficulty(pairs, scope=scope), predicted, {"median_scope": str(scope), **params})
+    cases = Cases(scores, difficulty(pairs, scope=scope), predicted, {"median_scope": str(scope), **params})
+    figures = tuple(_figures(cases, ranked=predictions.scores is not None))
+    return ScoredPredictions(cases, figures, {e.metric: _baselines(cases, e.metric) for e in figures}, excluded)
 
 
 def _predicted(
@@ -259,17 +242,13 @@ def _baselines(cases: Cases, metric: str) -> dict[str, float]:
     if metric == "auc_n":
         return {"random": 0.5}
     if metric == "map":
-        return {"random": _random_map(cases)}
+        labels = [cases.scores.labels[at] for at in queries(cases.scores)]
+        return {"random": float(np.mean([random_average_precision(len(of), int(of.sum())) for of in labels]))}
     count = len(cases.predicted)
     return {
         name: at_threshold(replace(cases, predicted=np.full(count, chance)), name=metric).value
         for name, chance in LINES.items()
     }
-
-
-def _random_map(cases: Cases) -> float:
-    labels = [cases.scores.labels[at] for at in queries(cases.scores)]
-    return float(np.mean([random_average_precision(len(of), int(of.sum())) for of in labels]))
 
 
 def random_average_precision(candidates: int, relevant: int, *, depth: int = 10) -> float:
@@ -296,50 +275,42 @@ def lines(scored: ScoredPredictions) -> Iterator[str]:
     if "threshold" in scored.cases.params:
         folds = scored.cases.params.get("folds")
         yield f"threshold {scored.cases.params['threshold']:.4g}" + (f" (mean of {folds} folds)" if folds else "")
-    yield from table(
-        [
-            ("figure", "value [95% CI]", "n", "clusters", *(name.replace("_", " ") for name in LINES)),
-            *_table_rows(scored),
-        ]
-    )
-
-
-def _table_rows(scored: ScoredPredictions) -> Iterator[tuple[str, ...]]:
+    rows = [("figure", "value [95% CI]", "n", "clusters", *(name.replace("_", " ") for name in LINES))]
     for e in scored.figures:
         _, low, high = rounded(e.value, e.low, e.high)
         beside = (scored.baselines[e.metric].get(name) for name in LINES)
         constant = ("-" if x is None or np.isnan(x) else f"{x + 0.0:.3f}" for x in beside)
-        yield (e.metric, f"{e.value + 0.0:.4f} [{low}, {high}]", str(e.n), str(e.clusters), *constant)
+        rows.append((e.metric, f"{e.value + 0.0:.4f} [{low}, {high}]", str(e.n), str(e.clusters), *constant))
+    yield from table(rows)
 
 
 def write(path: Path, scored: ScoredPredictions, *, data: Dataset, predictions: Predictions) -> None:
-    """Write `as_dict` to a JSON file; UsageError if the disk does not take it."""
+    """Write the figures to a JSON file, with the cells' sizes and the medians; UsageError if the disk takes it not.
+
+    Figures that are no number are null.
+    """
+    difficulty = scored.cases.difficulty
+    figures = {}
+    for e in scored.figures:
+        numbers = {"value": e.value, "low": e.low, "high": e.high}
+        baselines = {name: _finite(x) for name, x in scored.baselines[e.metric].items()}
+        figures[e.metric] = {
+            **{name: _finite(x) for name, x in numbers.items()}, "n": e.n, "clusters": e.clusters,
+            "baselines": baselines,
+        }  # fmt: skip
     whole = {
         "data": data.name,
         "fingerprint": data.fingerprint,
         "predictions": str(predictions.path),
-        **as_dict(scored),
-    }
-    write_named(path, json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def as_dict(scored: ScoredPredictions) -> dict[str, Any]:
-    """The same for a JSON file, with the cells' sizes and the medians; figures that are no number are None."""
-    found = scored.cases.difficulty
-    return {
         "pairs": len(scored.cases.predicted),
         "excluded": scored.excluded,
         "params": dict(scored.cases.params),
-        "cells": found.counts,
-        "medians": found.medians,
+        "cells": difficulty.counts,
+        "medians": difficulty.medians,
         "predicted_positive": float(scored.cases.predicted.mean()),
-        "figures": {e.metric: _figure(e, scored.baselines[e.metric]) for e in scored.figures},
+        "figures": figures,
     }
-
-
-def _figure(e: Estimate, baselines: Mapping[str, float]) -> dict[str, Any]:
-    numbers = {"value": _finite(e.value), "low": _finite(e.low), "high": _finite(e.high)}
-    return {**numbers, "n": e.n, "clusters": e.clusters, "baselines": {k: _finite(x) for k, x in baselines.items()}}
+    write_named(path, json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _finite(value: float) -> float | None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from encheck.comparing.comparison import NO_EVIDENCE, ModelComparison, PropertyCell, Said, tallies
+from encheck.comparing.comparison import NO_EVIDENCE, ModelComparison, Said, tallies
 from encheck.comparing.differences import CaseDifference, flips_count
-from encheck.comparing.dilemma import Dilemma
 from encheck.gating import contamination
 from encheck.metrics import named
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
-from encheck.statistics.bootstrap import Figure
 from encheck.verdict import MIN_CLUSTERS
 
 SIGNS: Mapping[Said, str] = {"better": "+", "worse": "-", "cannot tell": "~", "no evidence": "*", "not compared": " "}
@@ -26,7 +24,15 @@ def lines(found: ModelComparison, *, everything: bool = False) -> Iterator[str]:
     if everything or not found.matrix:
         yield from _checks(found)
     if found.dilemma:
-        yield from _dilemma(found.dilemma)
+        dilemma = found.dilemma  # benchmark and behaviour of each model, and what may be said of the two
+        yield f"benchmark: {dilemma.benchmark}; behaviour: {dilemma.behaviour}"
+        rows = [
+            (p.model, *(f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in (p.benchmark, p.behaviour)))
+            for p in dilemma.points
+        ]
+        yield from table([("model", "benchmark [95% CI]", "behaviour [95% CI]"), *rows])
+        yield dilemma.words
+        yield ""
     yield from contamination.lines(found.contamination)
     if found.whole and (everything or not found.matrix):
         yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
@@ -43,7 +49,8 @@ def _matrix(found: ModelComparison) -> Iterator[str]:
     several = len({line.data for line in found.matrix}) > 1
     rows = [
         (f"{line.property}, {line.data}" if several else line.property,
-         "-" if line.chance is None else f"{line.chance:.2f}", *map(_cell, line.cells))
+         "-" if line.chance is None else f"{line.chance:.2f}",
+         *("-" if one is None else f"{one.value:.2f} {SIGNS[one.said]}".rstrip() for one in line.cells))
         for line in found.matrix
     ]  # fmt: skip
     yield from table([("property", "chance", *heads), *rows])
@@ -59,42 +66,21 @@ def _matrix(found: ModelComparison) -> Iterator[str]:
             + (f", no evidence in {counts['no evidence']}{_named(found, name, 'no evidence')}")
             * bool(counts["no evidence"])
         )
-    yield from _alone(found)
+    alone = {m.name: sum(flip.alone == m.name for flip in found.flips) for m in found.models}
+    if any(alone.values()):
+        yield "wrong where every other model is right: " + ", ".join(f"{name} {n}" for name, n in alone.items())
     yield ""
-
-
-def _of(found: ModelComparison, cells: Sequence[PropertyCell | None], name: str) -> PropertyCell | None:
-    return next(cell for model, cell in zip(found.models, cells, strict=True) if model.name == name)
 
 
 def _named(found: ModelComparison, model: str, said: Said) -> str:
     """The properties of which this is said of a model, in brackets; empty where there is none."""
-    some = [line.property for line in found.matrix if (c := _of(found, line.cells, model)) and c.said == said]
+    some = [
+        line.property
+        for line in found.matrix
+        for other, cell in zip(found.models, line.cells, strict=True)
+        if other.name == model and cell and cell.said == said
+    ]
     return f" ({', '.join(dict.fromkeys(some))})" if some else ""
-
-
-def _cell(cell: PropertyCell | None) -> str:
-    return "-" if cell is None else f"{cell.value:.2f} {SIGNS[cell.said]}".rstrip()
-
-
-def _dilemma(found: Dilemma) -> Iterator[str]:
-    """Benchmark and behaviour of each model, and what may be said of the two."""
-    yield f"benchmark: {found.benchmark}; behaviour: {found.behaviour}"
-    rows = [(p.model, *(_with_ends(one) for one in (p.benchmark, p.behaviour))) for p in found.points]
-    yield from table([("model", "benchmark [95% CI]", "behaviour [95% CI]"), *rows])
-    yield found.words
-    yield ""
-
-
-def _with_ends(one: Figure) -> str:
-    return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
-
-
-def _alone(found: ModelComparison) -> Iterator[str]:
-    """How many items each model alone gets wrong."""
-    counts = {m.name: sum(flip.alone == m.name for flip in found.flips) for m in found.models}
-    if any(counts.values()):
-        yield "wrong where every other model is right: " + ", ".join(f"{name} {n}" for name, n in counts.items())
 
 
 def _checks(found: ModelComparison) -> Iterator[str]:

@@ -116,13 +116,19 @@ def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS
                 f"the {len(side):,} texts that are drawn of {data.name} are in {clusters} clusters, but a comparison "
                 f"of texts needs {FEWEST_CLUSTERS}. Remedy: more text of the other set, or a larger --texts"
             )
-    of_texts = [_of_texts(sides, seed)]
+    split = [[tokens_of(one.texts[0]) for one in side] for side in sides]
+    tokens = min(sum(map(len, some)) for some in split)
+    of_texts = [[_text_figures(Corpus(some, _folds(side, seed)), tokens)
+                 for some, side in zip(split, sides, strict=True)]]  # fmt: skip
     twos = _equal([pairs(data) for data in both], texts, seed)
     number = len(twos[0]) if min(map(_clusters, twos)) >= FEWEST_CLUSTERS else 0
     if number:
-        of_texts.insert(0, _of_pairs(twos, seed))
-    measured = [row for figures in of_texts for row in _rows(*figures)]
-    tokens = min(sum(len(tokens_of(one.texts[0])) for one in side) for side in sides)
+        of_texts.insert(0, [_pair_figures(side, _folds(side, seed)) for side in twos])
+    measured = []
+    for left, right in of_texts:
+        errors = np.hypot(_error(left.without), _error(right.without))
+        freedom = min(len(left.without), len(right.without)) - 1
+        measured += [(*row, freedom) for row in zip(left.names, left.whole, right.whole, errors, strict=True)]
     rows = tuple(_measure(*row, count=len(measured)) for row in measured)
     return TextShift(first.name, second.name, len(sides[0]), tokens, number, rows)
 
@@ -228,15 +234,6 @@ def _folds(drawn: Sequence[SampledText], seed: int) -> Ints:
     clusters = sorted({one.cluster for one in drawn}, key=lambda name: content_hash(str(seed), name))
     place = {name: i % min(FOLDS, len(clusters)) for i, name in enumerate(clusters)}
     return np.array([place[one.cluster] for one in drawn])
-
-
-def _of_texts(sides: Sequence[list[SampledText]], seed: int) -> tuple[JackknifeFigures, JackknifeFigures]:
-    split = [[tokens_of(one.texts[0]) for one in side] for side in sides]
-    most = min(sum(map(len, tokens)) for tokens in split)
-    first, second = (
-        _text_figures(Corpus(tokens, _folds(side, seed)), most) for tokens, side in zip(split, sides, strict=True)
-    )
-    return first, second
 
 
 def _text_figures(corpus: Corpus, most: int) -> JackknifeFigures:
@@ -378,33 +375,25 @@ def _clipped(grams: Grams) -> Ints:
 def _brevity(tokens: Ints, stays: NDArray[np.bool_]) -> Floats:
     """The penalty of each text that is shorter than the nearest length of another one, shape [n]."""
     known, counts = np.unique(tokens[stays], return_counts=True)
-    penalties = {
-        length: _penalty(length, known[(counts > 1) | (known != length)]) for length in np.unique(tokens).tolist()
-    }
+    penalties: dict[int, float] = {}
+    for length in np.unique(tokens).tolist():
+        others = known[(counts > 1) | (known != length)].tolist()
+        penalties[length] = 0.0
+        if others and length:
+            closest = min(others, key=lambda other, length=length: (abs(other - length), other))
+            penalties[length] = 1.0 if length > closest else float(np.exp(1 - closest / length))
     return np.array([penalties[length] for length in tokens.tolist()])
 
 
-def _penalty(length: int, others: Ints) -> float:
-    if not len(others) or not length:
-        return 0.0
-    closest = min(others.tolist(), key=lambda other: (abs(other - length), other))
-    return 1.0 if length > closest else float(np.exp(1 - closest / length))
-
-
-def _of_pairs(sides: Sequence[list[SampledText]], seed: int) -> tuple[JackknifeFigures, JackknifeFigures]:
-    first, second = (_pair_figures(side, _folds(side, seed)) for side in sides)
-    return first, second
-
-
 def _pair_figures(drawn: Sequence[SampledText], folds: Ints) -> JackknifeFigures:
-    rows = np.array([_pair(*map(tokens_of, one.texts)) for one in drawn], dtype=np.float64)
+    rows = np.array([pair_counts(*map(tokens_of, one.texts)) for one in drawn], dtype=np.float64)
     sums = np.stack([rows[folds == fold].sum(axis=0) for fold in range(folds.max() + 1)])
     names = (*(f"BLEU-{n}" for n in range(1, ORDERS + 1)), "Jaccard")
-    without = np.stack([_pair_measures(sums.sum(axis=0) - one) for one in sums])
-    return _with_mean(JackknifeFigures(names, _pair_measures(sums.sum(axis=0)), without), "BLEU-")
+    without = np.stack([pair_measures(sums.sum(axis=0) - one) for one in sums])
+    return _with_mean(JackknifeFigures(names, pair_measures(sums.sum(axis=0)), without), "BLEU-")
 
 
-def _pair(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
+def pair_counts(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
     """What the sums of a corpus are made of: matches and n-grams by order, both lengths, Jaccard, one."""
     nltk_alone()
     from nltk.translate.bleu_score import modified_precision
@@ -416,7 +405,7 @@ def _pair(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
     return (*matches, *totals, len(hypothesis), len(reference), jaccard, 1)
 
 
-def _pair_measures(sums: Floats) -> Floats:
+def pair_measures(sums: Floats) -> Floats:
     """BLEU-1 to 4, cumulative, and the mean Jaccard, of the sums over pairs; shape [5]."""
     matches, totals = sums[:ORDERS], sums[ORDERS : 2 * ORDERS]
     spoken, wanted, jaccard, count = sums[2 * ORDERS :]
@@ -424,13 +413,6 @@ def _pair_measures(sums: Floats) -> Floats:
         logs = np.cumsum(np.log(matches / totals)) / np.arange(1, ORDERS + 1)
     penalty = 1.0 if spoken > wanted else np.exp(1 - wanted / spoken) if spoken else 0.0
     return np.array([*(penalty * np.exp(logs)), jaccard / count])
-
-
-def _rows(first: JackknifeFigures, second: JackknifeFigures) -> list[tuple[str, float, float, float, int]]:
-    """Of each measure its name, both figures, the standard error of their difference, and degrees of freedom."""
-    errors = np.hypot(_error(first.without), _error(second.without))
-    freedom = min(len(first.without), len(second.without)) - 1
-    return list(zip(first.names, first.whole, second.whole, errors, [freedom] * len(errors), strict=True))
 
 
 def _error(without: Floats) -> Floats:

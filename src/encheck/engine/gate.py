@@ -409,7 +409,7 @@ def _measured(
 
     def refuse(subjects: Mapping[str, Subject], data: Mapping[str, Dataset]) -> None:
         for baseline in saved:
-            refuse_other_edition(baseline, {one.name: one.version for one in data.values()})
+            refuse_other_edition(baseline, {one.name: one.version for one in data.values()}, models=settings.models)
         _refuse_models(saved, subjects, mine, old)
         if old:
             refuse_other_texts(subjects[old], data.values())

@@ -9,7 +9,7 @@ from encheck.gating.baseline import STORED
 from encheck.gating.old_index import OldIndex
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ThresholdShift
-from encheck.gating.types import FamilyRow, GateDecision, GateRow
+from encheck.gating.types import GateDecision
 from encheck.ids import GateRowId
 from encheck.run_file import ModelEntry
 
@@ -26,24 +26,30 @@ def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[
     if decision.outcome != "inconclusive":
         return ()
     rows = [row for row in decision.rows if row.evidence and row.outcome == "inconclusive" and not row.endpoint]
-    wanted = [_of_row(row) for row in rows] + [_of_family(one, decision) for one in decision.families if not one.passes]
+    wanted: list[Wanted] = [
+        (row.name, GateRowId(row.name).data, row.needed / row.n if row.needed else None) for row in rows
+    ]
+    for one in decision.families:
+        if not one.passes:
+            data = {GateRowId(row.name).data for row in decision.rows if row.family == one.family and row.evidence}
+            wanted.append((f"family {one.family}", data.pop() if len(data) == 1 else "", one.more))
     if not wanted:
         return ()
-    return (*_data(wanted, sampled), *_flips(rows), *_seeds(decision))
-
-
-def _of_row(row: GateRow) -> Wanted:
-    found = row.needed / row.n if row.needed else None
-    return row.name, _data_of(row), found
-
-
-def _of_family(one: FamilyRow, decision: GateDecision) -> Wanted:
-    data = {_data_of(row) for row in decision.rows if row.family == one.family and row.evidence}
-    return f"family {one.family}", data.pop() if len(data) == 1 else "", one.more
-
-
-def _data_of(row: GateRow) -> str:
-    return GateRowId(row.name).data
+    said = [*_data(wanted, sampled)]
+    if rates := [row for row in rows if row.kind == "rate" and row.needed and row.gained + row.lost]:
+        worst = max(rates, key=lambda row: (row.needed or 0) / row.n)
+        now = (worst.gained + worst.lost) / worst.n
+        enough = now * worst.n / (worst.needed or worst.n)
+        said.append(
+            f"a candidate that changes less: {now:.1%} of the items of {worst.name} flip, and the same change would be "
+            f"decided with {enough:.1%} (train less far, or average the weights with the baseline's)"
+        )
+    if not decision.seed_noise and decision.replicates is None:  # luck was not measured
+        said.append(
+            "other seeds: train the candidate again and gate it; three --twin models show how much the baseline "
+            "varies by seed"
+        )
+    return tuple(said)
 
 
 def _data(wanted: Sequence[Wanted], sampled: Collection[str]) -> Iterator[str]:
@@ -52,43 +58,15 @@ def _data(wanted: Sequence[Wanted], sampled: Collection[str]) -> Iterator[str]:
     if near:
         most = max(more for *_, more in near if more is not None)
         named = _named([one[0] for one in near])
-        yield f"more data: {most:.1f} times the items would decide {named}{_where(near, sampled)}"
+        data = {one[1] for one in near}
+        more_of = ["--sample all"] * bool(data & set(sampled)) + ["--data probes:fresh=SEED"] * ("probes" in data)
+        options = " or ".join([*more_of, "pairs or triplets of your own"])
+        yield f"more data: {most:.1f} times the items would decide {named} ({options}, in a new baseline too)"
     far = [name for name, _, more in wanted if more is None or more > REACHABLE]
     if far:
         yield (
             f"more data alone will hardly decide {_named(far)}: the loss is close to what matters, or too many items "
             "flip both ways"
-        )
-
-
-def _where(near: Sequence[Wanted], sampled: Collection[str]) -> str:
-    """The option that gives more of the same data, in a baseline and a run of its own."""
-    data = {one[1] for one in near}
-    found = ["--sample all"] * bool(data & set(sampled))
-    found += ["--data probes:fresh=SEED"] * bool(data & {"probes"})
-    found += ["pairs or triplets of your own"]
-    return f" ({' or '.join(found)}, in a new baseline too)"
-
-
-def _flips(rows: Sequence[GateRow]) -> Iterator[str]:
-    """How few flips the items that are there would do with."""
-    rates = [row for row in rows if row.kind == "rate" and row.needed and row.gained + row.lost]
-    if rates:
-        worst = max(rates, key=lambda row: (row.needed or 0) / row.n)
-        now = (worst.gained + worst.lost) / worst.n
-        enough = now * worst.n / (worst.needed or worst.n)
-        yield (
-            f"a candidate that changes less: {now:.1%} of the items of {worst.name} flip, and the same change would be "
-            f"decided with {enough:.1%} (train less far, or average the weights with the baseline's)"
-        )
-
-
-def _seeds(decision: GateDecision) -> Iterator[str]:
-    """Other seeds, where luck was not measured."""
-    if not decision.seed_noise and decision.replicates is None:
-        yield (
-            "other seeds: train the candidate again and gate it; three --twin models show how much the baseline "
-            "varies by seed"
         )
 
 
@@ -145,13 +123,13 @@ def required_changes(
             name = {"query": "queries", "document": "documents"}[role]
             instead = f" in place of {before!r}" if before else ""
             yield f"Put {repr(after) if after else 'nothing'} before {name}{instead}."
-    yield from _of_thresholds(thresholds)
+    yield from _threshold_changes(thresholds)
     licences = [one.licence or "not stated" for one in (old, new)]
     if licences[0] != licences[1] and old.adapter != STORED:
         yield f"Check the licence: {licences[1]}, it was {licences[0]}."
 
 
-def _of_thresholds(thresholds: Sequence[ThresholdShift]) -> Iterator[str]:
+def _threshold_changes(thresholds: Sequence[ThresholdShift]) -> Iterator[str]:
     """Where thresholds go: on the user's data if these map them, else on the sentences that come with encheck."""
     for threshold in dict.fromkeys(one.threshold for one in thresholds):
         shifts = [one for one in thresholds if one.threshold == threshold]

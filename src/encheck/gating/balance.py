@@ -7,8 +7,9 @@ what else was tried.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,12 +65,11 @@ def property_wins(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> d
             values = metric.per_item(table, scales.get(table.data, Scale(0.0)))
             chances = np.full(len(values), chance_of(table, metric) or 0.0)
             found.setdefault(table.property, []).append((values, chances, metric.heads(table).clusters))
-    return {name: _joined(some) for name, some in sorted(found.items())}
-
-
-def _joined(some: Sequence[tuple[Floats, Floats, tuple[str, ...]]]) -> PropertyWins:
-    values, chances, clusters = zip(*some, strict=True)
-    return PropertyWins(np.concatenate(values), np.concatenate(chances), tuple(one for own in clusters for one in own))
+    pooled = {}
+    for name, some in sorted(found.items()):
+        values, chances, clusters = zip(*some, strict=True)
+        pooled[name] = PropertyWins(np.concatenate(values), np.concatenate(chances), tuple(chain(*clusters)))
+    return pooled
 
 
 def win_rates(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, float]:

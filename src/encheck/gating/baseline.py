@@ -15,9 +15,10 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, Literal, Self
 
@@ -30,7 +31,7 @@ from encheck.gating.types import FEWEST_REPLICATES, Noise
 from encheck.ids import CaseId, ItemId
 from encheck.options import try_place
 from encheck.options.settings import Setting
-from encheck.run_file import BaselineFigure, ModelEntry, Result, RunFile
+from encheck.run_file import BaselineFigure, ModelEntry, RunFile
 from encheck.scoring.contrasts import CONTRAST
 from encheck.scoring.frame import Columns
 from encheck.scoring.scale import Floats, Scale
@@ -92,8 +93,10 @@ class CaseScores:
     def of(cls, table: Table) -> Self:
         """What is kept of a table of a run."""
         some = table.of(_order(table))
+        first = ItemId(table.items[0]).known
+        is_unscaled = bool(table.answers) or bool(first and first.relation == CONTRAST.name)
         return cls(
-            some.case, some.check, some.data, _lock(some), _parts(some), _is_unscaled(some), _keys(some.items),
+            some.case, some.check, some.data, _lock(some), _parts(some), is_unscaled, _keys(some.items),
             rounded(some.near), rounded(some.far), some.answers, some.weights,
         )  # fmt: skip
 
@@ -165,19 +168,11 @@ def _parts(ordered: Table) -> str:
 
 
 def _keys(items: Sequence[str]) -> NDArray[np.int64]:
-    """The key of each item; shape [n]."""
-    return np.array([int(_source(item)[:DIGITS], 16) for item in items], np.int64)
-
-
-def _source(item: str) -> str:
-    parts: Any = ItemId(item).known
-    return parts.texts if parts else content_hash(item)
-
-
-def _is_unscaled(table: Table) -> bool:
-    """Whether the items are the answers to queries, or contrasts of queries, which no calibration moves."""
-    parts = ItemId(table.items[0]).known
-    return bool(table.answers) or bool(parts and parts.relation == CONTRAST.name)
+    """The first digits of the hash of each item's source; shape [n]."""
+    known = [(item, ItemId(item).known) for item in items]
+    return np.array(
+        [int((parts.texts if parts else content_hash(item))[:DIGITS], 16) for item, parts in known], np.int64
+    )
 
 
 VERSION: Literal[4] = 4
@@ -252,7 +247,15 @@ class Baseline:
         """One model of a run, as its baseline would be read; BaselineError where nothing was measured for it."""
         if not tables and not may_be_empty:
             raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
-        cases = {name: _storable(CaseScores.of(table)) for name, table in tables.items()}
+        cases = {name: CaseScores.of(table) for name, table in tables.items()}
+        for case in cases.values():
+            scores = np.concatenate([case.near, case.far[~np.isnan(case.far)]])
+            wrong = scores[~(np.abs(scores) < LARGEST / STEPS)]
+            if len(wrong):
+                raise BaselineError(
+                    f"{case.case} has the score {wrong[0]:g}, but a baseline keeps numbers below "
+                    f"{LARGEST / STEPS:.0e}: there is no baseline to save"
+                )
         summary = _summary(results, cases, model, seed_noise, vectors)
         return cls(Path(model), summary, cases)
 
@@ -336,7 +339,18 @@ def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, CaseScores
         folder.mkdir(parents=True, exist_ok=True)
         with files.alone(folder):
             _tidy(folder)
-            _put(folder, summary, cases)
+            items, head = files.partial(folder / ITEMS), files.partial(folder / SUMMARY)
+            try:
+                with files.flushed(items, to=folder / ITEMS) as file:
+                    _write_items(file, cases)
+                sealed = as_values(replace(summary, items_sha256=_hash(items.read_bytes())))
+                text = _laid_out({**sealed, "checksum": checksum_of(sealed)})
+                with files.flushed(head, to=folder / SUMMARY) as file:
+                    file.write(f"{text}\n".encode())
+                files.sync(folder)
+                files.put(head, folder / SUMMARY)  # from here on the folder holds the new baseline
+            finally:
+                _tidy(folder)
     except OSError as error:
         raise _unwritten(folder, error) from error
 
@@ -368,21 +382,6 @@ def _unwritten(folder: Path, error: OSError) -> BaselineError:
     )
 
 
-def _put(folder: Path, summary: BaselineSummary, cases: Mapping[str, CaseScores]) -> None:
-    items, head = files.partial(folder / ITEMS), files.partial(folder / SUMMARY)
-    try:
-        with files.flushed(items, to=folder / ITEMS) as file:
-            _write_items(file, cases)
-        sealed = as_values(replace(summary, items_sha256=_hash(items.read_bytes())))
-        text = _laid_out({**sealed, "checksum": _checksum(sealed)})
-        with files.flushed(head, to=folder / SUMMARY) as file:
-            file.write(f"{text}\n".encode())
-        files.sync(folder)
-        files.put(head, folder / SUMMARY)  # from here on the folder holds the new baseline
-    finally:
-        _tidy(folder)
-
-
 def _tidy(folder: Path) -> None:
     """Give the items their name where a save was cut off before it did, then remove what else such saves left."""
     _mend(folder)
@@ -397,41 +396,23 @@ def _mend(folder: Path) -> None:
         wanted = _read_summary(folder / SUMMARY).get("items_sha256")
     except BaselineError:
         return
-    if not _holds(folder / ITEMS, wanted):
-        for path in (path for path in left if _holds(path, wanted)):
-            files.put(path, folder / ITEMS)
-            return
+    there = next(
+        (path for path in (folder / ITEMS, *left) if path.is_file() and _hash(path.read_bytes()) == wanted), None
+    )
+    if there and there != folder / ITEMS:
+        files.put(there, folder / ITEMS)
 
 
-def _holds(path: Path, wanted: str | None) -> bool:
-    return path.is_file() and _hash(path.read_bytes()) == wanted
-
-
-def _laid_out(summary: Mapping[str, Any]) -> str:
+def _laid_out(summary: Mapping[str, object]) -> str:
     """JSON with a line for each case, and for the figures of each, so that versions of it differ line by line."""
-    return "{\n" + ",\n".join(f"{_json(name)}: {_entries(value)}" for name, value in summary.items()) + "\n}"
-
-
-def _entries(value: object) -> str:
-    if isinstance(value, Mapping) and value:
-        return "{\n" + ",\n".join(f" {_json(name)}: {_json(one)}" for name, one in value.items()) + "\n}"
-    return _json(value)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def _storable(kept: CaseScores) -> CaseScores:
-    """BaselineError where a score is no number, or beyond what six decimals can be kept of."""
-    scores = np.concatenate([kept.near, kept.far[~np.isnan(kept.far)]])
-    wrong = scores[~(np.abs(scores) < LARGEST / STEPS)]
-    if len(wrong):
-        raise BaselineError(
-            f"{kept.case} has the score {wrong[0]:g}, but a baseline keeps numbers below {LARGEST / STEPS:.0e}: there "
-            "is no baseline to save"
-        )
-    return kept
+    to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    fields = []
+    for name, value in summary.items():
+        text = to_json(value)
+        if isinstance(value, Mapping) and value:
+            text = "{\n" + ",\n".join(f" {to_json(key)}: {to_json(entry)}" for key, entry in value.items()) + "\n}"
+        fields.append(f"{to_json(name)}: {text}")
+    return "{\n" + ",\n".join(fields) + "\n}"
 
 
 def _summary(
@@ -442,7 +423,12 @@ def _summary(
     vectors: VectorSample | None,
 ) -> BaselineSummary:
     about = next(one for one in results.models if one.label == model)
-    used = {kept.data for kept in cases.values()}
+    used = {case.data for case in cases.values()}
+    figures: dict[str, dict[str, CaseFigure]] = {}
+    for row in results.checks:
+        if row.model == model and row.data in used:
+            value, low, high = (None if x is None else round(x, DECIMALS) for x in (row.value, row.low, row.high))
+            figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
     return BaselineSummary(
         versions=results.run.versions,
         settings={name: value for name, value in results.run.settings.items() if name in SETTINGS},
@@ -456,29 +442,18 @@ def _summary(
             name: CaseEntry(kept.check, kept.data, len(kept), kept.lock, kept.parts, kept.unscaled)
             for name, kept in sorted(cases.items())
         },
-        figures=_figures(row for row in results.checks if row.model == model and row.data in used),
+        figures=dict(sorted(figures.items())),
         seed_noise=seed_noise,
         vectors=vectors.packed() if vectors else None,
     )
-
-
-def _figures(rows: Iterable[Result]) -> dict[str, dict[str, CaseFigure]]:
-    figures: dict[str, dict[str, CaseFigure]] = {}
-    for row in rows:
-        value, low, high = (None if one is None else round(one, DECIMALS) for one in (row.value, row.low, row.high))
-        figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
-    return dict(sorted(figures.items()))
 
 
 def shown_name(name: str, label: str) -> str:
     """A model's name without the folders or the host that it lies on."""
     if "://" in name:
         return label
-    return PurePath(name).name if _is_path(name) else name
-
-
-def _is_path(name: str) -> bool:
-    return name.startswith((".", "/", "~", "\\")) or "\\" in name or name.count("/") > 1
+    is_path = name.startswith((".", "/", "~", "\\")) or "\\" in name or name.count("/") > 1
+    return PurePath(name).name if is_path else name
 
 
 def _write_items(file: BinaryIO, cases: Mapping[str, CaseScores]) -> None:
@@ -518,7 +493,9 @@ def _types() -> dict[str, Any]:
 
 def read(folder: Path) -> Baseline:
     """The baseline in `folder`; BaselineError where it is none, half-written, edited, or from a newer encheck."""
-    _mend_if_it_may(folder)
+    if files.leftovers(folder, names=(ITEMS,)):
+        with suppress(OSError), files.alone(folder):
+            _mend(folder)
     values, data = _read_parts(folder)
     try:
         summary = typed(BaselineSummary, values)
@@ -530,12 +507,6 @@ def read(folder: Path) -> Baseline:
         raise BaselineError(
             f"{folder} has other fields than --save-baseline writes ({why}). Make the baseline again"
         ) from error
-
-
-def _mend_if_it_may(folder: Path) -> None:
-    if files.leftovers(folder, names=(ITEMS,)):
-        with suppress(OSError), files.alone(folder):
-            _mend(folder)
 
 
 def _read_parts(folder: Path) -> tuple[dict[str, Any], bytes]:
@@ -571,7 +542,7 @@ def _read_summary(path: Path) -> dict[str, Any]:
             f"{path} is of the baseline version {version!r}, but this encheck reads {VERSION}: make the baseline "
             f"again, or install the encheck that made it ({maker})"
         )
-    if found.get("checksum") != _checksum(found):
+    if found.get("checksum") != checksum_of(found):
         raise BaselineError(f"{path} was edited by hand: its checksum does not match. Make the baseline again")
     return dict(found)
 
@@ -588,7 +559,16 @@ def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, CaseScores]:
             raise ValueError(f"{case} has {len(at.get(case, ()))} items, but should have {about.items}")
         if about.data not in calibrated and not about.unscaled:
             raise ValueError(f"the data {about.data!r} of {case} have no calibration")
-        found[case] = _rebuilt(case, about, columns, at[case])
+        rows = at[case]
+        near, far = (np.array([columns[name][i] for i in rows], float) / STEPS for name in ("near", "far"))
+        answers, weights = (
+            tuple(columns[name][i] for i in rows) if name in columns else () for name in (ANSWERS, WEIGHT)
+        )
+        keys = np.array([columns["key"][i] for i in rows], np.int64)
+        found[case] = CaseScores(
+            case, about.check, about.data, about.lock, about.parts, about.unscaled, keys, near, far,
+            answers * any(answers), weights * any(weights),
+        )  # fmt: skip
     return found
 
 
@@ -611,17 +591,8 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
     return found
 
 
-def _rebuilt(case: str, about: CaseEntry, columns: Mapping[str, list[Any]], at: Sequence[int]) -> CaseScores:
-    near, far = (np.array([columns[name][i] for i in at], float) / STEPS for name in ("near", "far"))
-    answers, weights = (tuple(columns[name][i] for i in at) if name in columns else () for name in (ANSWERS, WEIGHT))
-    keys = np.array([columns["key"][i] for i in at], np.int64)
-    return CaseScores(
-        case, about.check, about.data, about.lock, about.parts, about.unscaled, keys, near, far,
-        answers * any(answers), weights * any(weights),
-    )  # fmt: skip
-
-
-def _checksum(summary: Mapping[str, Any]) -> str:
+def checksum_of(summary: Mapping[str, object]) -> str:
+    """The hash of a summary but for its checksum, which holds it."""
     rest = {name: value for name, value in summary.items() if name != "checksum"}
     canonical = json.dumps(rest, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -129,20 +129,15 @@ def _rates(older: ModelScores, candidate: ModelScores, data: str) -> dict[tuple[
 
 def _gain(some: list[Compared], seed: int) -> Gain:
     universe = sorted({cluster for one in some for cluster in one.before.clusters})
-    drawn = [_mean_change(one, universe, seed) for one in some]
+    drawn = []  # NaN where none of a check's clusters was drawn
+    for one in some:
+        moved = one.new - one.old
+        resampler = Resampler(one.before.clusters, universe=universe, seed=seed)
+        totals = resampler.totals(np.column_stack([moved, np.ones_like(moved)]))
+        with np.errstate(invalid="ignore"):
+            drawn.append(totals[:, 0] / totals[:, 1])
     value = float(np.mean([(one.new - one.old).mean() for one in some]))
     return Gain(value, np.mean(drawn, axis=0), len(universe))
-
-
-def _mean_change(one: Compared, universe: list[str], seed: int) -> Floats:
-    """Replicates of the mean change of one check; NaN if none of its clusters was drawn."""
-    moved = one.new - one.old
-    totals = Resampler(one.before.clusters, universe=universe, seed=seed).totals(
-        np.column_stack([moved, np.ones_like(moved)])
-    )
-    with np.errstate(invalid="ignore"):
-        found: Floats = totals[:, 0] / totals[:, 1]
-    return found
 
 
 def lines(rows: Iterable[Contamination]) -> Iterator[str]:

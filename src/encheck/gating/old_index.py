@@ -352,17 +352,13 @@ def _on_old_index(own: Rows, rows: Rows, search: IndexSearch, texts: _Texts | No
         at_own, at_old = (np.nan_to_num(values(_answers(found, right))) for found in (own, rows))
         change = log.change(at_own, at_old)
         lost, won = (
-            _slack(log.mean(np.maximum(side, 0)).value, int(there.sum()), log.worth)
-            for side in (at_own - at_old, at_old - at_own)
+            widened_interval(share, share, share, n=int(there.sum()), clusters=log.worth)[1]
+            - share  # beyond what was seen
+            for share in (log.mean(np.maximum(side, 0)).value for side in (at_own - at_old, at_old - at_own))
         )
         ends = Figure(change.value, min(change.low, change.value - lost), max(change.high, change.value + won))
         figures.append(FigureOnOldIndex(name, log.mean(at_own).value, log.mean(at_old).value, ends))
     return OnOldIndex(tuple(figures))
-
-
-def _slack(share: float, queries: int, clusters: int) -> float:
-    """How much larger than what was seen a share can be, where so few clusters show it."""
-    return widened_interval(share, share, share, n=queries, clusters=clusters)[1] - share
 
 
 def _answers(rows: Rows, grades: Sequence[Mapping[int, int]]) -> list[Answers]:

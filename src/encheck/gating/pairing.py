@@ -39,6 +39,7 @@ from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import numbered, sharing_of
 from encheck.types import Declaration
 
+Floats = NDArray[np.float64]
 BY_KIND: dict[str, Metric[...]] = {
     "triplet": margin_rate,
     "turned": symmetry,
@@ -141,28 +142,24 @@ def graded_endpoint(before: Table, after: Table) -> Paired:
 
 
 def secondary_metrics(before: Table, after: Table, endpoint: Metric[...]) -> tuple[SecondaryMetric, ...]:
-    """The other rank metrics of the same queries."""
-    others = [*ENDPOINTS.values(), hard_negative_accuracy]
-    found = (_secondary(before, after, one) for one in others if one.name != endpoint.name)
-    return tuple(one for one in found if one)
-
-
-def _secondary(before: Table, after: Table, metric: Metric[...]) -> SecondaryMetric | None:
-    """One of them, over the queries that have a value; None if hardly any has one."""
-    old, new = (metric.per_item(table, RANKS) for table in (before, after))
-    there = ~(np.isnan(old) | np.isnan(new))
-    sharing = sharing_of(numbered(before.things)[there])
-    if sharing.withheld:
-        return None
-    change = (new - old)[there]
-    found = sharing.errors(change)
-    reach = float(stats.t_quantile(CONFIDENCE, found.free) * found.error[0])
-    mean = float(change.mean())
-    label = "accuracy against hard negatives" if metric is hard_negative_accuracy else metric.label
-    return SecondaryMetric(label, float(old[there].mean()), float(new[there].mean()), mean, mean - reach, mean + reach)
-
-
-Floats = NDArray[np.float64]
+    """The other rank metrics of the same queries, over those that have a value; without one that hardly any has."""
+    found = []
+    for metric in (*ENDPOINTS.values(), hard_negative_accuracy):
+        if metric.name == endpoint.name:
+            continue
+        old, new = (metric.per_item(table, RANKS) for table in (before, after))
+        there = ~(np.isnan(old) | np.isnan(new))
+        sharing = sharing_of(numbered(before.things)[there])
+        if sharing.withheld:
+            continue
+        change = (new - old)[there]
+        errors = sharing.errors(change)
+        reach = float(stats.t_quantile(CONFIDENCE, errors.free) * errors.error[0])
+        mean = float(change.mean())
+        label = "accuracy against hard negatives" if metric is hard_negative_accuracy else metric.label
+        ends = (mean - reach, mean + reach)
+        found.append(SecondaryMetric(label, float(old[there].mean()), float(new[there].mean()), mean, *ends))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -242,36 +239,25 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary
     metric = endpoint or gating_metric(before)[0]
     if metric is None or metric.values is None:
         return None
-    same = _entries(metric, before, unchanged_items(before, after))
+    same = unchanged_items(before, after)
+    if metric.unit != "item":
+        same = np.array([bool(same[chain].all()) for chain in before.chains])
     old, new = metric.values(before, scales[0]), metric.values(after, scales[1])
     new = np.where(same, old, new)
     if metric.contrast:
         old, new = metric.contrast(before, old), metric.contrast(after, new)
     heads, chance = (metric.heads(before), metric.heads(after)), chance_of(before, metric)
     budget: Budget = "primary" if endpoint else "behaviour"
-    moved = _most_moved(before, after, scales) if metric.unit == "chain" else None
-    sides = _sides(before) if metric.sides else None
+    moved = sides = None
+    if metric.unit == "chain":
+        fell = np.nan_to_num(after.margins(scales[1]) - before.margins(scales[0]))
+        rows = np.array([chain[int(np.argmin(fell[chain]))] for chain in before.chains], np.intp)
+        moved = before.of(rows), after.of(rows)
+    if metric.sides:  # the surface direction of each row of crossed groups, which is its place in its group
+        sides = np.zeros(len(before.items), np.intp)
+        for group in before.chains:
+            sides[group] = np.arange(1, len(group) + 1)
     return Compared(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance, budget, moved, sides)
-
-
-def _sides(table: Table) -> NDArray[np.intp]:
-    """The surface direction of each row of crossed groups, which is its place in its group."""
-    found = np.zeros(len(table.items), np.intp)
-    for group in table.chains:
-        found[group] = np.arange(1, len(group) + 1)
-    return found
-
-
-def _most_moved(before: Table, after: Table, scales: tuple[Scale, Scale]) -> tuple[Table, Table]:
-    """Of each chain the row whose margin fell most."""
-    fell = np.nan_to_num(after.margins(scales[1]) - before.margins(scales[0]))
-    rows = np.array([chain[int(np.argmin(fell[chain]))] for chain in before.chains], np.intp)
-    return before.of(rows), after.of(rows)
-
-
-def _entries(metric: Metric[...], table: Table, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether all rows behind an entry of the metric's values are so."""
-    return rows if metric.unit == "item" else np.array([bool(rows[chain].all()) for chain in table.chains])
 
 
 def common_items(first: Table, other: Table) -> tuple[Table, Table]:

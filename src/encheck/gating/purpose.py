@@ -242,7 +242,7 @@ class Purpose:
     budget: float | None = None
 
     def __post_init__(self) -> None:
-        """UsageError for a value out of range, and for what *change* does not take."""
+        """UsageError for a value out of range, for what *change* does not take, and for a loss that nobody accepts."""
         if self.name not in NAMES:
             raise UsageError(unknown("--for", self.name, NAMES))
         if math.isnan(self.margin):
@@ -259,10 +259,6 @@ class Purpose:
                 "--margin, --protect, --accept and --tried are for another model (--for search, pairs or similarity): "
                 "where one model was changed, no behaviour may be lost"
             )
-        self._refuse_accepted()
-
-    def _refuse_accepted(self) -> None:
-        """UsageError for a loss that nobody has to accept: of what is not watched, and of what is protected."""
         guarded = self.protect or (GUARDED if self.name == "pairs" else ())
         for name in self.accept:
             if name in guarded:
@@ -314,7 +310,12 @@ def decide_for(
           for name in purpose.protect if name in found.behaviours),
     ]  # fmt: skip
     count = len(components) + len(moved) + len(found.pairs)
-    strict = _strict(rule, purpose, count)
+    strict = replace(
+        rule, block=0.0, least_loss=1.0, alpha=rule.alpha / max(count, 1) / purpose.tried,
+        level=1 - (1 - rule.level) / purpose.tried, family=rule.row, needs_headroom=False, split=WHOLE,
+        min_items=FEWEST_ITEMS, min_clusters=FEWEST_CLUSTERS, primary_items=FEWEST_ITEMS,
+        primary_clusters=FEWEST_CLUSTERS,
+    )  # fmt: skip
     decided = [_of_pairs(name, one, purpose, count) for name, one in found.pairs.items()]
     for one in components:
         (row,) = assess([one], measure([one], rule=strict), rule=strict)
@@ -330,7 +331,11 @@ def decide_for(
     fallen = _fallen(purpose, found, rule)
     yours = tuple(name for name in fallen if name not in purpose.accept)
     beside = [*found.slices, *found.rows]
-    rows = (*decided, *map(_beside, assess(beside, measure(beside, rule=rule), rule=rule))) if beside else (*decided,)
+    trades = assess(beside, measure(beside, rule=rule), rule=rule) if beside else ()
+    rows = (
+        *decided,
+        *(replace(row, outcome="inconclusive", evidence=False, needed=None, remedy=None) for row in trades),
+    )
     outcome, reasons = _verdict(decided, moved, contracts, missing)
     if outcome == "pass":
         outcome = "inconclusive" if yours else "pass"
@@ -416,27 +421,12 @@ def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> 
         why += f"; {found.labels_needed(purpose.margin, alpha=alpha, fewest=FEWEST_ITEMS)}"
     lost, gained = (int((found.differences == sign).sum()) for sign in (-1, 1))
     nan = float("nan")
+    at = ["no threshold" if one.threshold is None else f"{one.threshold:.3g}" for one in (found.old, found.new)]
     return GateRow(
         name, "pairs", "rate", len(found.positives), found.sharing.independent, before, now, change, low, high, nan,
         half, nan, nan, outcome, gates=True, evidence=True, gained=gained, lost=lost, mcnemar=None, detectable=nan,
         needed=None, why=why, budget="primary", alpha=alpha,
-        endpoint=f"{ACCEPTED} ({_at(found)})",
-    )  # fmt: skip
-
-
-def _at(found: PairsEndpoint) -> str:
-    """The thresholds of both models."""
-    ends = ["no threshold" if one.threshold is None else f"{one.threshold:.3g}" for one in (found.old, found.new)]
-    return f"at {ends[0]} before, {ends[1]} now"
-
-
-def _strict(rule: Rule, purpose: Purpose, count: int) -> Rule:
-    """The rule of one component of so many; its `delta` is half a margin."""
-    return replace(
-        rule, block=0.0, least_loss=1.0, alpha=rule.alpha / max(count, 1) / purpose.tried,
-        level=1 - (1 - rule.level) / purpose.tried, family=rule.row, needs_headroom=False, split=WHOLE,
-        min_items=FEWEST_ITEMS, min_clusters=FEWEST_CLUSTERS, primary_items=FEWEST_ITEMS,
-        primary_clusters=FEWEST_CLUSTERS,
+        endpoint=f"{ACCEPTED} (at {at[0]} before, {at[1]} now)",
     )  # fmt: skip
 
 
@@ -462,11 +452,6 @@ def _fallen(purpose: Purpose, found: Weighable, rule: Rule) -> dict[str, str]:
     return said
 
 
-def _beside(row: GateRow) -> GateRow:
-    """The row as one that decides nothing."""
-    return replace(row, outcome="inconclusive", evidence=False, needed=None, remedy=None)
-
-
 def _verdict(
     decided: Sequence[GateRow], moved: Sequence[UnjudgedSearch], contracts: Sequence[str], missing: Sequence[str]
 ) -> tuple[Outcome, tuple[str, ...]]:
@@ -479,13 +464,11 @@ def _verdict(
     doubts += [f"only one side has {name}" for name in missing]
     if doubts:
         return "inconclusive", tuple(doubts)
-    return "pass", (*(_kept(row) for row in decided), *(f"{one.name}: {one.says}" for one in moved))
-
-
-def _kept(row: GateRow) -> str:
-    """What a component that holds shows."""
-    times, unit = (100, " points") if row.kind == "rate" else (1, "")
-    ends = f"[{times * row.low:+.1f}, {times * row.high:+.1f}]" if times > 1 else f"[{row.low:+.3f}, {row.high:+.3f}]"
-    change = f"{times * row.change:+.1f}{unit} {ends}" if times > 1 else f"{row.change:+.3f} {ends}"
-    said = "certainly better" if row.low > 0 else f"a loss of {times * 2 * row.delta:g}{unit} is ruled out"
-    return f"{row.name}: {row.endpoint or 'share won'} {change}: {said}"
+    shown = []
+    for row in decided:
+        times, unit, digits = (100, " points", 1) if row.kind == "rate" else (1, "", 3)
+        change = f"{times * row.change:+.{digits}f}{unit}"
+        ends = f"[{times * row.low:+.{digits}f}, {times * row.high:+.{digits}f}]"
+        means = "certainly better" if row.low > 0 else f"a loss of {times * 2 * row.delta:g}{unit} is ruled out"
+        shown.append(f"{row.name}: {row.endpoint or 'share won'} {change} {ends}: {means}")
+    return "pass", (*shown, *(f"{one.name}: {one.says}" for one in moved))

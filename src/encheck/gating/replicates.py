@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from encheck.errors import BaselineError
-from encheck.gating.decision import RowStatistics, delta_of, has_headroom, measure, pooled_error
+from encheck.gating.decision import delta_of, has_headroom, measure, pooled_error
 from encheck.gating.gate_rows import pool_rows
 from encheck.gating.pairing import ModelScores, common_items, compare_all, gating_metric
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, Noise, Paired, Rule
@@ -59,11 +59,6 @@ def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: R
     return Noise(common**0.5, own, replicates)
 
 
-def _above_chance(paired: Sequence[Paired], rule: Rule) -> list[Paired]:
-    """Those that fall with damage: below chance, a rate rises."""
-    return [p for p in paired if not p.part_of and has_headroom(p, delta_of(p, rule), rule)]
-
-
 def paired_rows(before: ModelScores, after: ModelScores, *, rule: Rule, primary: str | None = None) -> list[Paired]:
     """The gate rows of two checkpoints that have enough items to gate."""
     compared, _ = compare_all(before.seen(), after.seen(), primary=primary)
@@ -73,15 +68,10 @@ def paired_rows(before: ModelScores, after: ModelScores, *, rule: Rule, primary:
 def refuse_few(count: int) -> None:
     """BaselineError for fewer seed replicates than can tell luck from one odd checkpoint."""
     if count < FEWEST_REPLICATES:
-        raise BaselineError(few(count))
-
-
-def few(count: int) -> str:
-    """What to say of so few seed replicates."""
-    return (
-        f"--twin names {count} seed {'replicate' if count == 1 else 'replicates'}, but it takes at least "
-        f"{FEWEST_REPLICATES}: with fewer, one odd checkpoint decides how much seed variance the gate allows"
-    )
+        raise BaselineError(
+            f"--twin names {count} seed {'replicate' if count == 1 else 'replicates'}, but it takes at least "
+            f"{FEWEST_REPLICATES}: with fewer, one odd checkpoint decides how much seed variance the gate allows"
+        )
 
 
 def check_replicates(
@@ -153,24 +143,25 @@ def _in_order(baseline: ModelScores, side: ModelScores, who: str, of: str) -> Mo
 
 def _refuse_drift(baseline: ModelScores, replicates: Mapping[str, ModelScores], rule: Rule, of: str) -> None:
     """BaselineError if a replicate, or all together, lose or gain on the mean over the gate rows."""
-    rows = {who: _above_chance(paired_rows(baseline, side, rule=rule), rule) for who, side in replicates.items()}
-    drifts = {who: _drift(some, rule) for who, some in rows.items()}
-    drifts["all seed replicates together"] = _drift(_mean_of(list(rows.values()), rule), rule)
+    rows = {}
+    for who, side in replicates.items():
+        paired = [p for p in paired_rows(baseline, side, rule=rule) if not p.part_of]
+        rows[who] = {p.name: p for p in paired if has_headroom(p, delta_of(p, rule), rule)}  # below, a rate rises
+    drifts = {who: _drift(list(own.values()), rule) for who, own in rows.items()}
+    first, *others = rows.values()
+    together = [[own[name] for own in rows.values()] for name in first if all(name in own for own in others)]
+    means = [
+        replace(some[0], kind="mean", delta=delta_of(some[0], rule),
+                candidate=np.mean([p.candidate for p in some], axis=0))
+        for some in together
+    ]  # fmt: skip
+    drifts["all seed replicates together"] = _drift(means, rule)
     for who, (mean, p) in drifts.items():
         if p < DRIFT_LEVEL / len(drifts):
             raise BaselineError(
                 f"{who}: the gate rows {'lose' if mean < 0 else 'gain'} {abs(mean):.2f} deltas on average against "
                 f"{of} (p {p:.1g}), but a seed moves some up and some down. {WHAT_IT_IS}"
             )
-
-
-def _mean_of(every: Sequence[Sequence[Paired]], rule: Rule) -> list[Paired]:
-    """The rows that all replicates have against one baseline, as the rows of their mean."""
-    by_name = [{p.name: p for p in some} for some in every]
-    shared = [name for name in by_name[0] if all(name in some for some in by_name)]
-    rows = [[some[name] for some in by_name] for name in shared]
-    return [replace(some[0], kind="mean", delta=delta_of(some[0], rule),
-                    candidate=np.mean([p.candidate for p in some], axis=0)) for some in rows]  # fmt: skip
 
 
 def _drift(paired: Sequence[Paired], rule: Rule) -> tuple[float, float]:
@@ -182,12 +173,7 @@ def _drift(paired: Sequence[Paired], rule: Rule) -> tuple[float, float]:
         return 0.0, 1.0
     f = measure(paired, rule=rule)
     changes = f.change / f.delta
-    error = float(np.hypot(changes.std(ddof=1) / len(changes) ** 0.5, _sampled(f)))
+    error = float(np.hypot(changes.std(ddof=1) / len(changes) ** 0.5, pooled_error(f, range(len(f.n)))[0]))
     mean = float(changes.mean())
     t = mean / error if error else 0.0
     return mean, 2 * float(stats.t_cdf(-abs(t), len(changes) - 1))
-
-
-def _sampled(f: RowStatistics) -> float:
-    """Standard error of the mean change, in deltas, from what the items of all rows share."""
-    return pooled_error(f, range(len(f.n)))[0]

@@ -60,21 +60,19 @@ class ScaleShift:
         random = f"random pairs {self.before.reference:.2f} to {self.after.reference:.2f}"
         ends = [f"{scale.identity:.3g}" for scale in (self.before, self.after)]
         identical = f"identical pairs {' to '.join(dict.fromkeys(ends))}"
-        return f"scale on {self.data}: {random}, {identical}: {self._consequence}"
-
-    @property
-    def _consequence(self) -> str:
         stored, share = f"a stored {self.threshold:.3g}", self.accepted(self.after)
-        if self.equivalent is None:
-            return "one of the models gives random and identical pairs the same similarity, so no threshold works"
-        if not self.has_moved:
-            return f"{stored} is where it was"
-        if self.threshold > self.after.identity:
-            return f"{stored} now accepts nothing, not even identical pairs"
-        if share >= NEARLY_ALL:
-            return f"{stored} now accepts nearly everything"
         some = f", and accepts about {100 * share:.0f}% of random pairs" if share >= NEARLY_NONE else ""
-        return f"{stored} is now where {self.equivalent:.3g} was{some}"
+        if self.equivalent is None:
+            then = "one of the models gives random and identical pairs the same similarity, so no threshold works"
+        elif not self.has_moved:
+            then = f"{stored} is where it was"
+        elif self.threshold > self.after.identity:
+            then = f"{stored} now accepts nothing, not even identical pairs"
+        elif share >= NEARLY_ALL:
+            then = f"{stored} now accepts nearly everything"
+        else:
+            then = f"{stored} is now where {self.equivalent:.3g} was{some}"
+        return f"scale on {self.data}: {random}, {identical}: {then}"
 
 
 def scale_shift(before: Scale, after: Scale, *, threshold: float | None = None, data: str = "") -> ScaleShift:
@@ -124,16 +122,14 @@ class ThresholdShift:
         'threshold 0.8 on pairs: accepted 31.0% of 1,200 pairs, accepts 4.1% now; 0.712 accepts as many'
         """
         moved = f"accepted {100 * self.before:.1f}% of {self.pairs:,} {self.unit}, accepts {100 * self.now:.1f}% now"
-        return f"threshold {self.threshold:g} on {self.data}: {moved}; {self._same}"
-
-    @property
-    def _same(self) -> str:
         if self.same is not None:
-            return f"{self.same:.3g} accepts as many"
-        if self.accepted == self.pairs:
-            return "it accepted all of them, so no threshold follows"
-        few = f"{self.accepted} accepted {self.unit} are too few"
-        return f"{few} for a threshold that accepts as many ({ACCEPTED} are needed)"
+            then = f"{self.same:.3g} accepts as many"
+        elif self.accepted == self.pairs:
+            then = "it accepted all of them, so no threshold follows"
+        else:
+            few = f"{self.accepted} accepted {self.unit} are too few"
+            then = f"{few} for a threshold that accepts as many ({ACCEPTED} are needed)"
+        return f"threshold {self.threshold:g} on {self.data}: {moved}; {then}"
 
 
 def threshold_shift(
@@ -145,12 +141,8 @@ def threshold_shift(
     """
     accepted = int((before >= threshold).sum())
     shares = (accepted / len(before), float((after >= threshold).mean()))
-    return ThresholdShift(data, threshold, len(before), accepted, *shares, _accepting(after, accepted), unit)
-
-
-def _accepting(scores: Floats, count: int) -> float | None:
-    """A threshold that so many of the scores reach, or as nearly so as ties allow."""
-    if not ACCEPTED <= count < len(scores):
-        return None
-    ordered = np.sort(scores)[::-1]
-    return float(ordered[count - 1] + ordered[count]) / 2
+    same = None
+    if ACCEPTED <= accepted < len(after):  # or as nearly so as ties allow
+        ordered = np.sort(after)[::-1]
+        same = float(ordered[accepted - 1] + ordered[accepted]) / 2
+    return ThresholdShift(data, threshold, len(before), accepted, *shares, same, unit)

@@ -271,11 +271,6 @@ class Pool:
         )
 
     @cached_property
-    def names_clusters(self) -> bool:
-        """Whether the log says which queries belong together."""
-        return len({q.cluster for q in self.queries}) < len(self.queries)
-
-    @cached_property
     def looks(self) -> tuple[int, ...]:
         """The numbers of answers after which a decision may fall."""
         return looks(self.share, np.array([q.weight for q in self.order], np.float64), delta=self.delta)
@@ -291,10 +286,15 @@ class Pool:
     def sample(self) -> Sample:
         """What the test needs to know of the queries in their order."""
         ways = [[q.cluster for q in self.order]]
-        if not self.names_clusters:
+        if len({q.cluster for q in self.queries}) == len(self.queries):  # the log names none
             ways = [[q.before for q in self.order], [q.after for q in self.order]]
         weights = np.array([q.weight for q in self.order], np.float64)
-        return Sample(self.share.value, self.share.worth, weights, tuple(_codes(names) for names in ways))
+        return Sample(
+            self.share.value,
+            self.share.worth,
+            weights,
+            tuple(np.unique(np.asarray(names, str), return_inverse=True)[1].astype(np.intp) for names in ways),
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -316,11 +316,6 @@ class Sample:
     worth: float
     weights: Floats
     clusters: tuple[Codes, ...]
-
-
-def _codes(names: Sequence[str]) -> Codes:
-    found: Codes = np.unique(np.asarray(names, dtype=str), return_inverse=True)[1].astype(np.intp)
-    return found
 
 
 def looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[int, ...]:
@@ -412,11 +407,15 @@ def statistic(sample: Sample, losses: Floats, theta: Floats) -> Floats:
 
 
 def _clustering(sample: Sample, residuals: Floats, weights: Floats) -> tuple[float, float]:
-    """(design effect, at least 1; degrees of freedom) of the weighted mean whose residuals these are."""
+    """(design effect, at least 1; degrees of freedom) of the weighted mean whose residuals these are.
+
+    The degrees of freedom are those of as many clusters of the same weight as these are worth, less one.
+    """
     part = weights * residuals
     alone = float((part**2).sum())
     ways = [codes[: len(part)] for codes in sample.clusters]
-    free = max(1.0, min(_worth(codes, weights) for codes in ways) - 1)
+    sizes = [np.bincount(codes, weights) for codes in ways]
+    free = max(1.0, min(float(size.sum() ** 2 / (size**2).sum()) for size in sizes) - 1)
     if not alone:
         return 1.0, free
     sums = [_squares(codes, part) for codes in ways]
@@ -424,12 +423,6 @@ def _clustering(sample: Sample, residuals: Floats, weights: Floats) -> tuple[flo
         both = ways[0] * (1 + int(ways[1].max())) + ways[1]
         sums.append(sum(sums) - _squares(np.unique(both, return_inverse=True)[1], part))
     return max(1.0, max(sums) / alone), free
-
-
-def _worth(codes: Codes, weights: Floats) -> float:
-    """How many clusters of the same weight these are worth."""
-    sizes = np.bincount(codes, weights)
-    return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 def _squares(codes: Codes, part: Floats) -> float:
@@ -440,24 +433,17 @@ def _squares(codes: Codes, part: Floats) -> float:
 
 
 def _interval(sample: Sample, plan: tuple[int, ...], losses: Floats, alpha: float) -> tuple[float, float]:
-    """The losses that the tests at this look do not rule out, by bisection."""
+    """The losses that the tests at this look do not rule out, by bisection; a gain is a loss of the other model."""
     bound = _bounds(plan, alpha)[plan.index(len(losses))]
-    grid = np.array([-1.0, -1.0]), np.array([1.0, 1.0])
-    low, high = grid
+    low, high = np.array([-1.0, -1.0]), np.array([1.0, 1.0])
     for _ in range(30):
         middle = (low + high) / 2
-        z = _both_signs(sample, losses, middle)
+        gains = -statistic(sample, -losses, -np.minimum(middle, 0))
+        z = np.where(middle >= 0, statistic(sample, losses, np.maximum(middle, 0)), gains)
         above = z > np.array([bound, -bound])
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     found = (low + high) / 2
     return float(found[0]), float(found[1])
-
-
-def _both_signs(sample: Sample, losses: Floats, theta: Floats) -> Floats:
-    """`statistic` for gains too, which are losses of the other model."""
-    gains = -statistic(sample, -losses, -np.minimum(theta, 0))
-    found: Floats = np.where(theta >= 0, statistic(sample, losses, np.maximum(theta, 0)), gains)
-    return found
 
 
 COLUMNS = ("query-id", "corpus-id", "score", "against")
@@ -507,17 +493,13 @@ def save_answers(path: Path, said: Iterable[tuple[ComparedQuery, Answer | None]]
             found = read_judgements(path)
             for asked, answer in said:
                 found = found.with_answer(asked, answer)
-            files.write_text(path, _text(found))
+            rows = [COLUMNS]
+            for (query, one, other), (first, second) in found.scores.items():
+                rows += [(query, one, str(first), other), (query, other, str(second), one)]
+            files.write_text(path, "".join("\t".join(row) + "\n" for row in rows))
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}. Name another file with --qrels FILE") from error
     return found
-
-
-def _text(found: Judgements) -> str:
-    rows = [COLUMNS]
-    for (query, one, other), (first, second) in found.scores.items():
-        rows += [(query, one, str(first), other), (query, other, str(second), one)]
-    return "".join("\t".join(row) + "\n" for row in rows)
 
 
 def read_judgements(path: Path) -> Judgements:
@@ -532,17 +514,13 @@ def read_judgements(path: Path) -> Judgements:
         raise UsageError(f"{path}:1: should have the columns {', '.join(COLUMNS)}, with tabs between them")
     rows: dict[Pair, dict[str, int]] = {}
     for number, line in enumerate(lines[1:], 2):
-        query, document, score, against = _row(path, number, line)
-        rows.setdefault(pair_of(query, document, against), {})[document] = score
+        fields = line.split("\t")
+        if len(fields) != len(COLUMNS) or fields[1] == fields[3]:
+            raise UsageError(f"{path}:{number}: should be two different documents of a query: {', '.join(COLUMNS)}")
+        query, document, score, against = fields
+        if score not in ("0", "1"):
+            raise UsageError(f"{path}:{number}: the score is {score!r}, but should be 0 or 1")
+        rows.setdefault(pair_of(query, document, against), {})[document] = int(score)
     if alone := next((pair for pair, found in rows.items() if len(found) < 2), None):
         raise UsageError(f"{path}: query {alone[0]} has one row for documents {alone[1]} and {alone[2]}, but needs two")
     return Judgements({pair: (found[pair[1]], found[pair[2]]) for pair, found in rows.items()})
-
-
-def _row(path: Path, number: int, line: str) -> tuple[str, str, int, str]:
-    fields = line.split("\t")
-    if len(fields) != len(COLUMNS) or fields[1] == fields[3]:
-        raise UsageError(f"{path}:{number}: should be two different documents of a query: {', '.join(COLUMNS)}")
-    if fields[2] not in ("0", "1"):
-        raise UsageError(f"{path}:{number}: the score is {fields[2]!r}, but should be 0 or 1")
-    return fields[0], fields[1], int(fields[2]), fields[3]

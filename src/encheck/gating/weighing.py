@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -73,7 +74,7 @@ from encheck.gating.types import (
 from encheck.gating.unjudged import ALPHA, changed_answers, is_unjudged
 from encheck.language.identify import english_share, languages_of, said_of_languages
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
-from encheck.run_file import Result, RunFile
+from encheck.run_file import ModelEntry, RunFile, listed
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import kind_named
 from encheck.scoring.table import Table
@@ -87,7 +88,6 @@ BUILT_IN = "probes"  # the data that come with encheck
 EXACT = "exact"  # how documents were searched where a baseline does not say
 FLIPS_KEPT = 10  # of each direction and row
 NEW = "new, not compared: the baseline has searches alone of these data"
-Results = RunFile
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
@@ -122,7 +122,7 @@ class Weighed:
     index: OldIndex | None = None
 
 
-def scores_of_run(results: Results, items: Columns, model: str) -> ModelScores:
+def scores_of_run(results: RunFile, items: Columns, model: str) -> ModelScores:
     """What one model of a run scored."""
     scales = {data.name: data.calibration[model] for data in results.data if model in data.calibration}
     return ModelScores(tables_of(results, items, model), scales)
@@ -137,20 +137,19 @@ def scores_of_baseline(
     first look stand among all of them.
     """
     scales = {data.name: data.calibration for data in baseline.summary.data if data.calibration}
-    both = {name: (kept, run.tables[name]) for name, kept in baseline.cases.items() if name in run.tables}
-    faced = {name: _on_items(kept, table, parts.get(name)) for name, (kept, table) in both.items()}
-    return ModelScores({name: table for name, table in faced.items() if table}, scales)
-
-
-def _on_items(kept: CaseScores, table: Table, part: FirstLookItems | None) -> Table | None:
-    if part:
-        return kept.facing_part(table, part)
-    return kept.facing(table) if kept.has_items_of(table) else None
+    both = {name: (case, run.tables[name]) for name, case in baseline.cases.items() if name in run.tables}
+    tables = {}
+    for name, (case, table) in both.items():
+        part = parts.get(name)
+        own = case.facing_part(table, part) if part else case.facing(table) if case.has_items_of(table) else None
+        if own:
+            tables[name] = own
+    return ModelScores(tables, scales)
 
 
 def weigh(
     baseline: Baseline,
-    results: Results,
+    results: RunFile,
     items: Columns,
     *,
     model: str,
@@ -172,14 +171,19 @@ def weigh(
     `people` know what was judged of answers that differ. `vectors` are the candidate's of some texts, `documents` the
     lengths of the user's, `index` what is known of an index of them; `thresholds` are those in use.
     """
-    _refuse_incomparable(baseline, results, model)
+    _refuse_other_data(baseline, results)
+    refuse_other_edition(
+        baseline, {data.name: data.version for data in results.data}, models=listed(results.run.settings, "models")
+    )
+    about = next(one for one in results.models if one.label == model)
+    refuse_other_kind(baseline, model, about.kind)
     pair = _facing(baseline, results, items, model)
     stays = _reindex(baseline, vectors, documents)
     if index and stays:
         stays = replace(index.reindex, same_model=index.reindex.same_model and stays.same_model)
     is_other_family = stays is not None and stays.related is False
     found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
-    new, missing = tuple(_uncompared(pair)), _missing(pair, results)
+    new, missing = _of_one_side(pair, results)
     noise = seed_noise or baseline.seed_noise or QUIET
     graded, pairs = _graded(pair), _labelled(pair)
     held = {"search": found.endpoints or pair.searched, "similarity": graded, "pairs": pairs}
@@ -222,19 +226,21 @@ def weigh(
     named = {str(row.case): row.case.of_any_model for row in results.checks if row.model == model}
     mine = {named[case]: columns for case, columns in items.items() if case in named}
     shifts = threshold_shifts(baseline.cases, pair.whole[1].tables, mine, thresholds=thresholds)
-    about = next(one for one in results.models if one.label == model)
     not_weighed = {case: why for case, why in found.reported.items() if case not in decisive}
+    prints = {data.name: data.fingerprint for data in baseline.summary.data}
     against = GateAgainst(
         **vars(replace(decision, rows=tuple(found.with_items(row) for row in decision.rows))),
         baseline=baseline.name,
         languages="" if has_english else said_of_languages(languages),
-        balanced=_scores(pair, decision),
-        remedies=remedies(decision, sampled=_sampled(results)),
+        balanced=Balanced(
+            _balanced(pair.old, pair.both),
+            # a model that is blocked has none, since nobody should select by it
+            None if decision.outcome == "block" else _balanced(pair.new, pair.both),
+        ),
+        remedies=remedies(decision, sampled={data.name for data in results.data if data.sample}),
         reported_only={**not_weighed, **{table.case: NEW for table in new}},
         notes=(
-            *_not_compared(new),
-            *_same_weights(baseline, results, model),
-            *(_notes(baseline, results, model) if wanted.name == "change" else ()),
+            *_notes(baseline, results, about, new, is_change=wanted.name == "change"),
             *([NO_BUILT_IN] if not has_english and wanted.name != "change" else []),
         ),
         required_changes=tuple(required_changes(baseline.model, about, reindex=stays, index=index, thresholds=shifts)),
@@ -252,7 +258,7 @@ def weigh(
         against,
         noise,
         pair.searched,
-        lost_queries(found.rows, changed=_changed_data(baseline, results)),
+        lost_queries(found.rows, changed={one.name for one in results.data if prints.get(one.name) != one.fingerprint}),
         lost_items(found.rows),
         {row.name: unjudged_queries(found.rows[row.name]) for row in decision.rows if row.unjudged},
         index,
@@ -328,10 +334,6 @@ def _reindex(baseline: Baseline, vectors: VectorSample | None, documents: Docume
     return reindex.compare(baseline.sample, vectors, documents=documents)
 
 
-def _sampled(results: Results) -> set[str]:
-    return {data.name for data in results.data if data.sample}
-
-
 @dataclass(frozen=True)
 class _Rows:
     """The gate rows, slices and parts by name; what the decision weighs of them, and why other cases gate nothing."""
@@ -350,16 +352,19 @@ class _Rows:
         slices, left_out = choose_slices(rows, rule)
         judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
         named = rows | slices | {name: part.cases for name, part in row_parts(compared).items()}
-        found = cls(named, pool_rows(compared, slices), judged | left_out, compared)
-        return found.without_space() if is_other_family else found
-
-    def without_space(self) -> _Rows:
-        """Reports what describes a model's own space, in place of weighing it."""
-        own = {name for name, some in self.rows.items() if some[0].metric in OF_THE_SPACE}
-        why = {one.name: _of_another_family(one) for one in self.paired if one.name in own}
-        rows = {name: some for name, some in self.rows.items() if name not in own}
-        paired = [one for one in self.paired if one.name not in own]
-        return replace(self, rows=rows, paired=paired, reported={**self.reported, **why})
+        paired, reported = pool_rows(compared, slices), judged | left_out
+        if is_other_family:
+            space = {name for name, some in named.items() if some[0].metric in OF_THE_SPACE}
+            for one in paired:
+                if one.name in space:
+                    before, after = (float(side.mean()) for side in (one.baseline, one.candidate))
+                    reported[one.name] = (
+                        f"{before:.3f} before, {after:.3f} now; reported only, as the vectors come from another family "
+                        f"of models"
+                    )
+            named = {name: some for name, some in named.items() if name not in space}
+            paired = [one for one in paired if one.name not in space]
+        return cls(named, paired, reported, compared)
 
     @property
     def endpoints(self) -> list[Paired]:
@@ -382,20 +387,20 @@ class _Rows:
         """What a gate for another model weighs."""
         slices = [one for one in self.paired if one.budget == "slices"]
         rows = [one for one in self.paired if one.budget == "behaviour"]
-        return Weighable(self.endpoints, slices, self.behaviours, rows, if_right=dict(self._if_right()))
-
-    def _if_right(self) -> Iterator[tuple[str, Paired]]:
-        """The endpoints of which some first answers are unjudged, as they are if all of these are right."""
+        if_right = {}
         for one in self.endpoints:
             (case,) = self.rows[one.name]
-            tables = (case.before, case.after)
             if not case.metric.values or not (places := {query.item for query in unjudged_queries([case])}):
                 continue
-            old, new = (
-                case.metric.values(replace(table, answers=_if_right(table, places)), scale)
-                for table, scale in zip(tables, case.scales, strict=True)
-            )
-            yield one.name, replace(one, baseline=old, candidate=new, same=False)
+            sides = []
+            for table, scale in zip((case.before, case.after), case.scales, strict=True):
+                answers = tuple(
+                    str(Answers.of(text).if_right) if item in places else text
+                    for item, text in zip(table.items, table.answers, strict=True)
+                )
+                sides.append(case.metric.values(replace(table, answers=answers), scale))
+            if_right[one.name] = replace(one, baseline=sides[0], candidate=sides[1], same=False)
+        return Weighable(self.endpoints, slices, self.behaviours, rows, if_right=if_right)
 
     def with_items(self, row: GateRow) -> GateRow:
         """The row with what its items say: the first flips, what a loss means, how many queries moved."""
@@ -412,26 +417,6 @@ class _Rows:
                 secondary_metrics(some[0].before, some[0].after, some[0].metric) if some[0].budget == "primary" else ()
             ),
         )  # fmt: skip
-
-
-def _if_right(table: Table, items: Collection[str]) -> tuple[str, ...]:
-    """The answers, with unjudged first ones of these items as right."""
-    return tuple(
-        str(Answers.of(text).if_right) if item in items else text
-        for item, text in zip(table.items, table.answers, strict=True)
-    )
-
-
-def _of_another_family(one: Paired) -> str:
-    """Both figures of what describes a model's own space."""
-    before, after = (float(side.mean()) for side in (one.baseline, one.candidate))
-    return f"{before:.3f} before, {after:.3f} now; reported only, as the vectors come from another family of models"
-
-
-def _refuse_incomparable(baseline: Baseline, results: Results, model: str) -> None:
-    _refuse_other_data(baseline, results)
-    refuse_other_edition(baseline, {data.name: data.version for data in results.data})
-    refuse_other_kind(baseline, model, next(m.kind for m in results.models if m.label == model))
 
 
 @dataclass(frozen=True)
@@ -470,7 +455,7 @@ class _Facing:
         return tuple(LogAnswers(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
 
 
-def _facing(baseline: Baseline, results: Results, items: Columns, model: str) -> _Facing:
+def _facing(baseline: Baseline, results: RunFile, items: Columns, model: str) -> _Facing:
     """BaselineError where the items are others."""
     after = scores_of_run(results, items, model)
     both = tuple(name for name in baseline.cases if name in after.tables)
@@ -483,14 +468,25 @@ def _facing(baseline: Baseline, results: Results, items: Columns, model: str) ->
     return _Facing((baseline, after), old, new, sight.aside, both)
 
 
-def _missing(pair: _Facing, results: Results) -> list[str]:
-    """The cases that only one side has, without those of checks that were not selected."""
+def _of_one_side(pair: _Facing, results: RunFile) -> tuple[list[Table], list[str]]:
+    """The new cases that the baseline was not asked for, and the names of the others that only one side has.
+
+    Cases of checks that were not selected are left out. A baseline was not asked for cases on data of which it has
+    searches with labels alone: it was saved with `-m retrieval`, or by an encheck that made no contrasts of a search.
+    """
     before, after = pair.whole
     left_out = unselected(before, results)
-    missed = [name for name in before.cases if name not in after.tables and name not in left_out]
-    uncompared = {table.case for table in _uncompared(pair)}
-    new = [table.case for table in _new(before, after) if table.case not in uncompared]
-    return [*(f"{name} (the baseline)" for name in missed), *(f"{name} (the candidate)" for name in new)]
+    missing = [f"{name} (the baseline)" for name in before.cases if name not in after.tables and name not in left_out]
+    uncompared = []
+    for name, table in after.tables.items():
+        if name in (*before.cases, *before.model.lacks) or not (gating_metric(table)[0] or is_unjudged(table)):
+            continue
+        known = [after.tables.get(case) for case, one in before.cases.items() if one.data == table.data]
+        if known and all(one and one.answers and not is_unjudged(one) for one in known):
+            uncompared.append(table)
+        else:
+            missing.append(f"{table.case} (the candidate)")
+    return uncompared, missing
 
 
 def _moved(one: LogAnswers, baseline: str, people: People | None, purpose: Purpose) -> UnjudgedSearch:
@@ -501,39 +497,6 @@ def _moved(one: LogAnswers, baseline: str, people: People | None, purpose: Purpo
     if people is None or found.is_bounded or not found.shares[0].queries:
         return found
     return replace(found, judged=people(one, baseline, found))
-
-
-def _new(before: Baseline, after: ModelScores) -> Iterator[Table]:
-    """The gating cases that the candidate alone has."""
-    for name, table in after.tables.items():
-        if name not in (*before.cases, *before.model.lacks) and (gating_metric(table)[0] or is_unjudged(table)):
-            yield table
-
-
-def _uncompared(pair: _Facing) -> Iterator[Table]:
-    """The new cases on data of which the baseline has searches with labels alone.
-
-    It was saved with `-m retrieval`, or by an encheck that made no contrasts of a search.
-    """
-    before, after = pair.whole
-    return (table for table in _new(before, after) if _has_searches_alone(before, after, table.data))
-
-
-def _has_searches_alone(before: Baseline, after: ModelScores, data: str) -> bool:
-    kept = [name for name, one in before.cases.items() if one.data == data]
-    return bool(kept) and all(name in after.tables and _is_judged_search(after.tables[name]) for name in kept)
-
-
-def _is_judged_search(table: Table) -> bool:
-    return bool(table.answers) and not is_unjudged(table)
-
-
-def _not_compared(new: Sequence[Table]) -> Iterator[str]:
-    """That a pass says nothing of the new cases, and what to do about it."""
-    if new:
-        cases = f"{len(new)} case{'s' * (len(new) > 1)}"
-        names, data = (", ".join(sorted({getattr(one, of) for one in new})) for of in ("property", "data"))
-        yield (f"{cases} ({names}) on {data}: {NEW}. To weigh them, make the baseline again with --save-baseline")
 
 
 def doubt_seed_noise(decision: GateDecision, noise: Noise, rule: Rule) -> GateDecision:
@@ -575,30 +538,27 @@ def refuse_other_search(baseline: Baseline, index: str) -> None:
         )
 
 
-def _refuse_other_items(kept: CaseScores, table: Table, baseline: Baseline, results: Results) -> None:
+def _refuse_other_items(case: CaseScores, table: Table, baseline: Baseline, results: RunFile) -> None:
     """BaselineError where a case of the run has other items than the baseline's."""
-    if not kept.has_items_of(table):
+    if not case.has_items_of(table):
+        # at least so many, since a baseline keeps three digits of each source's hash
+        absent, extra = case.others(table)
+        differ = f"at least {absent} of its {len(case)} items are not in this run, and at least {extra} are new"
+        if not absent and not extra:
+            differ = f"some of its {len(case)} items have other texts"
         raise BaselineError(
-            f"{baseline.folder} is for other items: of {kept.case}, {_others(kept, table)}. "
+            f"{baseline.folder} is for other items: of {case.case}, {differ}. "
             + ("; ".join(_differences(baseline, results, None)) or "although data, settings and versions match")
             + ". Run on the data of the baseline, or make the baseline again with --save-baseline"
         )
-    if not kept.has_parts_of(table):
+    if not case.has_parts_of(table):
         raise BaselineError(
-            f"{baseline.folder} has items of {kept.case} in other splits, or with other labels, than this run. Make "
+            f"{baseline.folder} has items of {case.case} in other splits, or with other labels, than this run. Make "
             "the baseline again with --save-baseline"
         )
 
 
-def _others(kept: CaseScores, table: Table) -> str:
-    """How many items differ: at least, since a baseline keeps three digits of each source's hash."""
-    absent, extra = kept.others(table)
-    if not absent and not extra:
-        return f"some of its {len(kept)} items have other texts"
-    return f"at least {absent} of its {len(kept)} items are not in this run, and at least {extra} are new"
-
-
-def _refuse_other_data(baseline: Baseline, results: Results) -> None:
+def _refuse_other_data(baseline: Baseline, results: RunFile) -> None:
     """BaselineError where no data set of the run is the baseline's: another seed makes other fresh probes."""
     then, now = (sorted(one.name for one in data) for data in (baseline.summary.data, results.data))
     if then and now and not set(then) & set(now):
@@ -608,26 +568,26 @@ def _refuse_other_data(baseline: Baseline, results: Results) -> None:
         )
 
 
-def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str]) -> None:
-    """BaselineError where data have another edition than the baseline's; `editions` by the name of the data."""
+def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], *, models: Sequence[str] = ()) -> None:
+    """BaselineError where data have another edition than the baseline's; `editions` by the name of the data.
+
+    `models` are paths and names as the user gave them: the remedy names the baseline's model so where it is one of
+    them. A baseline keeps the name of a model on a hub, and no path.
+    """
     for data in baseline.summary.data:
         name, then = data.name, data.version
         if (now := editions.get(name)) and then != now:
             place = baseline.folder if (baseline.folder / SUMMARY).is_file() else "DIR"
+            model = baseline.model
+            by_itself = model.name if PurePath(model.name).name == model.label else model.label
+            path = next((one for one in models if PurePath(one).name == model.label), by_itself)
             raise BaselineError(
                 f"{baseline.folder} was made on {name} {then or 'of a file'}, but this run is on {name} {now}, which "
-                f"has other items. Make it again: encheck run --model={baseline.model.label} --save-baseline={place}"
+                f"has other items. Make it again: encheck run --model={path} --save-baseline={place}"
             )
 
 
-def _same_weights(baseline: Baseline, results: Results, model: str) -> Iterator[str]:
-    """That a candidate is made of the baseline's weights, which may be used otherwise."""
-    weights = next(m.weights for m in results.models if m.label == model)
-    if weights is not None and weights == baseline.model.weights:
-        yield f"the weights are those of {baseline.model.label}"
-
-
-def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:
+def _differences(baseline: Baseline, results: RunFile, model: str | None) -> list[str]:
     """What was otherwise when the baseline was made."""
     then = baseline.summary
     settings = {k: v for k, v in then.settings.items() if k != "check_packages"}  # of which `partial_gate` tells
@@ -647,54 +607,55 @@ def _differences(baseline: Baseline, results: Results, model: str | None) -> lis
     return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]
 
 
-def _notes(baseline: Baseline, results: Results, model: str) -> list[str]:
-    """What was otherwise when the baseline was made, and what to do about it."""
-    found = _differences(baseline, results, model)
-    unused = baseline.summary.seed_noise and baseline.seed_noise is None
-    noise = [f"its seed noise is not used: {NOT_THREE}"] if unused else []
-    remedy = (
-        "all items still match the baseline; if the candidate did not cause the change, make the baseline again with "
-        "--save-baseline"
-    )
-    return [*noise, *found, remedy] if found else noise
+def _notes(
+    baseline: Baseline, results: RunFile, model: ModelEntry, new: Sequence[Table], *, is_change: bool
+) -> Iterator[str]:
+    """What a reader of the decision has to know.
+
+    That a pass says nothing of the `new` cases, that the weights are the baseline's, which may be used otherwise, and
+    what was otherwise when the baseline was made of a model that was changed.
+    """
+    if new:
+        cases = f"{len(new)} case{'s' * (len(new) > 1)}"
+        names, data = (", ".join(sorted({getattr(one, of) for one in new})) for of in ("property", "data"))
+        yield f"{cases} ({names}) on {data}: {NEW}. To weigh them, make the baseline again with --save-baseline"
+    if model.weights is not None and model.weights == baseline.model.weights:
+        yield f"the weights are those of {baseline.model.label}"
+    if not is_change:
+        return
+    if baseline.summary.seed_noise and baseline.seed_noise is None:
+        yield f"its seed noise is not used: {NOT_THREE}"
+    if changed := _differences(baseline, results, model.label):
+        yield from changed
+        yield (
+            "all items still match the baseline; if the candidate did not cause the change, make the baseline again "
+            "with --save-baseline"
+        )
 
 
-def _broken(results: Results, model: str, *, cuts: bool) -> list[str]:
+def _broken(results: RunFile, model: str, *, cuts: bool) -> list[str]:
     """Contracts that the candidate broke: it could not be measured, or a contract check failed.
 
-    Without `cuts` a model may cut long texts: another model than before has its own limit.
+    Each with what broke it, and what that means to users of the model. Without `cuts` a model may cut long texts:
+    another model than before has its own limit.
     """
-    rows = [row for row in results.checks if row.model == model]
-    error = next(m.error for m in results.models if m.label == model)
-    found = [f"the model cannot encode: {error}"] if error else []
-    contracts = {name: one for name, one in results.declarations.items() if one.family == CONTRACT}
-    asked = {name for name, one in contracts.items() if cuts or one.metric != ends_seen.name}
-    failed = [r for r in rows if r.check in asked and r.verdict in BROKEN]
-    return found + [_said_broken(r, contracts[r.check].means) for r in failed if not error]
-
-
-def _said_broken(row: Result, means: str) -> str:
-    """The contract, what broke it, and what that means to users of the model."""
-    cause = row.params.get("cause") or row.reason
-    broken = f"{row.check.replace('_', ' ')} on {row.data}"
-    return ". ".join(filter(None, (f"{broken}: {cause}" if cause else broken, means)))
-
-
-def _scores(pair: _Facing, decision: GateDecision) -> Balanced:
-    """The balanced score before and now; a model that is blocked has none, since nobody should select by it."""
-    now = None if decision.outcome == "block" else _balanced(pair.new, pair.both)
-    return Balanced(_balanced(pair.old, pair.both), now)
+    if error := next(m.error for m in results.models if m.label == model):
+        return [f"the model cannot encode: {error}"]
+    broken = []
+    for row in results.checks:
+        declared = results.declarations.get(row.check)
+        if row.model != model or row.verdict not in BROKEN or declared is None or declared.family != CONTRACT:
+            continue
+        if cuts or declared.metric != ends_seen.name:
+            cause = row.params.get("cause") or row.reason
+            said = f"{row.check.replace('_', ' ')} on {row.data}"
+            broken.append(". ".join(filter(None, (f"{said}: {cause}" if cause else said, declared.means))))
+    return broken
 
 
 def _balanced(side: ModelScores, cases: Sequence[str]) -> float | None:
     tables = {name: side.tables[name] for name in cases}
     return balanced(shares_above_chance(tables, side.scales), families_of(tables))
-
-
-def _changed_data(baseline: Baseline, results: Results) -> set[str]:
-    """Data whose fingerprint is another one than the baseline's."""
-    there = {data.name: data.fingerprint for data in baseline.summary.data}
-    return {data.name for data in results.data if there.get(data.name) != data.fingerprint}
 
 
 def threshold_shifts(

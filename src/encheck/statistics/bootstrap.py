@@ -85,7 +85,7 @@ class _Drawn:
 
 
 @lru_cache(maxsize=2)
-def _weights_of_some(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
+def weights_of_clusters(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
     """The weights of the clusters in these columns, given as bytes of `np.intp`; shape [some, replicates].
 
     The last ones are kept, since all figures of a check take those of the same clusters.
@@ -255,7 +255,7 @@ class Resampler:
         few = len(present) < every // 3
         sums = np.zeros((len(present) if few else every, values.shape[1]))
         np.add.at(sums, places if few else columns, values)
-        weights = _weights_of_some(self._drawn, present.tobytes()) if few else self.weights.T
+        weights = weights_of_clusters(self._drawn, present.tobytes()) if few else self.weights.T
         return (sums.T.astype(np.float32) @ weights).T.astype(np.float64)
 
     def _totals_by_group(self, columns: Iterable[Floats]) -> Floats:
@@ -266,7 +266,11 @@ class Resampler:
         both = None if self.others is None else np.flatnonzero(self.others >= 0)
         sums, of_both = [], []
         for column in columns:
-            sums.append(self._sums_of_groups(column))
+            of_column = np.zeros(self.weights.shape[1])  # over the items of each group that hang on one cluster
+            for some in chunks_of(len(column)):
+                alone = slice(None) if self.others is None else self.others[some] < 0
+                of_column += np.bincount(self.columns[some][alone], column[some][alone], len(of_column))
+            sums.append(of_column)
             of_both.append(column[both] if both is not None else column[:0])
         table = np.column_stack(sums)
         rows_at_once = _slices(self.weights.shape, _CAST_AT_ONCE)
@@ -275,14 +279,6 @@ class Resampler:
             drawn, values = self._drawn_by_both, np.column_stack(of_both)
             for rows in _slices(drawn.shape):
                 found[rows] += drawn[rows].astype(np.float64) @ values
-        return found
-
-    def _sums_of_groups(self, column: Floats) -> Floats:
-        """The sum of a column over the items of each group that hang on one cluster, shape [groups]."""
-        found = np.zeros(self.weights.shape[1])
-        for some in chunks_of(len(column)):
-            alone = slice(None) if self.others is None else self.others[some] < 0
-            found += np.bincount(self.columns[some][alone], column[some][alone], len(found))
         return found
 
     @cached_property
@@ -305,9 +301,7 @@ class Resampler:
 
         What needs every item in every replicate takes the first 2,000 replicates where there are many items.
         """
-        return self._chunks(self.weights[: max(2_000, _MAX_ITEM_WEIGHTS // max(len(self.columns), 1))])
-
-    def _chunks(self, rows: NDArray[np.float32]) -> Iterator[NDArray[np.float32]]:
+        rows = self.weights[: max(2_000, _MAX_ITEM_WEIGHTS // max(len(self.columns), 1))]
         for some in _slices((len(rows), len(self.columns))):
             found = rows[some][:, self.columns]
             if self.others is not None:
@@ -330,17 +324,13 @@ def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
     if np.isfinite(replicates).all():
         low, high = np.percentile(replicates, [tail, 100 - tail], axis=0)
         return low, high
-    columns = replicates.reshape(len(replicates), -1).T
-    ends = [_ends(column[np.isfinite(column)], len(column), tail) for column in columns]
+    ends = []
+    for column in replicates.reshape(len(replicates), -1).T:
+        finite = column[np.isfinite(column)]
+        has_most = len(finite) * 2 >= len(column)
+        ends.append(np.percentile(finite, [tail, 100 - tail]) if has_most else np.full(2, np.nan))
     low, high = np.array(ends).T.reshape(2, *replicates.shape[1:])
     return low, high
-
-
-def _ends(finite: Floats, wanted: int, tail: float) -> Floats:
-    if len(finite) * 2 < wanted:
-        return np.full(2, np.nan)
-    ends: Floats = np.percentile(finite, [tail, 100 - tail])
-    return ends
 
 
 def widened_interval(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
@@ -379,55 +369,49 @@ def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler 
     starts = np.flatnonzero(np.r_[True, np.diff(scores[order]) != 0])
     is_positive = (order < size).astype(np.float32)
     chunks = [np.ones((1, len(scores)), np.float32)] if resampler is None else resampler.item_weights()
-    return np.concatenate([_auc(chunk[:, order], is_positive, starts) for chunk in chunks])
-
-
-def _auc(weights: NDArray[np.float32], is_positive: NDArray[np.float32], starts: NDArray[np.intp]) -> Floats:
-    up, down = weights * is_positive, weights * (1 - is_positive)
-    if len(starts) < weights.shape[1]:  # equal scores share one step
-        up, down = np.add.reduceat(up, starts, axis=1), np.add.reduceat(down, starts, axis=1)
-    below = np.cumsum(down, axis=1) - down / 2  # sums of small whole numbers and halves: exact in fp32
-    with np.errstate(invalid="ignore"):
-        result: Floats = (up * below).sum(axis=1, dtype=np.float64) / (
-            up.sum(axis=1, dtype=np.float64) * down.sum(axis=1, dtype=np.float64)
-        )
-    return result
+    found = []
+    for chunk in chunks:
+        weights = chunk[:, order]
+        up, down = weights * is_positive, weights * (1 - is_positive)
+        if len(starts) < weights.shape[1]:  # equal scores share one step
+            up, down = np.add.reduceat(up, starts, axis=1), np.add.reduceat(down, starts, axis=1)
+        below = np.cumsum(down, axis=1) - down / 2  # sums of small whole numbers and halves: exact in fp32
+        with np.errstate(invalid="ignore"):
+            found.append(
+                (up * below).sum(axis=1, dtype=np.float64)
+                / (up.sum(axis=1, dtype=np.float64) * down.sum(axis=1, dtype=np.float64))
+            )
+    return np.concatenate(found)
 
 
 def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
     """The AUC of the positive items against the others, and that of each replicate, shape [replicates].
 
     Of more than `MANY_ITEMS` no replicate is ranked again: each is the figure and what its draws move it by, to first
-    order.
+    order: by placements, the share of the other side that each item beats (DeLong et al. 1988; of clusters, Obuchowski
+    1997).
     """
     if len(values) > MANY_ITEMS:
-        return _auc_of_many(values, is_positive, resampler)
+        sizes = int(is_positive.sum()), int((~is_positive).sum())
+        if not all(sizes):
+            return math.nan, np.full(len(resampler.weights), np.nan)
+        value = float(_placements(values, is_positive).sum() / sizes[0])
+
+        def influence() -> Iterator[Floats]:
+            """The positives' placements less the AUC, which items are positive; then the same of the others."""
+            for side, sign in ((is_positive, 1), (~is_positive, -1)):
+                placements = _placements(sign * values, side)
+                placements[side] -= value
+                yield placements
+                del placements
+                yield side.astype(float)
+
+        sums = resampler.totals_of(influence())
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return value, value + sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]
     order = np.argsort(~is_positive, kind="stable")
     sides = values[is_positive], values[~is_positive]
     return float(weighted_auc(*sides)[0]), weighted_auc(*sides, resampler.of(order))
-
-
-def _auc_of_many(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
-    """The AUC by placements: the share of the other side that each item beats (DeLong et al. 1988; of clusters,
-    Obuchowski 1997); each replicate by what its items' placements say.
-    """
-    sizes = int(is_positive.sum()), int((~is_positive).sum())
-    if not all(sizes):
-        return math.nan, np.full(len(resampler.weights), np.nan)
-    value = float(_placements(values, is_positive).sum() / sizes[0])
-    sums = resampler.totals_of(_influence(values, is_positive, value))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return value, value + sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]
-
-
-def _influence(values: Floats, is_positive: NDArray[np.bool_], value: float) -> Iterator[Floats]:
-    """The positives' placements less the AUC, which items are positive; then the same of the others; shape [n] each."""
-    for side, sign in ((is_positive, 1), (~is_positive, -1)):
-        found = _placements(sign * values, side)
-        found[side] -= value
-        yield found
-        del found
-        yield side.astype(float)
 
 
 def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:

@@ -54,15 +54,11 @@ def tango_variance(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLik
 def tango_bound(n: ArrayLike, up: ArrayLike, down: ArrayLike, z: ArrayLike) -> Floats:
     """The theta at which Tango's statistic is `z`: a lower bound of the change for z > 0, an upper one for z < 0."""
     z = np.asarray(z, float)
-    return _crossing(lambda theta: tango_z(n, up, down, theta) - z, np.broadcast(n, up, down, z).shape)
-
-
-def _crossing(falling: Callable[[Floats], Floats], shape: tuple[int, ...]) -> Floats:
-    """Where a falling function of theta in [-1, 1] meets zero, to seven decimals, by bisection."""
+    shape = np.broadcast(n, up, down, z).shape
     low, high = np.full(shape, -1.0), np.full(shape, 1.0)
-    for _ in range(_BISECTIONS):
+    for _ in range(_BISECTIONS):  # it falls with theta: seven decimals
         middle = (low + high) / 2
-        above = falling(middle) > 0
+        above = tango_z(n, up, down, middle) - z > 0
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     found: Floats = (low + high) / 2
     return found

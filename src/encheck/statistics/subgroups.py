@@ -97,23 +97,18 @@ def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: i
     no pattern in the data, at most 5% of searches have a confirmed cell.
     """
     rng = np.random.default_rng(seed)
-    first = _half(tables, rng)
+    names = sorted({name for table in tables for name in table.clusters})
+    first = frozenset(rng.permutation(names)[: len(names) // 2].tolist())  # a cluster is in one half of all tables
     halves = [np.array([c in first for c in table.clusters], bool) for table in tables]
-    chosen = _apart(tables, sorted(_candidates(tables, halves), key=lambda one: -one.bound))
+    candidates = [
+        one
+        for number, (table, half) in enumerate(zip(tables, halves, strict=True))
+        for one in _of_table(number, table, half)
+    ]
+    chosen = _apart(tables, sorted(candidates, key=lambda one: -one.bound))
     p = holm([_tested(tables[c.table], c.mask, ~halves[c.table], permutations, rng) for c in chosen])
     found = [_cell(tables[c.table], c, halves[c.table], float(q)) for c, q in zip(chosen, p, strict=True)]
     return sorted(found, key=lambda cell: cell.p)
-
-
-def _half(tables: Sequence[FeatureTable], rng: np.random.Generator) -> frozenset[str]:
-    """Half of the clusters of all tables: one that is in two tables is in the same half of both."""
-    names = sorted({name for table in tables for name in table.clusters})
-    return frozenset(rng.permutation(names)[: len(names) // 2].tolist())
-
-
-def _candidates(tables: Sequence[FeatureTable], halves: Sequence[Mask]) -> Iterator[_Candidate]:
-    for number, (table, half) in enumerate(zip(tables, halves, strict=True)):
-        yield from _of_table(number, table, half)
 
 
 def _of_table(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candidate]:
@@ -122,31 +117,26 @@ def _of_table(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candida
         return
     beyond, groups = table.beyond(half), _numbers(_own(table, half))
     failed = beyond(table.failed[half].astype(float))
-    columns = _columns(table)
-    columns = [(value, mask) for value, mask in columns if _reaches(mask[half], groups)]
+    columns = []
+    for name, column in table.features.items():
+        given = np.array(column, object)
+        for value in sorted(set(column) - {""}):
+            mask = given == value
+            if len(set(groups[mask[half]].tolist())) >= CLUSTERS:
+                columns.append(((name, value), mask))
     if not columns or table.failed[half].all() or not table.failed[half].any():
         return
     matrix = np.column_stack([mask for _, mask in columns])
     for i, (value, mask) in enumerate(columns):
         bounds = _bounds(matrix[half] & mask[half, None], failed, groups, beyond)
         for j in range(i, len(columns)):
-            other, others = columns[j]
-            if bounds[j] > 0 and (i == j or (value[0] != other[0] and _narrows(mask & others, mask, others))):
-                values = (value,) if i == j else (value, other)
-                yield _Candidate(float(bounds[j]), number, values, mask & others)
-
-
-def _narrows(both: Mask, *each: Mask) -> bool:
-    """Whether two values together hold for fewer items than each by itself: else one of them says it all."""
-    return all(both.sum() < one.sum() for one in each)
-
-
-def _columns(table: FeatureTable) -> list[tuple[tuple[str, str], Mask]]:
-    found = []
-    for name, column in table.features.items():
-        given = np.array(column, object)
-        found += [((name, value), given == value) for value in sorted(set(column) - {""})]
-    return found
+            (other, others), is_pair = columns[j], i != j
+            if bounds[j] <= 0 or (is_pair and value[0] == other[0]):
+                continue
+            both = mask & others
+            if is_pair and both.sum() == min(mask.sum(), others.sum()):  # one of them says it all
+                continue
+            yield _Candidate(float(bounds[j]), number, (value, other) if is_pair else (value,), both)
 
 
 def _own(table: FeatureTable, half: Mask) -> list[str]:
@@ -155,10 +145,6 @@ def _own(table: FeatureTable, half: Mask) -> list[str]:
 
 def _numbers(names: Sequence[str]) -> NDArray[np.intp]:
     return np.unique(np.array(names, str), return_inverse=True)[1].reshape(-1).astype(np.intp)
-
-
-def _reaches(mask: Mask, groups: NDArray[np.intp]) -> bool:
-    return len(set(groups[mask].tolist())) >= CLUSTERS
 
 
 def _bounds(masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Callable[[Floats], Floats]) -> Floats:
@@ -222,29 +208,17 @@ def permutation_p(
     0.01
     """
     observed, drawn = float(np.vdot(outcomes, cell)), np.zeros(permutations)
-    for cells, some in _by_size(cell, outcomes, _numbers(clusters)):
-        drawn += _drawn(cells, some, permutations, rng)
-    return float((1 + (drawn >= observed - _FINEST).sum()) / (permutations + 1))
-
-
-def _by_size(cell: Floats, outcomes: Floats, groups: NDArray[np.intp]) -> Iterator[tuple[Floats, Floats]]:
-    """Both columns of the clusters of each size, a row a cluster."""
+    groups = _numbers(clusters)
     order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
-    of_item = sizes[groups[order]]
     for size in np.unique(sizes).tolist():
-        at = order[of_item == size]
-        yield cell[at].reshape(-1, size), outcomes[at].reshape(-1, size)
-
-
-def _drawn(cells: Floats, outcomes: Floats, permutations: int, rng: np.random.Generator) -> Floats:
-    """Products of cell and outcomes, the outcomes exchanged; shape [permutations]."""
-    found = np.empty(permutations)
-    for i in range(permutations):
-        exchanged = outcomes[rng.permutation(len(outcomes))]
-        if exchanged.shape[1] > 1:
-            exchanged = rng.permuted(exchanged, axis=1)
-        found[i] = np.vdot(exchanged, cells)
-    return found
+        at = order[sizes[groups[order]] == size]
+        cells, some = cell[at].reshape(-1, size), outcomes[at].reshape(-1, size)  # a row a cluster
+        for i in range(permutations):
+            exchanged = some[rng.permutation(len(some))]
+            if size > 1:
+                exchanged = rng.permuted(exchanged, axis=1)
+            drawn[i] += np.vdot(exchanged, cells)
+    return float((1 + (drawn >= observed - _FINEST).sum()) / (permutations + 1))
 
 
 def _cell(table: FeatureTable, one: _Candidate, half: Mask, p: float) -> Subgroup:
