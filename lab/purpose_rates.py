@@ -26,10 +26,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.answers import share
-from encheck.gating.judged import Answer, Asked, Pool, judge
 from encheck.gating.purpose import MARGIN, Purpose, Weighable, decide_for
 from encheck.gating.types import Paired, UnjudgedSearch
+from encheck.gating.unjudged import Answer, ComparedQuery, Pool, judge_pool, share_of_queries
 
 Floats = NDArray[np.float64]
 Things = NDArray[np.intp]
@@ -114,11 +113,12 @@ def judged(count: int, discordance: float, change: float, runs: int) -> tuple[Co
         ties = (moves == 0) & (rng.random(count) < discordance / (1 - discordance))
         differs = (moves != 0) | ties
         queries = tuple(
-            Asked(f"i{i}", 1, f"c{i}", f"q{i}", f"d{i}", f"e{i}" if differs[i] else f"d{i}") for i in range(count)
+            ComparedQuery(f"i{i}", 1, f"c{i}", f"q{i}", f"d{i}", f"e{i}" if differs[i] else f"d{i}")
+            for i in range(count)
         )
         pool = Pool(queries, run, MARGIN, MARGIN / 2)
-        said = judge(pool, {f"i{i}": says[float(moves[i])] for i in np.flatnonzero(differs)}, baseline="old")
-        changed = share("recall@1", "", differs, np.ones(count), [q.cluster for q in queries])
+        said = judge_pool(pool, {f"i{i}": says[float(moves[i])] for i in np.flatnonzero(differs)}, baseline="old")
+        changed = share_of_queries("recall@1", "", differs, np.ones(count), [q.cluster for q in queries])
         log = UnjudgedSearch("retrieval/d/1", count, count, count, MARGIN, (changed,), judged=said, least=MARGIN / 2)
         found[decide_for(Purpose("search"), Weighable([], [], {}, []), moved=[log]).outcome] += 1
         asked += said.asked

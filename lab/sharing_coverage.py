@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from encheck.statistics.bootstrap import Resampler, interval
+from encheck.statistics.bootstrap import Resampler, percentile_interval
 from encheck.statistics.clusters import components
 from encheck.statistics.sharing import Sharing
 
@@ -90,7 +90,7 @@ def component_bootstrap(things: Things, values: Floats, truth: float) -> float:
     of_item = dict(zip(item[there].tolist(), roots, strict=True))
     resampler = Resampler([str(of_item[i]) for i in range(len(things))])
     sums = resampler.totals(np.column_stack([values, np.ones(len(values))]))
-    low, high = interval(sums[:, :-1] / sums[:, -1:])
+    low, high = percentile_interval(sums[:, :-1] / sums[:, -1:])
     return held(low, high, truth)
 
 

@@ -15,7 +15,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.endpoints import graded_endpoint
+from encheck.gating.pairing import graded_endpoint
 from encheck.gating.purpose import Purpose, Weighable, decide_for
 from encheck.scoring.table import Table
 

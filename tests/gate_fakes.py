@@ -4,8 +4,7 @@ import numpy as np
 from declared import claims
 from recorded import result, run_file
 
-from encheck.gating.gate import Gate, GateAgainst
-from encheck.gating.types import EXIT_CODES, ExampleText, GateRow, LostExample
+from encheck.gating.types import EXIT_CODES, ExampleText, Gate, GateAgainst, GateRow, LostExample
 
 CASE = "short_is_farther_than_long"
 

@@ -14,7 +14,7 @@ from recorded import run_file
 from encheck import checks, claim
 from encheck.claims import FAMILIES, claim_of, lines_of, properties_in
 from encheck.errors import UsageError
-from encheck.gating.balance import families_of, parts, win_rates
+from encheck.gating.balance import families_of, part_means, win_rates
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.weighing import weigh
 from encheck.items import random_pairs
@@ -77,7 +77,7 @@ def test_a_check_of_ones_own_gates_counts_and_is_drawn(own, pytester):
     )  # fmt: skip
     assert outcome.ret == 10  # the checks that ship were left out, and a part never passes
     tables = tables_of(read_results(Path("gated")), read_items(Path("gated")), "bag-of-words")
-    assert parts(win_rates(tables, {}), families_of(tables)) == {"invariance": 1.0}
+    assert part_means(win_rates(tables, {}), families_of(tables)) == {"invariance": 1.0}
     page = Path("out/report.html").read_text("utf-8")
     assert "loud is nearer than antonym" in page
     assert page.count('<figure class="chart') >= 2

@@ -37,11 +37,10 @@ from scipy.stats import kendalltau, spearmanr
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.objects import as_model
 from encheck.engine.checks import packaged_checks
-from encheck.gating.balance import balanced, families_of, parts, shares, win_rates
-from encheck.gating.capabilities import pooled
+from encheck.gating.balance import balanced, families_of, part_means, shares_above_chance, win_rates
 from encheck.gating.decision import decide
-from encheck.gating.declared import declared_of, gating
-from encheck.gating.weighing import Side, compare_all
+from encheck.gating.gate_rows import pool_rows
+from encheck.gating.pairing import ModelScores, compare_all, declared_of, gating_metric
 from encheck.metrics.health import ends_seen
 from encheck.similarity import ROUNDING, moved
 from encheck.training import PlannedItems
@@ -318,14 +317,14 @@ def encode(collection: Collection, share: int, only: Sequence[str]) -> None:
 class Seen:
     """A copy as the gate sees it, what else is known of it, and whether it broke a contract."""
 
-    side: Side
+    side: ModelScores
     judgement: Judgement
     contracts: tuple[str, ...]
 
     @property
     def score(self) -> float:
         """The balanced score, whatever the gate says."""
-        found = balanced(shares(self.side.tables, self.side.scales), families_of(self.side.tables))
+        found = balanced(shares_above_chance(self.side.tables, self.side.scales), families_of(self.side.tables))
         return float("nan") if found is None else found
 
 
@@ -365,19 +364,22 @@ def with_the_space(one: Seen, _: Seen) -> float:
     scale = one.side.scales[DATA]
     space = []
     for table in one.side.tables.values():
-        metric, _why = gating(table)
+        metric, _why = gating_metric(table)
         if metric and declared_of(table).family == "health":
             mean = float(np.nanmean(metric.per_item(table, scale)))
             space.append(1 + mean if metric.name == "steadiness" else mean)
     side = one.side
-    found = [*parts(shares(side.tables, side.scales), families_of(side.tables)).values(), float(np.mean(space))]
+    found = [
+        *part_means(shares_above_chance(side.tables, side.scales), families_of(side.tables)).values(),
+        float(np.mean(space)),
+    ]
     return float(np.prod(found) ** (1 / len(found)))
 
 
 def in_deltas(one: Seen, base: Seen) -> float:
     """The mean change of the families' rows that are evidence, in deltas; a row gains one delta at most."""
     families: dict[str, list[float]] = {}
-    for row in decide(pooled(compare_all(base.side, one.side)[0])).rows:
+    for row in decide(pool_rows(compare_all(base.side, one.side)[0])).rows:
         if row.evidence and not row.part_of:
             families.setdefault(row.family, []).append(min(row.change / row.delta, 1.0))
     return float(np.mean([np.mean(some) for some in families.values()]))
@@ -429,7 +431,7 @@ def verdicts(base: Seen, found: dict[Copy, Seen], aside: dict[str, Any]) -> Iter
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     counted: Counter[tuple[str, str]] = Counter()
     for copy, one in found.items():
-        decision = decide(pooled(compare_all(base.side, one.side, aside=aside)[0]), contracts=one.contracts)
+        decision = decide(pool_rows(compare_all(base.side, one.side, aside=aside)[0]), contracts=one.contracts)
         counted[copy.right, decision.outcome] += 1
         why = decision.reasons[0].partition(": a loss")[0] if decision.reasons else ""
         score = "-" if decision.outcome == "block" else f"{one.score:.3f}"

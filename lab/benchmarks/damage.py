@@ -212,12 +212,12 @@ def weighed(folder: Path, before: str, after: str, *, noise: Any = None) -> Any:
 
 def side(folder: Path, name: str) -> Any:
     """What a model scored that was measured."""
-    from encheck.gating.weighing import side_of
+    from encheck.gating.weighing import scores_of_run
     from encheck.reporting.results import read_items, read_results
 
     report = folder_of(folder, name) / "report"
     results = read_results(report)
-    return side_of(results, read_items(report), results.models[0].label)
+    return scores_of_run(results, read_items(report), results.models[0].label)
 
 
 def apart(folder: Path, before: str, after: str) -> float:

@@ -164,15 +164,16 @@ def line(cells: Iterable[str]) -> str:
 def measured(before: Path, after: Path) -> Iterator[str]:
     """Correlation of the differences of one cluster, for each rate with repeated clusters: a baseline, then a run."""
     from encheck.gating.baseline import read
-    from encheck.gating.capabilities import pooled
-    from encheck.gating.weighing import compare_all, side_of, side_of_baseline
+    from encheck.gating.gate_rows import pool_rows
+    from encheck.gating.pairing import compare_all
+    from encheck.gating.weighing import scores_of_baseline, scores_of_run
     from encheck.reporting.results import read_items, read_results
 
     yield line(("gate row", "items", "clusters", "discordance", "correlation within a cluster"))
     yield line(["---"] * 5)
     results = read_results(after)
-    candidate = side_of(results, read_items(after), results.models[0].label)
-    for p in pooled(compare_all(side_of_baseline(read(before), candidate), candidate)[0]):
+    candidate = scores_of_run(results, read_items(after), results.models[0].label)
+    for p in pool_rows(compare_all(scores_of_baseline(read(before), candidate), candidate)[0]):
         difference = (p.candidate - p.baseline) - (p.candidate - p.baseline).mean()
         held = np.bincount(p.things)
         together = (held * (held - 1)).sum()

@@ -24,7 +24,7 @@ from help_center import ACTS, article, asked
 from help_center_gate import things
 
 import encheck
-from encheck.gating.index_space import IndexSearch, IndexVectors, OnOldIndex, old_index
+from encheck.gating.old_index import IndexSearch, IndexVectors, OnOldIndex, old_index
 from encheck.gating.reindex import Reindex
 
 ARTICLES, QUESTIONS = 400, 4

@@ -20,8 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.answers import DELTA, share
-from encheck.gating.judged import Sample, decide, looks
+from encheck.gating.unjudged import DELTA, Sample, decide_at_looks, looks, share_of_queries
 
 LOGS = 1_000
 LOSSES = (0.0, DELTA / 2, DELTA, 3 * DELTA)
@@ -77,12 +76,12 @@ def one(rng: np.random.Generator, world: World, loss: float) -> tuple[str, int]:
     weights = np.ones(world.queries)
     if world.is_zipf:
         weights = np.minimum(rng.zipf(2.2, world.queries), HEAVIEST).astype(float)
-    pool = share("", "", fate != SAME, weights, np.arange(world.queries).astype(str))
+    pool = share_of_queries("", "", fate != SAME, weights, np.arange(world.queries).astype(str))
     order = rng.permutation(np.flatnonzero(fate != SAME))
     before, after = documents(rng, world, topic[order], fate[order])
     sample = Sample(pool.value, pool.worth, weights[order], (before, after))
     plan = looks(pool, weights[order], delta=DELTA)
-    return decide(sample, plan, judged(rng, world, fate[order]), delta=DELTA, least=DELTA)
+    return decide_at_looks(sample, plan, judged(rng, world, fate[order]), delta=DELTA, least=DELTA)
 
 
 def documents(

@@ -16,8 +16,16 @@ import numpy as np
 from damage import dropped, load, minilm, noised
 
 from encheck.encoders.settings import EncodingSettings
-from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
-from encheck.gating.reindex import RELATED, RoleVectors, TextLength, VectorSample, compare
+from encheck.gating.reindex import (
+    FIXED_TEXTS,
+    LONG_WORDS,
+    RELATED,
+    RoleVectors,
+    TextLength,
+    VectorSample,
+    compare,
+    long_text,
+)
 from encheck.similarity import cosine
 
 Vectors = np.ndarray

@@ -21,7 +21,7 @@ import numpy as np
 
 from encheck.gating.decision import decide
 from encheck.gating.types import DEFAULT, Kind, Outcome, Paired, Rule
-from encheck.statistics import paired as stats
+from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import Sharing
 
 RUNS = 2_000

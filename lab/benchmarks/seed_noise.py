@@ -27,8 +27,8 @@ from gate import ICC, NAMES, Setting, _alike, line, percent
 
 from encheck.gating.decision import decide
 from encheck.gating.replicates import noise_between
-from encheck.gating.types import DEFAULT, Decision, Noise, Paired, Rule
-from encheck.gating.weighing import doubted
+from encheck.gating.types import DEFAULT, GateDecision, Noise, Paired, Rule
+from encheck.gating.weighing import doubt_seed_noise
 
 Wins = NDArray[np.bool_]
 CAPS = (1.0, 1.1, 1.25, 1.5, 2.0, 9.0)
@@ -90,10 +90,10 @@ def _flipped(common: Wins, loss: NDArray[np.float64], s: Setting, u: NDArray[np.
     return np.where(common, ~lost, won)
 
 
-def decided(one: Drawn, candidate: str, *, noise: Noise, rule: Rule = DEFAULT) -> Decision:
+def decided(one: Drawn, candidate: str, *, noise: Noise, rule: Rule = DEFAULT) -> GateDecision:
     """What the gate says of a candidate."""
     found = decide(one.rows(one.baseline, one.candidates[candidate]), rule=rule, seed_noise=noise)
-    return doubted(found, noise, rule)
+    return doubt_seed_noise(found, noise, rule)
 
 
 def shares(s: Setting, caps: Sequence[float], *, runs: int, **how: Any) -> dict[tuple[float, str], Counter[str]]:

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.gating.baseline import read
-from encheck.gating.capabilities import DIRECTION, DIRECTIONS, Compared, parts, pooled, rows
 from encheck.gating.decision import decide
-from encheck.gating.types import DEFAULT, Decision, Paired, Rule
-from encheck.gating.weighing import compare_all, side_of, side_of_baseline
+from encheck.gating.gate_rows import DIRECTION, DIRECTIONS, Compared, group_into_rows, pool_rows, row_parts
+from encheck.gating.pairing import compare_all
+from encheck.gating.types import DEFAULT, GateDecision, Paired, Rule
+from encheck.gating.weighing import scores_of_baseline, scores_of_run
 from encheck.ids import GateRowId
 from encheck.reporting.results import read_items, read_results
 
@@ -77,7 +78,7 @@ class Change:
 def shape_of(baseline: Path, copies: Sequence[Path]) -> Shape:
     """The shape of a baseline, measured on reports of changed copies."""
     found = [_compared(baseline, copy) for copy in copies]
-    every = [pooled(one) for one in found]
+    every = [pool_rows(one) for one in found]
     paired = every[0]
     whole = [[p for p in one if not p.part_of] for one in every]
     rates = [{p.name: p for p in one if p.kind == "rate"} for one in whole]
@@ -91,20 +92,20 @@ def shape_of(baseline: Path, copies: Sequence[Path]) -> Shape:
 
 def _compared(baseline: Path, copy: Path) -> list[Compared]:
     results = read_results(copy)
-    candidate = side_of(results, read_items(copy), results.models[0].label)
-    return compare_all(side_of_baseline(read(baseline), candidate).seen(), candidate.seen())[0]
+    candidate = scores_of_run(results, read_items(copy), results.models[0].label)
+    return compare_all(scores_of_baseline(read(baseline), candidate).seen(), candidate.seen())[0]
 
 
 def _places(found: Sequence[Compared]) -> dict[str, Places]:
     """Where the items of each part stand in its row."""
-    own = rows(found)
+    own = group_into_rows(found)
     at = {name: {key: i for i, key in enumerate(_keys(some))} for name, some in own.items()}
-    return {name: np.array([at[p.row][key] for key in _keys(p.cases)], np.intp) for name, p in parts(found).items()}
+    return {name: np.array([at[p.row][key] for key in _keys(p.cases)], np.intp) for name, p in row_parts(found).items()}
 
 
 def _units(found: Sequence[Compared]) -> dict[str, Places]:
     """The check and surface direction of each item, as a number, by row."""
-    named = {name: [key for one in some for key in _unit_of(one)] for name, some in rows(found).items()}
+    named = {name: [key for one in some for key in _unit_of(one)] for name, some in group_into_rows(found).items()}
     order = {name: sorted(set(some)) for name, some in named.items()}
     return {name: np.array([order[name].index(one) for one in some], np.intp) for name, some in named.items()}
 
@@ -241,7 +242,7 @@ def outcomes(s: Shape, change: Change, *, runs: int, rule: Rule = DEFAULT, seed:
     return Counter(decided(s, change, rng, rule).outcome for _ in range(runs))
 
 
-def decided(s: Shape, change: Change, rng: np.random.Generator, rule: Rule = DEFAULT) -> Decision:
+def decided(s: Shape, change: Change, rng: np.random.Generator, rule: Rule = DEFAULT) -> GateDecision:
     """What the gate says of one."""
     return decide(candidate(s, change, rng), rule=rule)
 

@@ -19,10 +19,10 @@ import numpy as np
 from encheck.claims import CONTRACT
 from encheck.encoders.objects import as_model
 from encheck.engine.checks import packaged_checks
-from encheck.gating.capabilities import pooled
 from encheck.gating.decision import decide
+from encheck.gating.gate_rows import pool_rows
+from encheck.gating.pairing import compare_all
 from encheck.gating.types import Paired
-from encheck.gating.weighing import compare_all
 from encheck.training import RULE, PlannedItems, dev_part
 
 PRECISION = 0.004
@@ -85,7 +85,7 @@ def main() -> None:
     with torch.no_grad():
         for weights in model.parameters():
             weights.add_(torch.randn_like(weights) * weights.std().nan_to_num() * options.noise)
-    rows = pooled(compare_all(before, plan.side(as_model(model, "copy")))[0], RULE)
+    rows = pool_rows(compare_all(before, plan.side(as_model(model, "copy")))[0], RULE)
 
     decision = decide(rows, rule=RULE)
     print("| row | items | clusters | flips | finds a loss of |\n| --- | --- | --- | --- | --- |")

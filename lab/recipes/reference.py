@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from encheck import run
-from encheck.gating.balance import families_of, parts, win_rates
+from encheck.gating.balance import families_of, part_means, win_rates
 from encheck.gating.baseline import Baseline, read, write
 from encheck.gating.reference import SHIPPED
-from encheck.gating.weighing import side_of
+from encheck.gating.weighing import scores_of_run
 
 ROOT = Path(__file__).resolve().parents[2]
 BASELINE = ROOT / "reports/baselines/sbert"
@@ -45,8 +45,8 @@ def best_surface() -> str:
 
 
 def sensitivity(results: object, name: str) -> float:
-    side = side_of(results.raw, results.items, name).seen()  # type: ignore[attr-defined]
-    return parts(win_rates(side.tables, side.scales), families_of(side.tables))["sensitivity"]
+    side = scores_of_run(results.raw, results.items, name).seen()  # type: ignore[attr-defined]
+    return part_means(win_rates(side.tables, side.scales), families_of(side.tables))["sensitivity"]
 
 
 def keep(found: Baseline, folder: Path) -> None:

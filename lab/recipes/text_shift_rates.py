@@ -13,7 +13,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 
-from encheck.comparing.text_shift import shift
+from encheck.comparing.text_shift import compare_texts
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 
@@ -42,7 +42,9 @@ def main() -> None:
     for spec in asked.data:
         data = load(spec, sample=None)
         for share in asked.shares:
-            drawn = [shift(*parts(data, share, seed), texts=asked.texts, seed=seed) for seed in range(asked.draws)]
+            drawn = [
+                compare_texts(*parts(data, share, seed), texts=asked.texts, seed=seed) for seed in range(asked.draws)
+            ]
             rows = [row for one in drawn for row in one.measures]
             outside = Counter(row.name for row in rows if row.low > 0 or row.high < 0)
             stars = sum(any(row.differs for row in one.measures) for one in drawn)

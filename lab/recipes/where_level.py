@@ -18,13 +18,13 @@ import argparse
 
 import numpy as np
 
-from encheck.statistics.subgroups import Cell, Table, search
+from encheck.statistics.subgroups import FeatureTable, Subgroup, find_subgroups
 
 WORLDS = ("none", "surface", "one", "two")
 PLANTED = {"one": 0.4, "two": 0.6}
 
 
-def table(rng: np.random.Generator, name: str, world: str, *, clusters: int) -> Table:
+def table(rng: np.random.Generator, name: str, world: str, *, clusters: int) -> FeatureTable:
     sizes = rng.choice([1, 2, 4], clusters, p=[0.4, 0.4, 0.2])
     of = np.repeat(np.arange(clusters), sizes)
     known = rng.normal(size=(len(of), 3))
@@ -36,18 +36,18 @@ def table(rng: np.random.Generator, name: str, world: str, *, clusters: int) -> 
     rate = rate + PLANTED.get(world, 0.0) * cell(values, world) * (1 - rate)
     names, texts = tuple(f"c{i}" for i in of), tuple(map(str, range(len(of))))
     columns = {f"f{k}": [f"v{value}" for value in own] for k, own in enumerate(values)}
-    return Table(name, name, rng.random(len(of)) < rate, names, texts, columns, known)
+    return FeatureTable(name, name, rng.random(len(of)) < rate, names, texts, columns, known)
 
 
 def cell(values: list[np.ndarray], world: str) -> np.ndarray:
     return (values[1] == 0) & ((values[2] < 2) | (world != "two"))
 
 
-def one_run(world: str, seed: int, *, clusters: int = 300, permutations: int = 999) -> list[Cell]:
+def one_run(world: str, seed: int, *, clusters: int = 300, permutations: int = 999) -> list[Subgroup]:
     """The confirmed cells of one simulated search."""
     rng = np.random.default_rng([seed, WORLDS.index(world)])
     tables = [table(rng, name, world, clusters=clusters) for name in "abc"]
-    return [found for found in search(tables, seed=seed, permutations=permutations) if found.is_confirmed]
+    return [found for found in find_subgroups(tables, seed=seed, permutations=permutations) if found.is_confirmed]
 
 
 def main() -> None:

@@ -17,9 +17,8 @@ from papers_ours import Figure, Label, Measured, shown
 from papers_runs import cross_encoder_row, on_other_data
 
 from encheck import load_data, run
-from encheck.comparing.predictions import read_predictions
-from encheck.comparing.scored import Scored, score
-from encheck.comparing.text_shift import of_one, text_tokens
+from encheck.comparing.predictions import ScoredPredictions, read_predictions, score
+from encheck.comparing.text_shift import measure_texts, text_tokens
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 from encheck.run_file import Result
@@ -224,7 +223,7 @@ def human_text(root: Path, _model: str) -> Iterator[Measured]:
     for one, data in loaded.items():
         column = f"{one.name}: human, ours"
         made = []
-        for m in of_one(data, tokens=tokens):
+        for m in measure_texts(data, tokens=tokens):
             row = rename.get(m.name, m.name)
             scale = 1 if row == "Zipf coefficient" or m.name.startswith("tokens") else 100
             where = ("T4",) if row[-1] in "1234" or m.name.startswith("tokens") else ("T1", "T4")
@@ -457,7 +456,7 @@ def systems(root: Path, _model: str) -> Iterator[Measured]:
 
 
 def _systems(
-    table: str, what: str, runs: Mapping[str, Scored], data: Dataset, command: str, *, suffix: str
+    table: str, what: str, runs: Mapping[str, ScoredPredictions], data: Dataset, command: str, *, suffix: str
 ) -> Measured:
     """A column a run in the order of MAP, then what a coin and a constant answer get."""
     values = {name: {e.metric: e for e in one.figures} for name, one in runs.items()}

@@ -41,7 +41,7 @@ from encheck.language.words import paper_stop_words
 from encheck.metrics import thresholds
 from encheck.reporting.text import table
 from encheck.scoring.pairs import SentencePair
-from encheck.statistics.paired import t_cdf, t_quantile
+from encheck.statistics.hypothesis_tests import t_cdf, t_quantile
 from encheck.statistics.sharing import Sharing
 from encheck.system.files import write_text
 from encheck.types import apply_edits, content_hash

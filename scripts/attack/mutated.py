@@ -230,7 +230,7 @@ def of_resealed(folder: Path, path: Path) -> None:
         found = json.loads(summary.read_text("utf-8"))
         found.pop("checksum", None)
         found["items_sha256"] = module._hash((folder / "base/items.parquet").read_bytes())
-        found["checksum"] = module._checksum(found)
+        found["checksum"] = module.checksum_of(found)
         summary.write_text(json.dumps(found), "utf-8")
     except (ValueError, TypeError, AttributeError, RecursionError):
         pass  # no mapping any more, so nothing holds a checksum

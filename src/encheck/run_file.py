@@ -18,10 +18,10 @@ from encheck.types import ClaimEntry, CurvePoint, Declaration, Validity, Verdict
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Whole
-    from encheck.gating.gate import Gate
+    from encheck.gating.types import Gate
 else:
     Whole = Annotated[Any, DeferredClass("encheck.datasets.dataset", "Whole")]
-    Gate = Annotated[Any, DeferredClass("encheck.gating.gate", "Gate")]
+    Gate = Annotated[Any, DeferredClass("encheck.gating.types", "Gate")]
 
 SCHEMA_VERSION: Literal[2] = 2
 Role = Literal["reference", "surface", "parent"]

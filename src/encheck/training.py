@@ -36,13 +36,21 @@ from encheck.encoders.protocol import Model
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.engine.evaluation import Evaluation
 from encheck.errors import NothingToMeasure, UsageError
-from encheck.gating.balance import PARTS, Won, balanced, families_of, part_of, parts, score_replicates, won
+from encheck.gating.balance import (
+    PARTS,
+    PropertyWins,
+    balanced,
+    families_of,
+    part_means,
+    part_of,
+    property_wins,
+    score_replicates,
+)
 from encheck.gating.baseline import scored_table
-from encheck.gating.capabilities import by_property, pooled
 from encheck.gating.decision import assess, decide, measure
-from encheck.gating.sight import asked
+from encheck.gating.gate_rows import cases_with_chance, pool_by_property, pool_rows
+from encheck.gating.pairing import ModelScores, compare_all
 from encheck.gating.types import DEFAULT
-from encheck.gating.weighing import Side, compare_all
 from encheck.items.reading import refuse_unread
 from encheck.metrics import named
 from encheck.options.keywords import from_keywords
@@ -98,7 +106,7 @@ class PlannedItems:
         """The properties of its cases."""
         return tuple(dict.fromkeys(case.property for case in self.cases))
 
-    def side(self, model: Model) -> Side:
+    def side(self, model: Model) -> ModelScores:
         """What a model scores on the items, and its calibration where a figure needs one. No vector is kept.
 
         Cases that this kind of model cannot be measured on are left out. EncoderError where the model fails.
@@ -120,7 +128,7 @@ class PlannedItems:
             finally:
                 store.close()
         scale = bench.scale(MODEL, self.data)
-        return Side({table.case: table for table in tables}, {self.data: scale} if scale else {})
+        return ModelScores({table.case: table for table in tables}, {self.data: scale} if scale else {})
 
 
 if TYPE_CHECKING:
@@ -232,16 +240,18 @@ class _DevItems:
             return BALANCED
         return f"{self.parts_with_items[0]}_part" if len(self.parts_with_items) == 1 else ""
 
-    def figures(self, after: Side, before: Side | None) -> tuple[dict[str, float], str]:
+    def figures(self, after: ModelScores, before: ModelScores | None) -> tuple[dict[str, float], str]:
         """`behaviour` of what was measured, and why a gate would block; empty if it would not."""
         base = before or after
-        compared, _ = compare_all(base, after, aside=asked(base.tables))  # all that there is: the gate has others
-        paired = by_property(compared)
+        compared, _ = compare_all(
+            base, after, aside=cases_with_chance(base.tables)
+        )  # all that there is: the gate has others
+        paired = pool_by_property(compared)
         rows = assess(paired, measure(paired, rule=RULE), rule=RULE) if paired else ()
         figures = {row.name: row.candidate for row in rows} | self._scores(after)
         why = ""
         if before is not None:
-            decision = decide(pooled(compared), rule=RULE)
+            decision = decide(pool_rows(compared), rule=RULE)
             reasons = list(decision.reasons) if decision.outcome == "block" else []
             none = "the base has a figure, and this model has none: random pairs and identical texts score alike"
             reasons += [f"{row.name}: {none}" for row in rows if isfinite(row.baseline) and not isfinite(row.candidate)]
@@ -266,15 +276,15 @@ class _DevItems:
         # nothing that follows a training takes what is no number
         return {name: float(value) for name, value in figures.items() if isfinite(value)}, why
 
-    def _won(self, side: Side) -> dict[str, Won]:
-        return {name: wins for name, wins in won(side.tables, side.scales).items() if name in self.scored}
+    def _won(self, side: ModelScores) -> dict[str, PropertyWins]:
+        return {name: wins for name, wins in property_wins(side.tables, side.scales).items() if name in self.scored}
 
-    def _scores(self, side: Side) -> dict[str, float]:
+    def _scores(self, side: ModelScores) -> dict[str, float]:
         """The parts and the balanced score, as far as there are items."""
         families = families_of(side.tables)
         above_chance = {name: wins.share for name, wins in self._won(side).items()}
         score = balanced(above_chance, families)
-        scores = {f"{part}_part": value for part, value in parts(above_chance, families).items()}
+        scores = {f"{part}_part": value for part, value in part_means(above_chance, families).items()}
         return scores if score is None else scores | {BALANCED: score}
 
 
@@ -333,8 +343,8 @@ class _Evaluator(Base):
             )
         self.primary_metric = f"{name}_score" if name else "score"
         self.history: list[Evaluated] = []
-        self._base: tuple[str, Side] | None = None  # fingerprint of the model, what it scored
-        self._last: tuple[str, Side] | None = None
+        self._base: tuple[str, ModelScores] | None = None  # fingerprint of the model, what it scored
+        self._last: tuple[str, ModelScores] | None = None
         if baseline is not None:
             self._evaluate(baseline, 0)
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.comparing.costs import CheckShare, Cost, CostReport, Measured, Row, _beaten_by, _inseparable
+from encheck.comparing.costs import BootstrapFigure, CheckShare, Cost, CostReport, CostRow, beaten_by, inseparable_pairs
 from encheck.engine.results import Results
 from encheck.errors import ConfigError, EncoderError, UsageError
 from encheck.running.speed import Speed
@@ -19,16 +19,16 @@ from encheck.system.typed_files import schema_of
 
 
 def measured(value, spread=0.01):
-    return Measured(value, value + spread * np.random.default_rng(0).standard_normal(2_000))
+    return BootstrapFigure(value, value + spread * np.random.default_rng(0).standard_normal(2_000))
 
 
 def apart(value):
     """With replicates of its own: any other figure is within its noise."""
-    return Measured(value, value + np.random.default_rng(int(1e6 * value)).standard_normal(2_000))
+    return BootstrapFigure(value, value + np.random.default_rng(int(1e6 * value)).standard_normal(2_000))
 
 
 def row(name, quality, *, speed=100.0, dimension=384, price=None):
-    return Row(name, quality, (), Cost(dimension, speed and Speed(speed, 1.0, 2.0, 9, 9), price))
+    return CostRow(name, quality, (), Cost(dimension, speed and Speed(speed, 1.0, 2.0, 9, 9), price))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def row(name, quality, *, speed=100.0, dimension=384, price=None):
     ],
 )
 def test_a_model_is_left_out_where_another_is_better_in_something_and_worse_in_nothing(one, other, beaten):
-    assert _beaten_by(one, [one, other]) == beaten
+    assert beaten_by(one, [one, other]) == beaten
 
 
 def test_a_price_below_zero_is_refused(tmp_path, monkeypatch):
@@ -61,29 +61,29 @@ def test_a_price_below_zero_is_refused(tmp_path, monkeypatch):
 def behaving(name, rate, *, beats_chance):
     """A model whose one check is of word order."""
     one = CheckShare("jumble/d/1", "jumble", "order", measured(rate), beats_chance)
-    return Row(name, None, (one,), Cost(384, None))
+    return CostRow(name, None, (one,), Cost(384, None))
 
 
 def test_what_no_model_does_better_than_guessing_puts_none_on_the_front():
     """Word order .09 and .17 of the items, where guessing wins .50: neither is better, and they are not told apart."""
     guessing = [behaving("a", 0.09, beats_chance=False), behaving("b", 0.17, beats_chance=False)]
-    assert _beaten_by(guessing[0], guessing) == ""
-    assert list(_inseparable(guessing, "behaviour")) == [("a", "b")]
+    assert beaten_by(guessing[0], guessing) == ""
+    assert list(inseparable_pairs(guessing, "behaviour")) == [("a", "b")]
     seeing = behaving("c", 0.8, beats_chance=True)
-    assert _beaten_by(guessing[1], [*guessing, seeing]) == "c"
-    assert list(_inseparable([guessing[1], seeing], "behaviour")) == []
+    assert beaten_by(guessing[1], [*guessing, seeing]) == "c"
+    assert list(inseparable_pairs([guessing[1], seeing], "behaviour")) == []
 
 
 def test_a_front_counts_from_guessing(tmp_path):
     """Below guessing a model has nothing in a check, however many items damage lets it win."""
     from test_matrix import run
 
-    from encheck.comparing.costs import costs
+    from encheck.comparing.costs import cost_comparison
     from encheck.comparing.costs_text import lines
     from encheck.comparing.models import read_models
 
     models = read_models([run(tmp_path / name, wins) for name, wins in (("damaged", 17), ("old", 9))])
-    found = costs(models, {m.label: Cost(384, None) for m in models}, data=None)
+    found = cost_comparison(models, {m.label: Cost(384, None) for m in models}, data=None)
     assert [one.behaviour.value for one in found.rows] == [0, 0]
     assert (found.front, found.at_chance) == (("damaged", "old"), ("antonym",))
     told = "\n".join(lines(found.report))
@@ -93,8 +93,8 @@ def test_a_front_counts_from_guessing(tmp_path):
 
 def test_models_within_noise_are_said_to_be():
     rows = [row("a", apart(0.8)), row("b", apart(0.81)), row("c", None)]
-    assert list(_inseparable(rows, "quality")) == [("a", "b")]
-    assert list(_inseparable([row("a", measured(0.8)), row("b", measured(0.9))], "quality")) == []
+    assert list(inseparable_pairs(rows, "quality")) == [("a", "b")]
+    assert list(inseparable_pairs([row("a", measured(0.8)), row("b", measured(0.9))], "quality")) == []
 
 
 @pytest.fixture

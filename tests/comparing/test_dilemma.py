@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.comparing.comparison import compare
-from encheck.comparing.dilemma import Dilemma, Point
+from encheck.comparing.dilemma import Dilemma, DilemmaPoint
 from encheck.comparing.page import render
 from encheck.comparing.scatter import HEIGHT, LETTER, LINE, RADIUS, WIDTH, scatter
 from encheck.comparing.terminal import lines
 from encheck.reporting.results import read_results, write_results
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure
 from encheck.types import ClaimEntry
 
 CHECK = "linear_classifier_on_vectors_tells_classes"
@@ -94,7 +94,7 @@ def test_other_data_of_the_same_name_are_no_common_benchmark(tmp_path):
 
 
 def points(figures):
-    return [Point(f"model-{i}", Figure(x, x - 0.01, x + 0.01), Figure(y, y - 0.1, y + 0.1))
+    return [DilemmaPoint(f"model-{i}", Figure(x, x - 0.01, x + 0.01), Figure(y, y - 0.1, y + 0.1))
             for i, (x, y) in enumerate(figures)]  # fmt: skip
 
 
@@ -155,6 +155,8 @@ def test_page_terminal_and_json_have_the_points(three, tmp_path):
 
 def test_a_long_name_is_cut_in_the_picture_and_whole_in_its_title():
     name = "sentence-transformers-all-MiniLM-L6-v2"
-    (mark, _) = scatter(Dilemma([Point(name, *[Figure(0.5, 0.4, 0.6)] * 2), *points([(0.6, 0.6)])], "x", "y")).marks
+    (mark, _) = scatter(
+        Dilemma([DilemmaPoint(name, *[Figure(0.5, 0.4, 0.6)] * 2), *points([(0.6, 0.6)])], "x", "y")
+    ).marks
     assert len(mark.label) == 20
     assert mark.words.startswith(f"{name}: ")

@@ -10,11 +10,10 @@ from test_compare import CLAIM, write_run
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.comparing import forest, latex, tidy
-from encheck.comparing.comparison import compare
-from encheck.comparing.matrix import SIGNS, verdicts
+from encheck.comparing import exports, forest
+from encheck.comparing.comparison import SIGNS, compare, verdicts
+from encheck.comparing.differences import PairedChange
 from encheck.comparing.page import render
-from encheck.comparing.paired import Change
 from encheck.comparing.terminal import lines
 
 
@@ -59,8 +58,8 @@ def test_a_rise_below_guessing_is_no_evidence(tmp_path):
     assert "1 of 1 are no evidence" in told
     assert '<td role="cell" data-model="damaged">0 of 1</td>' in page
     assert [[bar.said for bar in panel.bars] for panel in forest.panels(found)] == [["no evidence"], ["better"]]
-    assert r"0.27$^{\ast}$" in latex.table(found)
-    assert [one["compared"] for one in tidy.rows(found)] == ["not compared", "no evidence", "better"]
+    assert r"0.27$^{\ast}$" in exports.latex_table(found)
+    assert [one.compared for one in exports.tidy_rows(found)] == ["not compared", "no evidence", "better"]
 
 
 def test_a_fall_below_guessing_is_worse_as_in_the_gate(tmp_path):
@@ -94,7 +93,7 @@ def test_an_unknown_reference_lists_what_there_is(three):
 
 
 def a_change(p):
-    return Change(n=100, clusters=100, before=0.5, after=0.6, difference=0.1, low=0.01, high=0.2, p=p)
+    return PairedChange(n=100, clusters=100, before=0.5, after=0.6, difference=0.1, low=0.01, high=0.2, p=p)
 
 
 def test_certain_is_certain_for_all_cells_together():
@@ -188,10 +187,10 @@ def test_json_names_the_check(three, tmp_path):
 
 
 def test_the_models_of_a_run_stand_in_the_order_in_which_they_were_named():
-    from encheck.comparing.models import _as_named
+    from encheck.comparing.models import in_named_order
 
     models = [{"label": "a"}, {"label": "b"}, {"label": "c"}]
     plain = run_file({"models": models, "checks": []})
     named = replace(plain, run=replace(plain.run, settings={"models": ("./b", "a")}))
-    assert [m.label for m in _as_named(named)] == ["b", "a", "c"]
-    assert _as_named(plain) == [*plain.models]
+    assert [m.label for m in in_named_order(named)] == ["b", "a", "c"]
+    assert in_named_order(plain) == [*plain.models]

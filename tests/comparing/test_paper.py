@@ -16,10 +16,17 @@ from typer.testing import CliRunner
 import encheck.checks
 from encheck.claims import claim_of
 from encheck.cli import app
-from encheck.comparing.citations import bibliography, entries, escape, itself, named_in, of_line
 from encheck.comparing.comparison import compare
-from encheck.comparing.latex import table
-from encheck.comparing.tidy import COLUMNS, rows
+from encheck.comparing.exports import (
+    bibliography,
+    encheck_entry,
+    entries,
+    entries_named_in,
+    escape,
+    latex_table,
+    line_sources,
+    tidy_rows,
+)
 from encheck.datasets.load import names
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +59,9 @@ def three(tmp_path):
 
 
 def test_every_declared_source_has_an_entry():
-    unknown = [source for source in set(sources()) if source and any("source-" in one.key for one in named_in(source))]
+    unknown = [
+        source for source in set(sources()) if source and any("source-" in one.key for one in entries_named_in(source))
+    ]
     assert unknown == []
 
 
@@ -67,7 +76,7 @@ def test_an_entry_is_whole(entry):
 
 
 def test_the_table_has_intervals_and_signs(three):
-    found = table(three)
+    found = latex_table(three)
     assert r"0.33$^{\downarrow}$ {\scriptsize [0.10, 0.90]}" in found
     assert r"0.80$^{\approx}$" in found
     assert r"0.83 {\scriptsize" in found
@@ -78,7 +87,7 @@ def test_the_table_has_intervals_and_signs(three):
 
 
 def test_a_table_of_many_models_is_scaled(tmp_path):
-    found = table(compare([run(tmp_path / f"m{n}", 40) for n in range(5)]))
+    found = latex_table(compare([run(tmp_path / f"m{n}", 40) for n in range(5)]))
     assert r"\begin{table*}" in found
     assert r"\resizebox{\textwidth}{!}{%" in found
     assert is_balanced(found)
@@ -86,7 +95,7 @@ def test_a_table_of_many_models_is_scaled(tmp_path):
 
 def test_no_name_is_a_command(tmp_path):
     runs = [write_run(tmp_path / n, [0.9] * 40, model=model) for n, model in (("a", HOSTILE), ("b", "plain"))]
-    found = table(compare(runs))
+    found = latex_table(compare(runs))
     assert r"\input" not in found
     assert escape(HOSTILE) in found
     assert is_balanced(found)
@@ -108,24 +117,23 @@ def test_a_table_cites_check_data_and_generator_once(tmp_path):
         parquet.write_table(found.set_column(0, "case", cases), folder / "items.parquet")
     found = compare(runs)
     ((line),) = found.matrix
-    assert {one.key for one in of_line(found, line)} >= {"dolan2005", "mahajan2023"}
-    tex, bib = table(found, cite=True), bibliography(found)
+    assert {one.key for one in line_sources(found, line)} >= {"dolan2005", "mahajan2023"}
+    tex, bib = latex_table(found, cite=True), bibliography(found)
     cited = {key for keys in re.findall(r"\\cite\{([^}]*)\}", tex) for key in keys.split(",")}
     assert cited == set(re.findall(r"^@\w+\{([^,]+),", bib, re.MULTILINE))
     assert bib.count("@misc{mahajan2023,") == 1
 
 
 def test_a_source_of_ones_own_is_cited_in_its_words():
-    (found,) = named_in("Our memo 7, 100% ours")
+    (found,) = entries_named_in("Our memo 7, 100% ours")
     assert r"title = {{Our memo 7, 100\% ours}}" in found.text
 
 
 def test_the_tidy_table_has_a_row_a_figure(three):
-    found = [*rows(three)]
-    assert {*found[0]} == {*COLUMNS}
-    bad = next(one for one in found if one["model"] == "bad")
-    assert (bad["reference"], bad["n"], bad["clusters"], bad["compared"]) == ("old", 400, 380, "worse")
-    assert (bad["value"], bad["difference"]) == (20 / 60, pytest.approx(-0.5))
+    found = [*tidy_rows(three)]
+    bad = next(one for one in found if one.model == "bad")
+    assert (bad.reference, bad.n, bad.clusters, bad.compared) == ("old", 400, 380, "worse")
+    assert (bad.value, bad.difference) == (20 / 60, pytest.approx(-0.5))
 
 
 def test_the_command_writes_tables(tmp_path):
@@ -145,5 +153,5 @@ def test_the_citation_file_is_that_of_this_version():
     assert {"cff-version", "message", "title", "authors"} <= set(found)
     pyproject = (ROOT / "pyproject.toml").read_text("utf-8")
     assert f'\nversion = "{found["version"]}"' in pyproject
-    assert found["title"] in itself().text
-    assert found["authors"][0]["name"] in itself().text
+    assert found["title"] in encheck_entry().text
+    assert found["authors"][0]["name"] in encheck_entry().text

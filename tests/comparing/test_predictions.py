@@ -15,8 +15,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, m
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.comparing.predictions import Predictions, aligned, read_predictions
-from encheck.comparing.scored import lines, random_average_precision, score
+from encheck.comparing.predictions import Predictions, aligned, lines, random_average_precision, read_predictions, score
 from encheck.datasets.labelled import from_rows
 from encheck.datasets.load import load
 from encheck.datasets.reader import Row

@@ -13,12 +13,12 @@ from encheck import load_data, text_shift
 from encheck.cli import app
 from encheck.comparing.text_shift import (
     Corpus,
-    _pair,
-    _pair_measures,
+    compare_texts,
     distinct,
-    of_one,
+    measure_texts,
+    pair_counts,
+    pair_measures,
     self_bleu,
-    shift,
     text_tokens,
     tokens_of,
     zipf,
@@ -37,8 +37,8 @@ def corpus(texts):
 
 def test_overlap_within_pairs_is_that_of_nltk_and_the_papers(oracle):
     bleu = list(oracle["corpus_bleu_cumulative_N (nltk, no smoothing)"].values())
-    sums = np.array([_pair(*map(tokens_of, pair)) for pair in oracle["pairs"]], float).sum(axis=0)
-    assert _pair_measures(sums) * 100 == pytest.approx([*bleu, oracle["Jaccard mean (percent)"]])
+    sums = np.array([pair_counts(*map(tokens_of, pair)) for pair in oracle["pairs"]], float).sum(axis=0)
+    assert pair_measures(sums) * 100 == pytest.approx([*bleu, oracle["Jaccard mean (percent)"]])
 
 
 def test_repetition_and_vocabulary_are_those_of_the_papers_code(oracle):
@@ -128,7 +128,7 @@ def test_small_random_parts_of_real_data_seldom_differ_from_the_rest(shared_data
         for is_few in (True, False):
             pairs = tuple(pair for pair in data.pairs if (pair.cluster in few) is is_few)
             parts.append(replace(data, pairs=pairs, groups=()))
-        stars += any(row.differs for row in shift(*parts, texts=500, seed=seed).measures)
+        stars += any(row.differs for row in compare_texts(*parts, texts=500, seed=seed).measures)
     assert stars <= 3  # 1 is expected at most
 
 
@@ -167,11 +167,11 @@ def test_a_set_by_itself_has_the_measures_that_it_has_in_a_comparison(written):
     alike, free = (load_data(f"texts:{written / name}") for name in ("alike.txt", "free.txt"))
     tokens = min(map(text_tokens, (alike, free)))
     beside = text_shift(f"texts:{written / 'alike.txt'}", against=f"texts:{written / 'free.txt'}")
-    own = of_one(alike, tokens=tokens)
+    own = measure_texts(alike, tokens=tokens)
     assert [(row.name, row.value) for row in own] == [(row.name, row.first) for row in beside.measures]
     assert all(row.low <= row.value <= row.high for row in own)
     assert {row.n for row in own} == {len({group.source for group in alike.groups})}
-    half = of_one(free, texts=60, tokens=300)
+    half = measure_texts(free, texts=60, tokens=300)
     assert {row.n for row in half} == {60}
 
 

@@ -7,7 +7,7 @@ from recorded import DATA, MODEL, SAID, result
 
 from encheck.encoders.settings import EncodingSettings
 from encheck.engine.measured import Described, MeasuredCase
-from encheck.gating.kept import Part
+from encheck.gating.baseline import FirstLookItems
 from encheck.gating.reindex import DocumentLengths, PackedAs, PackedSample, PackedVectors
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, ModelRest, Rest, Selection
 from encheck.running.parents import MeasuredParent
@@ -25,7 +25,12 @@ def test_a_case_is_received_as_it_was_sent():
     )
     items = {"near_score": [0.1 + 0.2, -0.0, 1e-300], "far": [None, "é", "b"], "label": [1, 0, None], "x": [True] * 3}
     found = MeasuredCase(
-        rows, read_typed(ClaimEntry, SAID), items, {"far_score": [2 / 3]}, Part("lock", (2, 0)), [(7, "d", "text")]
+        rows,
+        read_typed(ClaimEntry, SAID),
+        items,
+        {"far_score": [2 / 3]},
+        FirstLookItems("lock", (2, 0)),
+        [(7, "d", "text")],
     )
     again = MeasuredCase.received(found.sent())
     assert (again, repr(again)) == (found, repr(found))

@@ -19,9 +19,8 @@ from recorded import run_file
 
 from encheck.errors import BaselineError
 from encheck.gating.baseline import read, refuse_place, save, shown_name, tables_of
-from encheck.gating.pairing import TOLERANCE
-from encheck.gating.types import Noise
-from encheck.gating.weighing import side_of, side_of_baseline, weigh
+from encheck.gating.types import TOLERANCE, Noise
+from encheck.gating.weighing import scores_of_baseline, scores_of_run, weigh
 from encheck.run_file import BaselineFigure
 from encheck.system import files
 
@@ -54,8 +53,8 @@ def change(folder, **fields):
 
 def test_what_was_saved_is_read_again(folder):
     found = read(folder)
-    run = side_of(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m")
-    (table,) = side_of_baseline(found, run).tables.values()
+    run = scores_of_run(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m")
+    (table,) = scores_of_baseline(found, run).tables.values()
     near, far = scores()
     assert (table.case, table.kind, table.gate_row) == (f"{CASE}/d/1", "triplet", "antonym/d/1")
     assert table.items == run.tables[table.case].items

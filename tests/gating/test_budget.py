@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from encheck.gating import power
+from encheck.gating import decision
 from encheck.gating.decision import decide
 from encheck.gating.types import BUDGETS, DEFAULT, Paired, Remedy, Rule
-from encheck.statistics import paired as stats
+from encheck.statistics import hypothesis_tests as stats
 
 DELTA = 0.02
 
@@ -144,8 +144,8 @@ def test_the_remedy_is_the_first_number_of_clusters_whose_power_is_enough():
         error, free = seen * np.sqrt(30 / clusters), clusters - 1
         how = {"rule": DEFAULT}
         found = (
-            power.blocks(row.change, error, DELTA, free, alpha=0.03, **how),
-            power.passes(row.change, error, DELTA, free, **how),
+            decision.blocks(row.change, error, DELTA, free, alpha=0.03, **how),
+            decision.passes(row.change, error, DELTA, free, **how),
         )
         return max(map(float, found))
 
@@ -156,8 +156,8 @@ def test_the_remedy_is_the_first_number_of_clusters_whose_power_is_enough():
 
 def test_the_smallest_loss_that_is_seen_is_the_one_that_blocks_with_that_power():
     error, free = np.array([0.02]), np.array([24.0])
-    loss = power.detectable(error, np.array([DELTA]), free, alpha=np.array([0.03]), rule=DEFAULT)
-    assert power.blocks(-loss, error, DELTA, free, alpha=0.03, rule=DEFAULT) == pytest.approx([0.8])
+    loss = decision.detectable(error, np.array([DELTA]), free, alpha=np.array([0.03]), rule=DEFAULT)
+    assert decision.blocks(-loss, error, DELTA, free, alpha=0.03, rule=DEFAULT) == pytest.approx([0.8])
 
 
 def test_the_loss_that_behaviour_could_show_is_larger_among_more_of_it():
@@ -171,9 +171,9 @@ def test_the_loss_that_behaviour_could_show_is_larger_among_more_of_it():
 
 
 def test_to_pass_the_bound_has_to_stay_above_one_and_a_half_deltas():
-    chance = power.passes(0.0, 0.02, DELTA, 24.0, rule=DEFAULT)
+    chance = decision.passes(0.0, 0.02, DELTA, 24.0, rule=DEFAULT)
     assert chance == pytest.approx(stats.t_cdf(0.03 / 0.02 - stats.t_quantile(0.975, 24), 24))
-    sure = power.passes(-0.019, 0.0005, DELTA, 24.0, rule=DEFAULT)
+    sure = decision.passes(-0.019, 0.0005, DELTA, 24.0, rule=DEFAULT)
     assert sure == pytest.approx(stats.t_cdf(0.001 / 0.0005, 24))
 
 

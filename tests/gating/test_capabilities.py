@@ -7,8 +7,8 @@ import pytest
 
 from encheck.checks import test_binding, test_jumble, test_number, test_roles, test_swapchain
 from encheck.claims import claim_of
-from encheck.gating.capabilities import parts, pooled, rows
 from encheck.gating.decision import decide
+from encheck.gating.gate_rows import group_into_rows, pool_rows, row_parts
 from encheck.gating.pairing import compare
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
@@ -40,18 +40,18 @@ def names(found):
 
 
 def test_levels_of_a_property_are_one_row_and_its_parts():
-    found = pooled(compared(case("jumble", "1"), case("jumble", "2")))
+    found = pool_rows(compared(case("jumble", "1"), case("jumble", "2")))
     assert names(found) == (["jumble/d"], [("jumble/d/1", "jumble/d"), ("jumble/d/2", "jumble/d")])
     assert [len(p.baseline) for p in found] == [400, 200, 200]
 
 
 def test_properties_of_one_capability_are_one_row():
-    found = pooled(compared(case("number", capability="facts"), case("entity", capability="facts"), case("roles")))
+    found = pool_rows(compared(case("number", capability="facts"), case("entity", capability="facts"), case("roles")))
     assert names(found) == (["facts/d", "roles/d/1"], [("entity/d/1", "facts/d"), ("number/d/1", "facts/d")])
 
 
 def test_a_property_without_a_capability_is_one():
-    assert names(pooled(compared(case("antonym")))) == (["antonym/d/1"], [])
+    assert names(pool_rows(compared(case("antonym")))) == (["antonym/d/1"], [])
 
 
 def looked_at(table, *, wins, n=200):
@@ -62,7 +62,9 @@ def looked_at(table, *, wins, n=200):
 
 def test_what_the_baseline_does_not_see_is_a_part_that_leaves_its_rows_mean():
     """Whatever it wins of the items that are tested."""
-    found = pooled([looked_at(case("jumble", level, wins=0.7), wins=wins) for level, wins in (("1", 0.5), ("2", 0.9))])
+    found = pool_rows(
+        [looked_at(case("jumble", level, wins=0.7), wins=wins) for level, wins in (("1", 0.5), ("2", 0.9))]
+    )
     assert names(found) == (["jumble/d"], [("jumble/d/1", "jumble/d"), ("jumble/d/2", "jumble/d")])
     assert [(p.name, len(p.baseline), bool(p.unseen)) for p in found] == [
         ("jumble/d", 200, False), ("jumble/d/1", 200, True), ("jumble/d/2", 200, False),
@@ -70,7 +72,7 @@ def test_what_the_baseline_does_not_see_is_a_part_that_leaves_its_rows_mean():
 
 
 def test_a_row_of_which_nothing_is_seen_is_not_seen():
-    (row,) = (p for p in pooled([looked_at(case("jumble", level), wins=0.5) for level in "12"]) if not p.part_of)
+    (row,) = (p for p in pool_rows([looked_at(case("jumble", level), wins=0.5) for level in "12"]) if not p.part_of)
     assert (row.name, len(row.baseline)) == ("jumble/d", 400)
     assert row.unseen == (
         "the old model is not shown to do better than guessing: of 400 other items it has 50.0%, at least 43.2%; "
@@ -82,19 +84,19 @@ def test_a_row_of_which_nothing_is_seen_is_not_seen():
     ("wins", "n", "is_seen"), [(0.9, 60, True), (0.9, 30, False), (0.6, 100, False), (0.7, 100, True)]
 )
 def test_it_is_seen_where_the_lower_end_is_two_deltas_above_chance(wins, n, is_seen):
-    (row,) = pooled([looked_at(case("antonym"), wins=wins, n=n)])
+    (row,) = pool_rows([looked_at(case("antonym"), wins=wins, n=n)])
     assert bool(row.unseen) != is_seen
 
 
 def test_a_proxy_stands_for_itself():
-    found = pooled(compared(case("retrieval", "1"), case("retrieval", "known", proxy="easy")))
+    found = pool_rows(compared(case("retrieval", "1"), case("retrieval", "known", proxy="easy")))
     assert names(found) == (["retrieval/d/1", "retrieval/d/known"], [])
 
 
 def test_an_item_that_is_a_side_of_a_crossed_group_counts_once():
     crossed = case("roles", check="both", crossed=True, gates="directions_mean")
     again = case("roles", n=300)  # its first 200 texts are the sides
-    (row,) = rows(compared(again, crossed)).values()
+    (row,) = group_into_rows(compared(again, crossed)).values()
     assert sum(len(one.old) for one in row) == 300
     texts = [text for one in row for text in one.before.texts]
     assert len(set(texts)) == len(texts)
@@ -102,7 +104,7 @@ def test_an_item_that_is_a_side_of_a_crossed_group_counts_once():
 
 def test_the_surface_directions_of_crossed_groups_are_parts():
     crossed = case("roles", check="both", crossed=True, gates="directions_mean")
-    found = parts(compared(crossed, case("roles", first=500)))
+    found = row_parts(compared(crossed, case("roles", first=500)))
     assert {name: (part.row, len(part.cases[0].old)) for name, part in found.items()} == {
         "roles/d/1/direction-1": ("roles/d/1", 100), "roles/d/1/direction-2": ("roles/d/1", 100),
     }  # fmt: skip
@@ -113,7 +115,7 @@ def test_directions_that_differ_alike_in_every_group_leave_no_error():
     crossed = case("roles", check="both", crossed=True, gates="directions_mean", wins=0.5)
     moved = np.where(np.arange(200) % 2, 0.8, 0.5)
     before, after = (Table(**{**vars(crossed), "near": near}) for near in (np.full(200, 0.8), moved))
-    row = decide(pooled([compare(before, after, (SCALE, SCALE))])).rows[0]
+    row = decide(pool_rows([compare(before, after, (SCALE, SCALE))])).rows[0]
     assert (row.change, row.error) == (-0.5, 0)
 
 

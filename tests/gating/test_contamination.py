@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from encheck.gating.contamination import CLEAR, TURNED, contamination, contaminations, data_pairs, says
-from encheck.gating.weighing import Side
+from encheck.gating.pairing import ModelScores
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
 from encheck.types import Declaration
@@ -30,7 +30,7 @@ def table(data, wins, *, check="a_is_b", declared=SINGLE, clusters=None, split="
 
 
 def side(*tables):
-    return Side({t.case: t for t in tables}, dict.fromkeys(DATA, Scale(0.0, 1.0)))
+    return ModelScores({t.case: t for t in tables}, dict.fromkeys(DATA, Scale(0.0, 1.0)))
 
 
 def share(won, of=60):

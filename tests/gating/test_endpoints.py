@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from encheck.gating.capabilities import pooled, rows
-from encheck.gating.endpoints import ENDPOINTS, beside, endpoint_of, graded_endpoint
-from encheck.gating.lost import lost_queries
-from encheck.gating.pairing import compare
-from encheck.gating.slices import sliced
+from encheck.gating.gate_rows import choose_slices, group_into_rows, lost_queries, pool_rows
+from encheck.gating.pairing import ENDPOINTS, compare, endpoint_of, graded_endpoint, secondary_metrics
 from encheck.gating.types import DEFAULT
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
@@ -75,7 +72,7 @@ def test_other_checks_of_search_have_no_endpoint():
 
 def test_the_other_rank_metrics_stand_beside_it_with_their_change():
     before, after = table([1] * 40), table([1] * 30 + [2] * 10)
-    found = {one.metric: one for one in beside(before, after, endpoint_of(before))}
+    found = {one.metric: one for one in secondary_metrics(before, after, endpoint_of(before))}
     assert set(found) == {"nDCG@10", "recall@10", "recall@100", "MRR@10", "MAP"}
     mrr = found["MRR@10"]
     assert (mrr.baseline, mrr.candidate, mrr.change) == (1, 0.875, -0.125)
@@ -90,8 +87,8 @@ def languages(n, count):
 def cut(slices, *, n=120, clusters=None):
     before = table([1] * n, slices=slices, clusters=clusters)
     after = table([1] * (n - 20) + [2] * 20, slices=slices, clusters=clusters)
-    named = rows([compared(before, after)])
-    return (named, *sliced(named, DEFAULT))
+    named = group_into_rows([compared(before, after)])
+    return (named, *choose_slices(named, DEFAULT))
 
 
 def test_the_values_of_a_column_are_slices_with_a_budget_of_their_own():
@@ -100,7 +97,7 @@ def test_the_values_of_a_column_are_slices_with_a_budget_of_their_own():
         "retrieval/own/1/rare=no", "retrieval/own/1/language=de", "retrieval/own/1/language=en",
     ]  # fmt: skip
     assert left_out == {"retrieval/own/1/rare": "1 of its slices have fewer than 20 clusters of queries"}
-    whole, *parts = pooled([one for some in named.values() for one in some], tested)
+    whole, *parts = pool_rows([one for some in named.values() for one in some], tested)
     assert [(p.budget, len(p.baseline), p.endpoint) for p in (whole, *parts)] == [
         ("primary", 120, "recall@1"), ("slices", 115, "recall@1"), ("slices", 60, "recall@1"),
         ("slices", 60, "recall@1"),
@@ -147,7 +144,7 @@ def test_lost_queries_are_of_several_clusters_and_those_whose_first_answer_chang
 @pytest.mark.parametrize("text", ["", "language: de; team: x", "[1]", "7"])
 def test_what_an_older_run_says_of_slices_makes_none(text):
     before = replace(table([1] * 40), slices=(text,) * 40)
-    assert sliced(rows([compared(before, before)]), DEFAULT) == ({}, {})
+    assert choose_slices(group_into_rows([compared(before, before)]), DEFAULT) == ({}, {})
 
 
 GRADED = Declaration("sts", "meaning kept", "spearman", reported="it decides with --for similarity")

@@ -14,15 +14,13 @@ from recorded import result, run_file
 import encheck
 from encheck.datasets.probes import VERSION
 from encheck.errors import BaselineError
-from encheck.gating.balance import balanced, shares, win_rates
+from encheck.gating.balance import balanced, shares_above_chance, win_rates
 from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.capabilities import calibration_error, pooled
 from encheck.gating.decision import decide
-from encheck.gating.declared import gating
-from encheck.gating.gate import Balanced
-from encheck.gating.pairing import TOLERANCE, compare
-from encheck.gating.types import DEFAULT, Decision, Noise, Paired
-from encheck.gating.weighing import doubted, weigh
+from encheck.gating.gate_rows import calibration_error, pool_rows
+from encheck.gating.pairing import compare, gating_metric
+from encheck.gating.types import DEFAULT, TOLERANCE, Balanced, GateDecision, Noise, Paired
+from encheck.gating.weighing import doubt_seed_noise, weigh
 from encheck.metrics import named
 from encheck.run_file import Selection
 from encheck.scoring.scores import Scale
@@ -134,6 +132,9 @@ def test_an_older_edition_is_refused_with_what_to_type_before_anything_is_encode
         weigh(read(tmp_path / "base"), new, items, model="m")
     with pytest.raises(BaselineError, match=said):
         encheck.gate(Unused(), str(tmp_path / "base"), checks="number")
+    given = replace(new, run=replace(new.run, settings={**new.run.settings, "models": ("nets/other", "nets/m")}))
+    with pytest.raises(BaselineError, match="encheck run --model=nets/m --save-baseline="):
+        weigh(read(tmp_path / "base"), given, items, model="m")
 
 
 def test_other_items_are_refused_and_what_differs_is_said(against):
@@ -340,14 +341,14 @@ def test_what_needs_no_scale_blocks_a_model_that_has_none():
         )
         for check in ("random_pairs_are_apart", "random_pairs_are_alike_in_distance")
     ]
-    room, spread = decide(pooled(found)).rows
+    room, spread = decide(pool_rows(found)).rows
     assert (room.outcome, spread.outcome) == ("block", "inconclusive")
     assert spread.why.startswith("under the candidate, random pairs and identical texts score the same")
 
 
 @pytest.mark.parametrize(("kind", "tested"), [("pair", "synonym"), ("labelled", "nonobvious"), ("labelled", "sts")])
 def test_raw_similarities_and_ranks_never_gate(kind, tested):
-    assert gating(table([0.5] * 9, kind=kind, tested=tested, labels=[1] * 9))[0] is None
+    assert gating_metric(table([0.5] * 9, kind=kind, tested=tested, labels=[1] * 9))[0] is None
 
 
 def chains(*margins, tested="swapchain"):
@@ -388,7 +389,7 @@ def test_cases_of_one_check_and_level_are_one_row():
     pairs = [
         compare(table(near, far, check=c), table(near, far, check=c), (Scale(0, 1), Scale(0, 1))) for c in ("a", "b")
     ]
-    (one,) = pooled(pairs)
+    (one,) = pool_rows(pairs)
     assert (len(one.baseline), len(set(one.things.tolist()))) == (400, 200)
 
 
@@ -397,7 +398,7 @@ def test_figures_of_another_kind_are_a_row_of_their_own():
     scales = (Scale(0, 1), Scale(0, 1))
     won = table(near, far, tested="paraphrase")
     gap = table(near, kind="labelled", tested="paraphrase", labels=[1, 0] * 100, check="gap")
-    found = pooled([compare(won, won, scales), compare(gap, gap, scales)])
+    found = pool_rows([compare(won, won, scales), compare(gap, gap, scales)])
     assert [p.name for p in found] == ["paraphrase/d/1/rate", "paraphrase/d/1/mean"]
     assert [p.kind for p in found] == ["rate", "mean"]
 
@@ -419,7 +420,7 @@ def test_win_rates_pool_the_claims_of_a_check():
 @pytest.mark.parametrize(("wins", "share"), [(0.9, 0.8), (0.5, 0.0), (0.2, 0.0), (1.0, 1.0)])
 def test_the_score_counts_from_chance_and_below_it_nothing(wins, share):
     """Damage raises a rate that is below chance: that is no gain."""
-    assert shares({"a": table(*scores(100, wins=wins))}, {}) == {"antonym": pytest.approx(share)}
+    assert shares_above_chance({"a": table(*scores(100, wins=wins))}, {}) == {"antonym": pytest.approx(share)}
 
 
 def test_a_blocked_model_has_no_score(against, monkeypatch):
@@ -429,13 +430,13 @@ def test_a_blocked_model_has_no_score(against, monkeypatch):
 
 
 def test_more_luck_than_the_widest_delta_covers_lets_nothing_pass():
-    decision = Decision("pass", (), ())
-    assert doubted(decision, Noise(0.41), DEFAULT) is decision
-    found = doubted(decision, Noise(2.8), DEFAULT)
+    decision = GateDecision("pass", (), ())
+    assert doubt_seed_noise(decision, Noise(0.41), DEFAULT) is decision
+    found = doubt_seed_noise(decision, Noise(2.8), DEFAULT)
     assert found.outcome == "inconclusive"
     assert (
         "a standard deviation of 5.6 points), but with more than 0.8 points of seed variance nothing can pass"
         in found.reasons[0]
     )
-    blocked = Decision("block", ("x",), ())
-    assert doubted(blocked, Noise(2.8), DEFAULT) is blocked
+    blocked = GateDecision("block", ("x",), ())
+    assert doubt_seed_noise(blocked, Noise(2.8), DEFAULT) is blocked

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 import encheck
 from encheck.cli import app
 from encheck.errors import UsageError
-from encheck.gating.index_space import IndexFaults, OldIndex
+from encheck.gating.advice import required_changes
+from encheck.gating.old_index import IndexFaults, OldIndex
 from encheck.gating.reindex import Reindex
-from encheck.gating.required_changes import required_changes
 from encheck.gating.scale_shift import threshold_shift
 from encheck.run_file import ModelEntry
 from encheck.system.typed_files import as_values, read_typed

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from encheck.errors import DataError
-from encheck.gating.pairs_endpoint import pairs_endpoint
+from encheck.gating.purpose import pairs_endpoint
 
 LABELS = np.repeat([1, 0], [200, 1_000])
 ALONE = np.arange(1_200)

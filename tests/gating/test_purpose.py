@@ -5,7 +5,7 @@ import pytest
 
 from encheck.errors import UsageError
 from encheck.gating.purpose import Purpose, Weighable, decide_for
-from encheck.gating.types import Paired, Share, UnjudgedSearch
+from encheck.gating.types import ChangedShare, Paired, UnjudgedSearch
 
 SEARCH = Purpose("search")
 
@@ -150,7 +150,7 @@ def test_few_english_texts_leave_nothing_to_protect():
 
 
 def moved(changed, n):
-    share = Share("recall@1", "the first answer changes", changed / n, 0.0, (changed + 3) / n, changed, float(n))
+    share = ChangedShare("recall@1", "the first answer changes", changed / n, 0.0, (changed + 3) / n, changed, float(n))
     return UnjudgedSearch("retrieval/log/1", n, n, n, 0.04, (share,))
 
 

@@ -9,10 +9,10 @@ from recorded import run_file
 
 from encheck.checks.test_antonym import test_antonym_is_farther_than_paraphrase as antonym_check
 from encheck.claims import claim_of
+from encheck.gating.advice import remedies
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.decision import decide
-from encheck.gating.partial import in_part
-from encheck.gating.remedies import remedies
+from encheck.gating.partial import with_partial
 from encheck.gating.types import Noise, Paired, PartialGate
 from encheck.gating.weighing import weigh
 from encheck.reporting import lost
@@ -114,7 +114,7 @@ def test_junit_takes_an_inconclusive_gate_for_what_its_owner_chose(weighed, coun
 
 def test_a_partial_gate_is_called_one_everywhere(weighed):
     _, found = weighed(*scores())
-    decision = in_part(found.decision, PartialGate(("antonym",), ("roles",), "-m left out roles"))
+    decision = with_partial(found.decision, PartialGate(("antonym",), ("roles",), "-m left out roles"))
     part = record.with_texts([replace(found, decision=decision)], "pass")
     assert (part.outcome, part.exit_code, part.partial.weighed) == ("inconclusive", 10, ("antonym",))
     (headline,) = words.headline(part)

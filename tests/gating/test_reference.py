@@ -12,8 +12,8 @@ from recorded import run_file, schema
 
 from encheck.datasets.load import load
 from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.reference import SHIPPED, differences, shipped
-from encheck.gating.weighing import side_of, side_of_baseline
+from encheck.gating.reference import SHIPPED, capability_differences, shipped
+from encheck.gating.weighing import scores_of_baseline, scores_of_run
 from encheck.reporting import reference
 from encheck.run_file import Reference
 from encheck.system.typed_files import as_values
@@ -23,15 +23,15 @@ MOST = 450_000  # bytes of all that ships
 
 
 def side(near, far, **more):
-    return side_of(results(**more), {f"{CASE}/m-d-1": columns(near, far)}, "m")
+    return scores_of_run(results(**more), {f"{CASE}/m-d-1": columns(near, far)}, "m")
 
 
 def against(baseline, now):
-    return differences(side_of_baseline(baseline, now), now)
+    return capability_differences(scores_of_baseline(baseline, now), now)
 
 
 def said(before, now, *, role="reference", **more):
-    found = differences(side(*before), side(*now))
+    found = capability_differences(side(*before), side(*now))
     return Reference("ckpt", "sbert", role, more.pop("same_weights", False), found, **more)
 
 
@@ -51,9 +51,9 @@ def test_what_ships_is_small_and_of_the_probes_that_ship():
 
 
 def test_a_loss_is_certain_and_noise_is_not():
-    (lost,) = differences(side(*scores()), side(*scores(lost=range(40))))
+    (lost,) = capability_differences(side(*scores()), side(*scores(lost=range(40))))
     assert (lost.certain, lost.change, lost.low < lost.change < lost.high < 0) == (True, -0.1, True)
-    (same,) = differences(side(*scores()), side(*scores(lost=[3])))
+    (same,) = capability_differences(side(*scores()), side(*scores(lost=[3])))
     assert (same.certain, same.low < 0 < same.high) == (False, True)
 
 
@@ -63,13 +63,13 @@ def test_certain_is_rarely_said_of_models_that_differ_by_chance():
         near, far = scores()
         turned = rng.uniform(size=len(near)) < 0.1
         sides = [np.where(turned & (rng.uniform(size=len(near)) < 0.5), -near, near) for _ in range(2)]
-        (one,) = differences(*(side(some, far) for some in sides))
+        (one,) = capability_differences(*(side(some, far) for some in sides))
         false += one.certain
     assert false <= 13  # 5% of 100, and four standard errors
 
 
 def test_few_items_are_left_out_and_other_items_are_no_comparison(tmp_path):
-    assert not differences(side(*scores(50)), side(*scores(50)))
+    assert not capability_differences(side(*scores(50)), side(*scores(50)))
     save(tmp_path / "base", results(), tables_of(results(), {f"{CASE}/m-d-1": columns(*scores(399))}, "m"), model="m")
     assert not against(read(tmp_path / "base"), side(*scores()))
     save(tmp_path / "same", results(), tables_of(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m"), model="m")

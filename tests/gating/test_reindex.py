@@ -16,16 +16,18 @@ import encheck
 from encheck.encoders.settings import EncodingSettings
 from encheck.errors import BaselineError
 from encheck.gating import reindex
-from encheck.gating.baseline import _checksum, read
-from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
+from encheck.gating.baseline import checksum_of, read
 from encheck.gating.reindex import (
+    FIXED_TEXTS,
     KEPT_DIMENSIONS,
+    LONG_WORDS,
     DocumentLengths,
     PackedSample,
     RoleVectors,
     TextLength,
     VectorSample,
     cuts_more,
+    long_text,
 )
 from encheck.gating.types import PartialGate
 from encheck.reporting.gate.story import story
@@ -273,7 +275,7 @@ def test_a_damaged_sample_is_refused_with_its_baseline(place, gate, tmp_path):
         said = json.loads((folder / "baseline.json").read_text("utf-8"))
         del said["checksum"]
         said["vectors"]["roles"][""]["vectors"] = vectors64
-        (folder / "baseline.json").write_text(json.dumps(said | {"checksum": _checksum(said)}), "utf-8")
+        (folder / "baseline.json").write_text(json.dumps(said | {"checksum": checksum_of(said)}), "utf-8")
         with pytest.raises(BaselineError, match=says):
             read(folder)
 

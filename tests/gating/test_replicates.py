@@ -7,8 +7,8 @@ import pytest
 from gate_fakes import CASE, scores
 
 from encheck.errors import BaselineError
-from encheck.gating.replicates import checked, is_copy, refuse_few, refuse_other_dimension, seed_noise
-from encheck.gating.weighing import Side
+from encheck.gating.pairing import ModelScores
+from encheck.gating.replicates import check_replicates, is_copy, refuse_few, refuse_other_dimension, seed_noise
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
 
@@ -25,7 +25,7 @@ def table(near, far, *, tested="antonym", check=CASE):
 
 
 def side(near, far):
-    return Side({f"{CASE}/d/1": table(near, far)}, {"d": Scale(0, 1)})
+    return ModelScores({f"{CASE}/d/1": table(near, far)}, {"d": Scale(0, 1)})
 
 
 def checkpoint(seed, *, loss=0.0, luck=0.01, n=1_000, wins=0.8):
@@ -37,7 +37,7 @@ def checkpoint(seed, *, loss=0.0, luck=0.01, n=1_000, wins=0.8):
         won = ease < n * (wins - loss + luck * rng.normal())
         near = np.where(won, 0.8, 0.4) + rng.uniform(-0.1, 0.1, n)
         tables[f"{name}/d/1"] = table(near, np.full(n, 0.6), tested=name, check=name)
-    return Side(tables, {"d": Scale(0, 1)})
+    return ModelScores(tables, {"d": Scale(0, 1)})
 
 
 def test_seed_noise_is_what_replicates_differ_beyond_the_sampling_of_items():
@@ -53,7 +53,7 @@ def test_seed_noise_is_what_replicates_differ_beyond_the_sampling_of_items():
 def test_the_seed_noise_of_a_row_is_drawn_towards_that_of_all_and_widens_by_no_more_than_its_own():
     steady = table(*scores(2_000), tested="synonym", check="steady")
     moved = [
-        Side({f"{CASE}/d/1": table(*scores(2_000, lost=range(lost))), "steady/d/1": steady}, {"d": Scale(0, 1)})
+        ModelScores({f"{CASE}/d/1": table(*scores(2_000, lost=range(lost))), "steady/d/1": steady}, {"d": Scale(0, 1)})
         for lost in (0, 120, 120, 120)
     ]
     noise = seed_noise(moved)
@@ -78,8 +78,8 @@ def test_fewer_than_three_replicates_are_refused_with_the_reason(count):
 
 def test_replicates_whose_rows_go_up_and_down_are_kept_in_the_baselines_order():
     found = checkpoint(1)
-    turned = Side({name: t.of(np.arange(len(t.items))[::-1]) for name, t in found.tables.items()}, found.scales)
-    kept = checked(checkpoint(0), {"a": turned, "b": checkpoint(2), "c": checkpoint(3)})
+    turned = ModelScores({name: t.of(np.arange(len(t.items))[::-1]) for name, t in found.tables.items()}, found.scales)
+    kept = check_replicates(checkpoint(0), {"a": turned, "b": checkpoint(2), "c": checkpoint(3)})
     assert list(kept) == ["a", "b", "c"]
     assert all(kept["a"].tables[name].items == t.items for name, t in found.tables.items())
     assert all((kept["a"].tables[name].near == t.near).all() for name, t in found.tables.items())
@@ -88,25 +88,25 @@ def test_replicates_whose_rows_go_up_and_down_are_kept_in_the_baselines_order():
 def test_one_that_loses_in_all_capabilities_is_damaged_and_no_replicate():
     others = {"a": checkpoint(1), "b": checkpoint(2)}
     with pytest.raises(BaselineError, match=r"--twin=c: the gate rows lose 2\.\d\d deltas on average .* a seed moves"):
-        checked(checkpoint(0), others | {"c": checkpoint(3, loss=0.05)})
+        check_replicates(checkpoint(0), others | {"c": checkpoint(3, loss=0.05)})
 
 
 def test_three_that_each_lose_a_little_are_none_together():
     """Of each alone the loss is too little to tell from luck."""
     start, three = checkpoint(0, luck=0), {name: checkpoint(21 + i, loss=0.016) for i, name in enumerate("abc")}
     with pytest.raises(BaselineError, match="all seed replicates together: the gate rows lose"):
-        checked(start, three)
+        check_replicates(start, three)
 
 
 def test_luck_however_large_is_no_drift():
     for seed in range(0, 16, 4):
         start, *three = (checkpoint(seed + i, luck=0.03) for i in range(4))
-        assert checked(start, dict(zip("abc", three, strict=True)))
+        assert check_replicates(start, dict(zip("abc", three, strict=True)))
 
 
 def test_a_row_at_chance_rises_with_damage_and_shows_no_direction():
     start, *three = (checkpoint(seed, wins=0.5, loss=0.05 * (seed == 3)) for seed in range(4))
-    assert checked(start, dict(zip("abc", three, strict=True)))
+    assert check_replicates(start, dict(zip("abc", three, strict=True)))
 
 
 @pytest.mark.parametrize(("copy_of", "said"), [(0, "the baseline"), (1, "a")])
@@ -115,12 +115,12 @@ def test_a_copy_of_the_baseline_or_of_another_replicate_is_refused(copy_of, said
     rounded = {name: replace(t, near=t.near.astype(np.float16).astype(float)) for name, t in whole.tables.items()}
     own = {"a": checkpoint(1), "b": replace(whole, tables=rounded), "c": checkpoint(3)}
     with pytest.raises(BaselineError, match=f"--twin=b gives the same scores as {said} up to rounding"):
-        checked(checkpoint(0), own)
+        check_replicates(checkpoint(0), own)
 
 
 def test_a_replicate_on_other_texts_is_refused():
     with pytest.raises(BaselineError, match="--twin=a was measured on other texts than the baseline, in antonym/d/1"):
-        checked(checkpoint(0), {"a": checkpoint(1, n=900), "b": checkpoint(2), "c": checkpoint(3)})
+        check_replicates(checkpoint(0), {"a": checkpoint(1, n=900), "b": checkpoint(2), "c": checkpoint(3)})
 
 
 def test_a_replicate_of_another_dimension_is_refused():

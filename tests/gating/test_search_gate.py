@@ -9,7 +9,7 @@ from gate_fakes import columns, given
 from recorded import run_file
 
 from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.gate import Gate
+from encheck.gating.types import Gate
 from encheck.gating.weighing import weigh
 from encheck.reporting.answers import write_unjudged
 from encheck.reporting.gate import record, summary, terminal

@@ -20,7 +20,7 @@ from encheck.engine.measured import Described
 from encheck.engine.recorder import Recorder
 from encheck.gating.baseline import read, save
 from encheck.gating.contamination import CLEAR
-from encheck.gating.weighing import side_of
+from encheck.gating.weighing import scores_of_run
 from encheck.run_file import Selection
 from encheck.system.typed_files import as_values
 
@@ -93,7 +93,7 @@ def test_a_comparison_has_the_row_on_page_and_in_json(found, folder, tmp_path):
 
 
 def test_a_gate_has_the_row_of_the_candidate_since_its_baseline(found, rows, tmp_path):
-    older = side_of(found.raw, found.items, "bag-of-words")
+    older = scores_of_run(found.raw, found.items, "bag-of-words")
     save(tmp_path / "old", found.raw, older.tables, model="bag-of-words")
     (row,) = rows(recorded(found), settings("oracle", replicates=("bag-of-words",)), [read(tmp_path / "old")])
     assert (row.candidate, row.older) == ("oracle", "old")

@@ -15,7 +15,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.engine import first_look as looking
 from encheck.engine.first_look import Decision, Shared, decide, mode_of
 from encheck.errors import UsageError
-from encheck.gating.kept import Kept, Part
+from encheck.gating.baseline import CaseScores, FirstLookItems
 from encheck.items.variants import Maker
 from encheck.options import Settings, refuse_wrong, without_quick
 from encheck.options.settings import OPTIONS
@@ -256,10 +256,10 @@ def test_the_reference_is_held_against_the_items_of_a_look_where_its_case_has_th
     scores = np.arange(5.0) / 10
     whole = Table("c/d/1", "c", "p", "d", "1", "pair", names, names, names, ("",) * 5, (None,) * 5, scores, scores)
     mine = whole.of(np.array([3, 0]))
-    part = Part.of(mine, whole)
-    assert Kept.of(whole).facing_part(mine, part).near.tolist() == [0.3, 0.0]
-    assert Kept.of(whole.of(np.arange(4))).facing_part(mine, part) is None
-    assert Part.of(whole, mine) is None
+    part = FirstLookItems.of(mine, whole)
+    assert CaseScores.of(whole).facing_part(mine, part).near.tolist() == [0.3, 0.0]
+    assert CaseScores.of(whole.of(np.arange(4))).facing_part(mine, part) is None
+    assert FirstLookItems.of(whole, mine) is None
 
 
 SOME = ("-m", "antonym or number", "--encheck-model=bag-of-words")

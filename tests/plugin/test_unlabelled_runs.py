@@ -13,7 +13,7 @@ import scipy.special  # noqa: F401 - pytester forgets modules between runs, and 
 from gated import or_gate
 from recorded import schema
 
-from encheck.gating.judgements import keep, read
+from encheck.gating.unjudged import read_judgements, save_answers
 from encheck.operations.judge.judging import opened, verdict
 from encheck.reporting.answers import disagreements
 from encheck.reporting.gate.words import headline
@@ -140,8 +140,8 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     how = [f"--encheck-baseline={baseline}", "-k", "logged"]
     assert run("random", *how, f"--encheck-report-dir={folder}", data=data).ret == 10
     judging = opened(folder)
-    keep(judging.qrels, [(q, "before") for q in judging.pool.order[:25]])
-    judged = judging.judged(read(judging.qrels))
+    save_answers(judging.qrels, [(q, "before") for q in judging.pool.order[:25]])
+    judged = judging.judged(read_judgements(judging.qrels))
     assert (judging.qrels, judged.outcome) == (Path(f"{log}.qrels"), "block")
     outcome = run("random", *how, f"--encheck-report-dir={again}", data=data)
     assert outcome.ret == 1
@@ -163,8 +163,8 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     assert html.escape(search.lost_queries[2].now) in page
     summary = (again / "summary.md").read_text("utf-8")
     assert f"lost in retrieval/help-center/1: *{search.lost_queries[0].query}*" in summary
-    keep(judging.qrels, [(q, None) for q in judging.pool.order[:25]])
-    assert judging.judged(read(judging.qrels)).answered == 0
+    save_answers(judging.qrels, [(q, None) for q in judging.pool.order[:25]])
+    assert judging.judged(read_judgements(judging.qrels)).answered == 0
 
 
 def test_a_broken_file_of_judgements_is_refused_before_anything_is_encoded(run, baseline, searched, tmp_path):

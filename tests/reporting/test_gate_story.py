@@ -9,7 +9,7 @@ from test_reporting import results as results_of
 from test_reporting import row as checked
 
 from encheck.gating.reindex import Reindex
-from encheck.gating.types import ChangedQuery, FamilyRow, PartialGate, Share, UnjudgedSearch
+from encheck.gating.types import ChangedQuery, ChangedShare, FamilyRow, PartialGate, UnjudgedSearch
 from encheck.reporting.gate.overview import overview
 from encheck.reporting.gate.steps import Commands, commands, steps
 from encheck.reporting.gate.story import story
@@ -19,7 +19,8 @@ from encheck.reporting.html.gate_page import render
 
 QUERY = ChangedQuery("how do i pay", "Pay", "Return")
 SEARCH = UnjudgedSearch(
-    "retrieval/log/1", 500, 500, 500, 0.02, (Share("recall@1", "the first answer changes", 0.072, 0.05, 0.1, 36, 500),),
+    "retrieval/log/1", 500, 500, 500, 0.02,
+    (ChangedShare("recall@1", "the first answer changes", 0.072, 0.05, 0.1, 36, 500),),
     judge="encheck judge r", left=36, changed_queries=(QUERY,),
 )  # fmt: skip
 

@@ -22,8 +22,7 @@ from encheck.checks import test_antonym
 from encheck.claims import claim_of
 from encheck.engine.folder import WRITTEN, clear, place_of, write
 from encheck.errors import EncheckError, UsageError
-from encheck.gating.gate import Balanced
-from encheck.gating.types import FamilyRow
+from encheck.gating.types import Balanced, FamilyRow
 from encheck.ids import CaseId
 from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view

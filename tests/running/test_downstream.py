@@ -10,7 +10,7 @@ from encheck.encoders.fake import BagOfWords, Constant, Nan, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, NothingToMeasure, needed
 from encheck.gating.baseline import scored_table
-from encheck.gating.declared import gating
+from encheck.gating.pairing import gating_metric
 from encheck.ids import CaseId
 from encheck.items.variants import Maker
 from encheck.metrics.downstream import new_texts_accuracy, task_accuracy
@@ -195,7 +195,7 @@ def test_items_travel_and_pair_by_their_texts(store):
     table = scored_table(CASE, "downstream", frame.to_columns(), the_claim().declared)
     other = measured(store, Constant(), "MRPC")[1].frame(CASE, items.kept)
     assert table.texts == scored_table(CASE, "downstream", other.to_columns(), the_claim().declared).texts
-    assert gating(table) == (None, the_claim().declared.reported)
+    assert gating_metric(table) == (None, the_claim().declared.reported)
 
 
 def test_an_example_says_what_a_text_was_taken_for(store):

@@ -108,7 +108,7 @@ def test_the_texts_of_one_file_are_its_ids(tmp_path):
 
 
 def test_new_queries_on_an_old_index_leave_it_out_as_a_run_does(tmp_path):
-    from encheck.gating.index_space import IndexSearch
+    from encheck.gating.old_index import IndexSearch
 
     search = IndexSearch.of(load(f"retrieval:{duplicates(tmp_path / 'data')}", sample=None).collection, seed=0)
     encode = encheck.load_model("bag-of-words").encode

@@ -13,7 +13,7 @@ from encheck.encoders.fake import BagOfWords, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
 from encheck.gating.baseline import scored_table
-from encheck.gating.pairing import alike, compare
+from encheck.gating.pairing import compare, unchanged_items
 from encheck.ids import CaseId
 from encheck.items import ranked_queries
 from encheck.items.variants import Maker
@@ -205,8 +205,8 @@ def test_the_gate_weighs_ndcg_query_by_query_and_pairs_the_same_texts(store, tmp
     assert found.metric.name == "ndcg_at_10"
     assert found.old.tolist()[:2] == [1.0, 1.0]
     assert found.new[1] < 1.0
-    assert alike(before, before).all()
-    assert not alike(before, worse).all()
+    assert unchanged_items(before, before).all()
+    assert not unchanged_items(before, worse).all()
     chosen = before.of(np.array([1]))
     assert chosen.answers == before.answers[1:2]
 

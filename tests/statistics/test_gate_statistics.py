@@ -6,7 +6,7 @@ from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_table
 from statsmodels.stats.multitest import multipletests
 
-from encheck.statistics import paired as gs
+from encheck.statistics import hypothesis_tests as gs
 
 TABLES = [(100, 5, 15), (400, 0, 9), (400, 9, 0), (1_000, 40, 25), (50, 0, 0), (60, 1, 1)]
 

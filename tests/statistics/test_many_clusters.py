@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from encheck.metrics import correlation
-from encheck.statistics import bootstrap, ordered
-from encheck.statistics.bootstrap import Clusters, Resampler, auc_of, interval
+from encheck.statistics import bootstrap
+from encheck.statistics import clusters as numbered_clusters
+from encheck.statistics.bootstrap import Clusters, Resampler, auc_of, percentile_interval
 
 SIZE, CLUSTERS = 3_000, 1_200
 
@@ -38,7 +39,7 @@ def few(monkeypatch):
 
 
 def width(replicates):
-    low, high = interval(replicates)
+    low, high = percentile_interval(replicates)
     return float(high - low)
 
 
@@ -95,7 +96,7 @@ def test_an_auc_moved_by_placements_has_the_interval_of_ranked_replicates(items,
     clusters, first, _, labels = items
     value, ranked = auc_of(first, labels, drawn(clusters))
     monkeypatch.setattr(bootstrap, "MANY_ITEMS", 100)
-    monkeypatch.setattr(ordered, "ITEMS_AT_ONCE", 70)
+    monkeypatch.setattr(numbered_clusters, "ITEMS_AT_ONCE", 70)
     again, moved = auc_of(first, labels, drawn(clusters))
     assert again == pytest.approx(value, abs=1e-12)
     assert moved[: len(ranked)] == pytest.approx(ranked, abs=width(ranked) / 10)

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from encheck.statistics import ordered
-from encheck.statistics.ordered import distinct, parts_of, places_in
+from encheck.statistics import clusters
+from encheck.statistics.clusters import chunks_of, distinct, places_in
 
 
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch):
-    monkeypatch.setattr(ordered, "ITEMS_AT_ONCE", 7)
+    monkeypatch.setattr(clusters, "ITEMS_AT_ONCE", 7)
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 50])
 def test_parts_cover_everything_once(count):
-    assert [i for part in parts_of(count) for i in range(count)[part]] == list(range(count))
+    assert [i for part in chunks_of(count) for i in range(count)[part]] == list(range(count))
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from encheck.statistics.sequential import bounds, crossing, obrien_fleming_like, pocock_like
+from encheck.statistics.hypothesis_tests import crossing_probability, look_bounds, obrien_fleming_like, pocock_like
 
 FIVE = (0.2, 0.4, 0.6, 0.8, 1.0)
 
@@ -16,27 +16,27 @@ FIVE = (0.2, 0.4, 0.6, 0.8, 1.0)
     ],
 )
 def test_bounds_that_spend_are_those_of_lan_and_demets(spending, published):
-    assert bounds(FIVE, alpha=0.05, spending=spending) == pytest.approx(published, abs=5e-4)
+    assert look_bounds(FIVE, alpha=0.05, spending=spending) == pytest.approx(published, abs=5e-4)
 
 
 @pytest.mark.parametrize("published", [(4.562, 3.226, 2.634, 2.281, 2.040), (2.413,) * 5])
 def test_the_classic_bounds_of_obrien_and_fleming_and_of_pocock_cross_in_five_percent(published):
-    assert crossing(FIVE, published)[-1] == pytest.approx(0.05, abs=1e-4)
+    assert crossing_probability(FIVE, published)[-1] == pytest.approx(0.05, abs=1e-4)
 
 
 def test_one_look_is_the_plain_test():
-    assert bounds((1.0,), alpha=0.05) == pytest.approx((1.959964,), abs=1e-5)
+    assert look_bounds((1.0,), alpha=0.05) == pytest.approx((1.959964,), abs=1e-5)
 
 
 def test_error_is_spent_as_planned_whatever_the_looks():
     looks = (0.08, 0.16, 0.31, 0.63, 1.0)
-    spent = crossing(looks, bounds(looks, alpha=0.05))
+    spent = crossing_probability(looks, look_bounds(looks, alpha=0.05))
     assert spent == pytest.approx([pocock_like(t, 0.05) for t in looks], abs=1e-6)
 
 
 def test_crossing_with_a_drift_is_what_simulated_walks_do():
     rng = np.random.default_rng(0)
-    limits = bounds(FIVE, alpha=0.05)
+    limits = look_bounds(FIVE, alpha=0.05)
     steps = rng.normal(3.0 * 0.2, np.sqrt(0.2), (20_000, 5)).cumsum(axis=1) / np.sqrt(FIVE)
     crossed = np.logical_or.accumulate(np.abs(steps) >= limits, axis=1).mean(axis=0)
-    assert crossing(FIVE, limits, drift=3.0) == pytest.approx(crossed, abs=0.012)
+    assert crossing_probability(FIVE, limits, drift=3.0) == pytest.approx(crossed, abs=0.012)

@@ -9,7 +9,7 @@ import statsmodels.api
 from scipy import stats
 
 from encheck.statistics import sharing as sharing_module
-from encheck.statistics.paired import t_quantile, tango_z
+from encheck.statistics.hypothesis_tests import t_quantile, tango_z
 from encheck.statistics.sharing import Sharing, korn_graubard, sharing_of, side_by_side
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))

@@ -10,11 +10,11 @@ from sklearn.metrics import roc_auc_score
 from encheck.statistics.bootstrap import (
     REPLICATES,
     Resampler,
-    _weights_of_some,
     bootstrap_weights,
-    interval,
+    percentile_interval,
     weighted_auc,
-    widened,
+    weights_of_clusters,
+    widened_interval,
 )
 from encheck.statistics.clusters import components
 
@@ -48,11 +48,11 @@ def test_weights_depend_on_the_seed_and_on_nothing_else():
 def test_figures_on_the_same_clusters_take_their_weights_out_of_the_table_once():
     universe = [str(i) for i in range(300)]
     resampler, values = Resampler(universe[:40], universe=universe), np.ones((40, 2))
-    _weights_of_some.cache_clear()
+    weights_of_clusters.cache_clear()
     first = resampler.totals(values)
     assert (resampler.of(np.arange(40)[::-1]).totals(values) == first).all()
     assert (first == bootstrap_weights(300, 0)[:, resampler.present].sum(axis=1, keepdims=True)).all()
-    assert _weights_of_some.cache_info().misses == 1
+    assert weights_of_clusters.cache_info().misses == 1
     other = Resampler(universe[:40], universe=universe, seed=1).totals(values)
     assert (other == bootstrap_weights(300, 1)[:, resampler.present].sum(axis=1, keepdims=True)).all()
 
@@ -78,7 +78,7 @@ def test_the_interval_of_a_mean_agrees_with_scipys_bootstrap():
     values = np.random.default_rng(0).exponential(size=300)
     resampler = Resampler([str(i) for i in range(300)])
     totals = resampler.totals(np.column_stack([values, np.ones(300)]))
-    low, high = interval(totals[:, 0] / totals[:, 1])
+    low, high = percentile_interval(totals[:, 0] / totals[:, 1])
     theirs = scipy.stats.bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(1))
     assert (low, high) == pytest.approx(tuple(theirs.confidence_interval), abs=0.01)
 
@@ -87,8 +87,8 @@ def test_a_hundred_copies_of_each_item_do_not_narrow_the_interval():
     values = np.random.default_rng(0).normal(size=60)
     once = Resampler([str(i) for i in range(60)])
     copies = Resampler([str(i) for i in range(60) for _ in range(100)])
-    narrow = interval(once.totals(values[:, None])[:, 0] / 60)
-    wide = interval(copies.totals(np.repeat(values, 100)[:, None])[:, 0] / 6000)
+    narrow = percentile_interval(once.totals(values[:, None])[:, 0] / 60)
+    wide = percentile_interval(copies.totals(np.repeat(values, 100)[:, None])[:, 0] / 6000)
     assert wide == pytest.approx(narrow, abs=1e-4)
 
 
@@ -99,7 +99,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
         means = np.repeat(rng.normal(size=40), 5)
         values = means + rng.normal(size=200)
         resampler = Resampler([str(i // 5) for i in range(200)], seed=trial % 7)
-        low, high = interval(resampler.totals(values[:, None])[:, 0] / 200)
+        low, high = percentile_interval(resampler.totals(values[:, None])[:, 0] / 200)
         covered += low <= 0 <= high
     assert 0.88 <= covered / 200 <= 0.985
 
@@ -133,16 +133,16 @@ def test_auc_of_each_replicate_is_that_of_its_resampled_items():
 @given(st.integers(1, 500), st.integers(0, 9))
 def test_the_interval_near_the_edge_is_clopper_pearsons(n, misses):
     misses = min(misses, n)
-    low, high = widened(1 - misses / n, 1.0, 0.0, n=n, clusters=n)
+    low, high = widened_interval(1 - misses / n, 1.0, 0.0, n=n, clusters=n)
     exact = scipy.stats.binomtest(n - misses, n).proportion_ci(method="exact")
     assert (low, high) == pytest.approx((exact.low, exact.high))
-    assert widened(misses / n, 1.0, 0.0, n=n, clusters=n) == pytest.approx((1 - high, 1 - low))
+    assert widened_interval(misses / n, 1.0, 0.0, n=n, clusters=n) == pytest.approx((1 - high, 1 - low))
 
 
 @pytest.mark.parametrize(("items", "is_widened"), [(9, True), (10, False)])
 def test_an_interval_of_a_share_is_widened_where_fewer_than_ten_items_are_on_a_side(items, is_widened):
     for share in (items / 60, 1 - items / 60):
-        assert (widened(share, share, share, n=60, clusters=60) != (share, share)) is is_widened
+        assert (widened_interval(share, share, share, n=60, clusters=60) != (share, share)) is is_widened
 
 
 @pytest.mark.parametrize("n", [30, 60, 600])
@@ -153,7 +153,7 @@ def test_one_miss_more_never_raises_the_interval(n):
     for misses in range(25):
         hits = np.r_[np.zeros(misses), np.ones(n - misses)]
         replicates = weights @ hits / n
-        ends.append(widened(1 - misses / n, *map(float, interval(replicates)), n=n, clusters=n))
+        ends.append(widened_interval(1 - misses / n, *map(float, percentile_interval(replicates)), n=n, clusters=n))
     lows, highs = np.array(ends).T
     assert (np.diff(lows[:10]) < 0).all()
     assert max(np.diff(lows).max(), np.diff(highs).max()) < 0.003
@@ -172,14 +172,14 @@ def test_the_interval_over_random_pairs_covers_though_a_sentence_stands_in_many(
         for what, others in (("one", ()), ("both", [names[i] for i in second])):
             resampler = Resampler([names[i] for i in first], universe=names, others=others)
             sums, counts = resampler.totals(np.hstack([values, np.ones_like(values)])).T
-            low, high = interval(sums / counts)
+            low, high = percentile_interval(sums / counts)
             covered[what] += bool(low <= 0 <= high)
     assert covered["both"] / rounds > 0.9
     assert covered["one"] / rounds < 0.85
 
 
 def test_an_interval_of_nothing_but_nan_is_nan_and_does_not_warn():
-    low, high = interval(np.full((100, 2), np.nan))
+    low, high = percentile_interval(np.full((100, 2), np.nan))
     assert np.isnan(low).all()
     assert np.isnan(high).all()
 
@@ -197,4 +197,4 @@ def test_item_weights_are_of_all_replicates_but_for_many_items(items, replicates
 def test_replicates_that_are_no_number_are_left_out_of_an_interval():
     replicates = np.random.default_rng(0).normal(size=1_000)
     some = np.where(np.arange(1_000) % 4 == 0, np.nan, replicates)
-    assert interval(some) == pytest.approx(np.nanpercentile(some, [2.5, 97.5]))
+    assert percentile_interval(some) == pytest.approx(np.nanpercentile(some, [2.5, 97.5]))

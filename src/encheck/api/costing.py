@@ -13,7 +13,7 @@ from encheck.options.keywords import from_keywords
 from encheck.system.files import Scratch
 
 if TYPE_CHECKING:
-    from encheck.comparing.costs import Cost, Costs
+    from encheck.comparing.costs import Cost, CostComparison
     from encheck.datasets.dataset import Dataset
     from encheck.options import Settings
     from encheck.store import Store
@@ -29,7 +29,7 @@ def compare_costs(
     checks: str = "",
     behaviour: str = "probes",
     **options: Any,
-) -> Costs:
+) -> CostComparison:
     """Compare models by search quality, behaviour, speed, size and price, and find the Pareto front.
 
     Args:
@@ -46,7 +46,7 @@ def compare_costs(
         UsageError: too few or too many models, or data without labels.
         EncoderError: a model failed.
     """
-    from encheck.comparing.costs import costs
+    from encheck.comparing.costs import cost_comparison
     from encheck.comparing.models import read_models
 
     specs = [as_option(one) for one in models]
@@ -63,9 +63,9 @@ def compare_costs(
         sides = read_models([Path(scratch)])
     seed = settings.seed
     if not data:
-        return costs(sides, paid, data=None, seed=seed)
+        return cost_comparison(sides, paid, data=None, seed=seed)
     assert found.collection is not None
-    return costs(sides, paid, data=found.name, documents=len(found.collection.documents), seed=seed)
+    return cost_comparison(sides, paid, data=found.name, documents=len(found.collection.documents), seed=seed)
 
 
 def _costs(settings: Settings, *, is_labelled: bool) -> tuple[Dataset, Mapping[str, Cost]]:

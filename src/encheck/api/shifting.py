@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from encheck.comparing.text_shift import Shift
+    from encheck.comparing.text_shift import TextShift
 
 
-def text_shift(data: str, *, against: str, texts: int = 2_000, seed: int = 0, skip_bad_rows: bool = False) -> Shift:
+def text_shift(data: str, *, against: str, texts: int = 2_000, seed: int = 0, skip_bad_rows: bool = False) -> TextShift:
     """Compare the text of two data sets at equal sizes: is a synthetic training set like real text?
 
     Args:
@@ -25,8 +25,8 @@ def text_shift(data: str, *, against: str, texts: int = 2_000, seed: int = 0, sk
     Raises:
         DataError: a data set does not exist, is malformed, or has too few texts.
     """
-    from encheck.comparing.text_shift import shift
+    from encheck.comparing.text_shift import compare_texts
     from encheck.datasets.load import load
 
     first, second = (load(spec, sample=None, skip_bad_rows=skip_bad_rows) for spec in (data, against))
-    return shift(first, second, texts=texts, seed=seed)
+    return compare_texts(first, second, texts=texts, seed=seed)

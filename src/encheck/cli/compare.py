@@ -148,16 +148,16 @@ def _compare(
     runs: list[Path], reference: str | None, form: str, out: Path, json_file: Path | None, seed: int,
     *, cite: bool, verbose: bool, behaviour: str | None,
 ) -> None:  # fmt: skip
-    from encheck.comparing import citations, latex, page, tidy
-    from encheck.comparing.comparison import Comparison
+    from encheck.comparing import exports, page
+    from encheck.comparing.comparison import ModelComparison
     from encheck.comparing.comparison import compare as compare_models
-    from encheck.comparing.export import write_json
+    from encheck.comparing.exports import write_json
     from encheck.comparing.terminal import lines
     from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import write_named
 
-    makers: dict[str, Callable[[Comparison], str]] = {
-        "html": page.render, "latex": lambda found: latex.table(found, cite=cite), "csv": tidy.as_csv,
+    makers: dict[str, Callable[[ModelComparison], str]] = {
+        "html": page.render, "latex": lambda found: exports.latex_table(found, cite=cite), "csv": exports.as_csv,
     }  # fmt: skip
     with as_written(*runs):
         found = compare_models(runs, reference=reference, behaviour=behaviour, seed=seed)
@@ -168,7 +168,7 @@ def _compare(
     say(said)
     tell(f"{'page' if form == 'html' else 'table'}: {out}")
     if cite:
-        write_named(out.with_suffix(".bib"), citations.bibliography(found))
+        write_named(out.with_suffix(".bib"), exports.bibliography(found))
         tell(f"references: {out.with_suffix('.bib')}")
 
 

@@ -181,15 +181,14 @@ def score(
 
         encheck run --data semeval-cqa:FOLDER --predictions subtask_B_primary.txt --json b.json
     """
-    from encheck.comparing import scored
-    from encheck.comparing.predictions import read_predictions
+    from encheck.comparing.predictions import lines, read_predictions, score, write
     from encheck.datasets.load import load
     from encheck.options import scope_of, threshold_of
 
     with told():
         scope, cut, read = scope_of(median_scope), threshold_of(threshold), read_predictions(predictions)
         loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
-        found = scored.score(read, loaded, threshold=cut, split=split, scope=scope, seed=seed)
+        found = score(read, loaded, threshold=cut, split=split, scope=scope, seed=seed)
         if json_file:
-            scored.write(json_file, found, data=loaded, predictions=read)
-    say(scored.lines(found))
+            write(json_file, found, data=loaded, predictions=read)
+    say(lines(found))

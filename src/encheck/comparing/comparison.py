@@ -1,26 +1,232 @@
-"""One model of several, the reference, compared with each of the others."""
+"""Models by properties: one model of several, the reference, compared with each of the others.
+
+A difference is certain if its 95% interval excludes zero and it holds at 5% after correction for all cells of the
+matrix (Holm 1979). A certain rise is no evidence where the model is not shown to beat guessing, as in the gate.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import builtins
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.claims import FAMILIES
+from encheck.comparing.differences import (
+    CaseDifference,
+    PairedChange,
+    beats_chance,
+    case_differences,
+    in_common,
+    measured_items,
+    metric_values,
+    paired_change,
+)
 from encheck.comparing.dilemma import Dilemma, dilemma
-from encheck.comparing.flips import Flip, flips
-from encheck.comparing.matrix import Line, matrix
-from encheck.comparing.models import Model, read_models
-from encheck.comparing.runs import Difference, compare_sides
+from encheck.comparing.models import ComparedModel, read_models
 from encheck.errors import UsageError
 from encheck.gating.contamination import contaminations
-from encheck.metrics import named
-from encheck.reporting.view import figure, sentence, surface
-from encheck.run_file import Contamination
+from encheck.gating.pairing import RANKS, itemwise_metric
+from encheck.ids import CaseId
+from encheck.metrics import mean_margin, mean_similarity, named
+from encheck.reporting.view import best_surface, figure, sentence, surface
+from encheck.run_file import Contamination, Result
+from encheck.scoring.table import Table
+from encheck.statistics.hypothesis_tests import holm
 from encheck.types import Declaration
+
+Key = TypeVar("Key")
+Said = Literal["better", "worse", "cannot tell", "no evidence", "not compared"]
+SIGNS: Mapping[Said, str] = {
+    "better": "\u25b2", "worse": "\u25bc", "cannot tell": "~", "no evidence": "*", "not compared": "",
+}  # fmt: skip
+NO_EVIDENCE = "the figure rose, but the model is not shown to beat guessing, and damage raises such figures too"
+CERTAIN = 0.05  # of all cells together
+RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyCell:
+    """One model's figure of a property with its 95% interval, and how it differs from the reference.
+
+    `said` is "not compared" of the reference itself, and of figures that cannot be paired or have no better side;
+    `change` is None where nothing is paired.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    clusters: int
+    said: Said = "not compared"
+    change: PairedChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyLine:
+    """One property on one data set: the check and figure that stand for it, and a cell a model (None: not measured).
+
+    `chance` and the best surface scorer's figure are None where there is none.
+    """
+
+    property: str
+    family: str
+    data: str
+    check: str
+    level: str
+    figure: str
+    source: str
+    chance: float | None
+    surface: float | None
+    surface_of: str
+    cells: tuple[PropertyCell | None, ...]
+
+
+def matrix(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> list[PropertyLine]:
+    """A line for each property and data set of the models, by data, family and name; the first is the reference.
+
+    Its row stands for the property, else that of the first model that has one. A model has no cell where it has no
+    value with an interval of the same check, data, level and figure.
+    """
+    rows: dict[tuple[str, str], Result] = {}
+    for model in models:
+        for key, row in model.headlines.items():
+            rows.setdefault(key, row)
+    changes = {
+        (key, m.name): found
+        for key, row in rows.items()
+        if has_better_side(row.metric or "")
+        for m in models[1:]
+        if (found := paired_change(row, models[0], m, epsilon=epsilons.get(row.case.of_any_model, 0.0)))
+    }
+    said = verdicts(changes)
+    lines = []
+    for key, row in rows.items():
+        cells: list[PropertyCell | None] = []
+        for m in models:
+            like = (r for r in m.rows if r.case.of_any_model == row.case.of_any_model and r.metric == row.metric)
+            own, at = next(like, None), (key, m.name)
+            has_interval = own is not None and own.value is not None and own.low is not None
+            cells.append(
+                PropertyCell(*own.numbers, own.n, own.clusters, said.get(at, "not compared"), changes.get(at))
+                if own and has_interval else None
+            )  # fmt: skip
+        declared = next(m.declared[row.check] for m in models if row.check in m.declared)
+        scorer, rival, _ = best_surface(row) or ("", None, None)
+        lines.append(PropertyLine(
+            row.property, declared.family, row.data, row.check, row.level, row.metric or "", declared.source,
+            declared.chance, rival, scorer, tuple(cells),
+        ))  # fmt: skip
+    order = {name: place for place, name in enumerate(dict.fromkeys(data for data, _ in rows))}
+    return sorted(lines, key=lambda one: (order[one.data], FAMILIES.index(one.family), one.property))
+
+
+def verdicts(changes: Mapping[Key, PairedChange]) -> dict[Key, Said]:
+    """What each change says, all of them held to `CERTAIN` together."""
+    said: dict[Key, Said] = {}
+    for (key, one), p in zip(changes.items(), holm([one.p for one in changes.values()]), strict=True):
+        if p > CERTAIN or one.low <= 0 <= one.high:
+            said[key] = "cannot tell"
+        elif one.difference < 0:
+            said[key] = "worse"
+        else:
+            said[key] = "better" if one.beats_chance else "no evidence"
+    return said
+
+
+def has_better_side(figure: str) -> bool:
+    """Whether more of a figure is better, so that a difference in it says something: not so of raw similarities."""
+    try:
+        return named(figure).base not in RISE_WITH_DAMAGE
+    except KeyError:
+        return False
+
+
+def tallies(lines: Sequence[PropertyLine], models: Sequence[ComparedModel]) -> Iterator[tuple[str, dict[Said, int]]]:
+    """Of each model but the reference, in how many lines each thing is said of it."""
+    for place, model in enumerate(models[1:], 1):
+        cells = [line.cells[place] for line in lines]
+        yield model.name, {said: sum(cell is not None and cell.said == said for cell in cells) for said in SIGNS}
+
+
+Floats = NDArray[np.float64]
+HALF = 0.5  # what a tie is worth
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """An item of a case that the models in `wrong` lose and those in `right` win, by their names.
+
+    `margins` has near less far of each model of the case, by its name. `row` is the item's place among the items of
+    its case, by the name of the model.
+    """
+
+    item: str
+    check: str
+    property: str
+    data: str
+    level: str
+    wrong: tuple[str, ...]
+    right: tuple[str, ...]
+    margins: Mapping[str, float]
+
+    @builtins.property
+    def alone(self) -> str:
+        """The one model that gets it wrong where every other gets it right; else empty."""
+        return self.wrong[0] if len(self.wrong) == 1 else ""
+
+    def case(self, model: ComparedModel) -> str:
+        """The id of its case under a model, as items.parquet has it."""
+        return str(CaseId(self.check, model.label, self.data, self.level))
+
+
+def flips(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> list[Flip]:
+    """Each item that some models win and the others lose; what fewer get wrong first, then by how wrong they get it.
+
+    Nothing of a check in which no model is shown to beat guessing: who wins an item there is luck. Only items that
+    every model scored; one with a tie is left out, and the same texts are listed once.
+    """
+    tables = in_common([m.side.tables for m in models])
+    found: dict[tuple[str, str], Flip] = {}
+    for case in tables[0]:
+        for text, flip in _of_case(models, [cut[case] for cut in tables], epsilons.get(case, 0.0)):
+            found.setdefault((flip.data, text), flip)
+    return sorted(found.values(), key=lambda one: (len(one.wrong), min(one.margins[name] for name in one.wrong)))
+
+
+def _of_case(models: Sequence[ComparedModel], tables: Sequence[Table], epsilon: float) -> Iterator[tuple[str, Flip]]:
+    """The flips of one case, each with the hash of its texts."""
+    metric = itemwise_metric(tables[0])
+    if metric is None or metric.kind != "rate" or metric.unit != "item" or not len(tables[0].items):
+        return
+    cut = [measured_items(table) for table in tables]
+    scales = [m.side.scales.get(table.data, RANKS) for m, table in zip(models, cut, strict=True)]
+    won = np.array([
+        metric_values(metric, table, scale, epsilon=epsilon)
+        for table, scale in zip(cut, scales, strict=True)
+    ])  # fmt: skip
+    first = cut[0]
+    if not any(beats_chance(metric.heads(first), metric, own, own) for own in won):
+        return
+    for i in np.flatnonzero((won != HALF).all(axis=0) & (won.min(axis=0) < HALF) & (won.max(axis=0) > HALF)):
+        wrong, right = (
+            tuple(m.name for m, w in zip(models, won[:, i], strict=True) if (w < HALF) == is_wrong)
+            for is_wrong in (True, False)
+        )
+        margins = {
+            m.name: float(np.nan_to_num(table.margins(scale)[i]))
+            for m, table, scale in zip(models, cut, scales, strict=True)
+        }
+        named = (first.items[i], first.check, first.property, first.data, first.level)
+        yield first.texts[i], Flip(*named, wrong, right, margins)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ModelComparison:
     """The reference, which is the first of `models`, and each other model's differences from it.
 
     `matrix` has a line for each property, with a cell a model. `whole` has a line for each figure of a whole set, which
@@ -29,18 +235,19 @@ class Comparison:
     has a row for each other model that was run on the written probes and on fresh ones, as the reference was.
     """
 
-    models: Sequence[Model]
-    differences: Mapping[str, Sequence[Difference]]
+    models: Sequence[ComparedModel]
+    differences: Mapping[str, Sequence[CaseDifference]]
     whole: Sequence[Sequence[str]]
     dilemma: Dilemma | None = None
-    matrix: Sequence[Line] = ()
+    matrix: Sequence[PropertyLine] = ()
     flips: Sequence[Flip] = ()
     contamination: Sequence[Contamination] = ()
 
-    def surface_of(self, difference: Difference) -> str:
+    def surface_of(self, difference: CaseDifference) -> str:
         """The best surface scorer on a case, with the same figure of it; a dash where none was measured."""
+        names = (difference.figure, f"{difference.figure}_calibrated")
         for row in self.first.rows:
-            if row.case.of_any_model == difference.case and row.metric in _names(difference.figure) and row.surface:
+            if row.case.of_any_model == difference.case and row.metric in names and row.surface:
                 return surface(row)
         return "-"
 
@@ -50,14 +257,14 @@ class Comparison:
         return [f"{m.name} is {m.look}: only what it measured is compared" for m in self.models if m.look]
 
     @property
-    def first(self) -> Model:
+    def first(self) -> ComparedModel:
         """The reference."""
         return self.models[0]
 
 
 def compare(
     folders: Sequence[Path], *, reference: str | None = None, behaviour: str | None = None, seed: int = 0
-) -> Comparison:
+) -> ModelComparison:
     """Compare every model of the runs with the `reference`, by default the first; UsageError where none share items.
 
     `behaviour` names the property that stands for behaviour beside a benchmark, by default the balanced score.
@@ -65,36 +272,34 @@ def compare(
     models = read_models(folders, reference=reference)
     first = models[0]
     epsilons = epsilons_of(models)
+    criteria: dict[str, int] = {}
+    for declared in first.declared.values():
+        criteria[declared.property] = max(declared.criterion, criteria.get(declared.property, 0))
+    # the four criteria first, as everywhere, each with the controls of its property
     differences = {
-        m.name: sorted(compare_sides(first.side, m.side, epsilons=epsilons), key=_place(first)) for m in models[1:]
+        m.name: sorted(
+            case_differences(first.side, m.side, epsilons=epsilons),
+            key=lambda d: (not (of := criteria.get(d.property, 0)), of, d.property, d.check, d.level),
+        )
+        for m in models[1:]
     }
     whole = _whole(models)
     if not any(differences.values()) and not whole:
         named = ", ".join(map(str, folders))
         raise UsageError(f"the runs share no items ({named}): compare runs on the same data, seed and generators")
     lines = matrix(models, epsilons=epsilons)
-    return Comparison(
+    rows = [  # the reference is taken for the older model
+        row
+        for m in models[1:]
+        for row in contaminations(first.side, m.side, first.editions, names=(first.name, m.name), seed=seed)
+    ]
+    return ModelComparison(
         models, differences, whole, dilemma(models, behaviour=behaviour, seed=seed), lines,
-        flips(models, epsilons=epsilons), _contamination(models, seed),
+        flips(models, epsilons=epsilons), rows,
     )  # fmt: skip
 
 
-def _contamination(models: Sequence[Model], seed: int) -> list[Contamination]:
-    """The rows of every other model since the reference, which is taken for the older one."""
-    first, *others = models
-    return [
-        row
-        for m in others
-        for row in contaminations(first.side, m.side, first.editions, names=(first.name, m.name), seed=seed)
-    ]
-
-
-def _names(figure: str) -> tuple[str, str]:
-    """How rows name a metric: as it is, and on the calibrated scale."""
-    return figure, f"{figure}_calibrated"
-
-
-def epsilons_of(models: Sequence[Model]) -> dict[str, float]:
+def epsilons_of(models: Sequence[ComparedModel]) -> dict[str, float]:
     """By how much an item of each case is won; UsageError where the runs had several --epsilon."""
     found: dict[str, float] = {}
     for model in models:
@@ -107,7 +312,7 @@ def epsilons_of(models: Sequence[Model]) -> dict[str, float]:
     return found
 
 
-def _whole(models: Sequence[Model]) -> list[list[str]]:
+def _whole(models: Sequence[ComparedModel]) -> list[list[str]]:
     """Check, level, data, figure, and each model's value with its interval, for checks judged by a whole set's."""
     rows = {
         (row.case.of_any_model, row.metric or ""): row
@@ -131,16 +336,3 @@ def _is_whole(declared: Declaration) -> bool:
         return bool(declared.metric) and not declared.gates and named(declared.metric).values is None
     except KeyError:
         return True
-
-
-def _place(first: Model) -> Callable[[Difference], tuple[bool, int, str, str, str]]:
-    """The four criteria first, as everywhere, each with the controls of its property."""
-    found: dict[str, int] = {}
-    for declared in first.declared.values():
-        found[declared.property] = max(declared.criterion, found.get(declared.property, 0))
-
-    def place(d: Difference) -> tuple[bool, int, str, str, str]:
-        criterion = found.get(d.property, 0)
-        return (not criterion, criterion, d.property, d.check, d.level)
-
-    return place

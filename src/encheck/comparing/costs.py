@@ -17,16 +17,13 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.comparing.models import Model
-from encheck.comparing.runs import beats_chance, in_common
+from encheck.comparing.differences import beats_chance, in_common
+from encheck.comparing.models import ComparedModel
 from encheck.gating.balance import part_of
-from encheck.gating.declared import chance_of, declared_of, gating
-from encheck.gating.endpoints import RANKS, endpoint_of
-from encheck.metrics import Metric
+from encheck.gating.pairing import RANKS, chance_of, declared_of, endpoint_of, gating_metric
 from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_a_million
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import Resampler, interval
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval
 from encheck.system.typed_files import Count
 
 Floats = NDArray[np.float64]
@@ -37,7 +34,7 @@ FASTER = 1.1
 
 
 @dataclass(frozen=True)
-class Measured:
+class BootstrapFigure:
     """A figure with its bootstrap replicates, shape [r], which are of the same draws for all models."""
 
     value: float
@@ -46,12 +43,12 @@ class Measured:
     @property
     def figure(self) -> Figure:
         """With its 95% interval."""
-        low, high = interval(self.replicates)
+        low, high = percentile_interval(self.replicates)
         return Figure(self.value, float(low), float(high))
 
-    def beats(self, other: Measured) -> bool:
+    def beats(self, other: BootstrapFigure) -> bool:
         """Whether the difference is above 0 for certain."""
-        return float(interval(self.replicates - other.replicates)[0]) > 0
+        return float(percentile_interval(self.replicates - other.replicates)[0]) > 0
 
 
 @dataclass(frozen=True)
@@ -77,45 +74,45 @@ class CheckShare:
     case: str
     property: str
     family: str
-    measured: Measured
+    measured: BootstrapFigure
     beats_chance: bool
 
 
 @dataclass(frozen=True)
-class Row:
+class CostRow:
     """A model: quality on the user's data, None without such data; its shares in behaviour checks; what it costs."""
 
     name: str
-    quality: Measured | None
+    quality: BootstrapFigure | None
     checks: tuple[CheckShare, ...]
     cost: Cost
 
     @cached_property
-    def families(self) -> Mapping[str, Measured]:
+    def families(self) -> Mapping[str, BootstrapFigure]:
         """Behaviour by family."""
         return families(self.checks)
 
     @property
-    def behaviour(self) -> Measured | None:
+    def behaviour(self) -> BootstrapFigure | None:
         """The mean of the families; None where no check was measured."""
         return _mean(self.families.values())
 
-    def behaves_better(self, other: Row) -> bool:
+    def behaves_better(self, other: CostRow) -> bool:
         """Whether behaviour is better for certain, on the cases of both.
 
         A case counts nothing where neither model is shown to beat guessing: damage moves such a rate in any direction.
         """
         theirs = {one.case: one for one in other.checks}
-        moved = [_difference(mine, theirs[mine.case]) for mine in self.checks if mine.case in theirs]
+        moved = []
+        for mine in self.checks:
+            if (its := theirs.get(mine.case)) is not None:
+                counts, own, other = float(mine.beats_chance or its.beats_chance), mine.measured, its.measured
+                change = BootstrapFigure(
+                    counts * (own.value - other.value), counts * (own.replicates - other.replicates)
+                )
+                moved.append(replace(mine, measured=change))
         found = _mean(families(moved).values())
-        return found is not None and float(interval(found.replicates)[0]) > 0
-
-
-def _difference(mine: CheckShare, theirs: CheckShare) -> CheckShare:
-    is_evidence = float(mine.beats_chance or theirs.beats_chance)
-    ours, other = mine.measured, theirs.measured
-    moved = Measured(is_evidence * (ours.value - other.value), is_evidence * (ours.replicates - other.replicates))
-    return replace(mine, measured=moved)
+        return found is not None and float(percentile_interval(found.replicates)[0]) > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +139,7 @@ class ModelCost:
     stored: bool
 
     @classmethod
-    def of(cls, row: Row, documents: int) -> Self:
+    def of(cls, row: CostRow, documents: int) -> Self:
         """The row of a model, with an index of so many documents."""
         speed, dimension = row.cost.speed, row.cost.dimension
         return cls(
@@ -173,13 +170,13 @@ class CostReport:
 
 
 @dataclass(frozen=True)
-class Costs:
+class CostComparison:
     """The models, the figure that `quality` is, those on the front, and pairs that cannot be told apart.
 
     `at_chance` names the properties in which no model is shown to beat guessing: no difference in them counts.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[CostRow, ...]
     figure: str
     documents: int
     front: tuple[str, ...]
@@ -196,29 +193,29 @@ class Costs:
         )
 
 
-def costs(
-    models: Sequence[Model], cost: Mapping[str, Cost], *, data: str | None, documents: int = 0, seed: int = 0
-) -> Costs:
+def cost_comparison(
+    models: Sequence[ComparedModel], cost: Mapping[str, Cost], *, data: str | None, documents: int = 0, seed: int = 0
+) -> CostComparison:
     """Hold models of one run side by side; `data` labels the search with labels that quality is measured on."""
     cut = in_common([model.side.tables for model in models])
     quality = [_quality(tables, data, seed) if data else None for tables in cut]
     behaviour = [check_shares(tables, seed, but=data) for tables in _behaving(models, cost)]
     rows = tuple(
-        Row(model.label, one and one[1], checks, cost[model.label])
+        CostRow(model.label, one and one[1], checks, cost[model.label])
         for model, one, checks in zip(models, quality, behaviour, strict=True)
     )
-    beaten = {row.name: by for row in rows if (by := _beaten_by(row, rows))}
+    beaten = {row.name: by for row in rows if (by := beaten_by(row, rows))}
     front = tuple(row.name for row in rows if row.name not in beaten)
     figure = next((one[0] for one in quality if one), "")
     names: tuple[Literal["quality", "behaviour"], ...] = ("quality", "behaviour")
-    open_ = {name: tuple(_inseparable(rows, name)) for name in names}
+    open_ = {name: tuple(inseparable_pairs(rows, name)) for name in names}
     every = [one for row in rows for one in row.checks]
     seen = {one.property for one in every if one.beats_chance}
     at_chance = tuple(sorted({one.property for one in every} - seen))
-    return Costs(rows, figure, documents, front, beaten, open_, at_chance)
+    return CostComparison(rows, figure, documents, front, beaten, open_, at_chance)
 
 
-def _behaving(models: Sequence[Model], cost: Mapping[str, Cost]) -> list[Tables]:
+def _behaving(models: Sequence[ComparedModel], cost: Mapping[str, Cost]) -> list[Tables]:
     """Each model's tables on what all have; empty of a file of vectors that lacks texts of what the models have."""
     every = [model.side.tables for model in models]
     computed = [tables for tables, model in zip(every, models, strict=True) if not cost[model.label].is_stored]
@@ -228,7 +225,7 @@ def _behaving(models: Sequence[Model], cost: Mapping[str, Cost]) -> list[Tables]
     return [next(cut) if has_all else {} for has_all in known]
 
 
-def _quality(tables: Tables, data: str, seed: int) -> tuple[str, Measured] | None:
+def _quality(tables: Tables, data: str, seed: int) -> tuple[str, BootstrapFigure] | None:
     """The primary endpoint of the search, as the gate names it."""
     for table in tables.values():
         if table.data == data and (metric := endpoint_of(table)):
@@ -239,69 +236,63 @@ def _quality(tables: Tables, data: str, seed: int) -> tuple[str, Measured] | Non
 
 def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckShare, ...]:
     """The share of each case that gates by a rate and counts in the balanced score, all drawn together."""
-    known = [(table, metric) for table in tables.values() if table.data != but and (metric := _rate(table))]
+    known = [
+        (table, metric) for table in tables.values()
+        if table.data != but and table.items and part_of(declared_of(table).family)
+        and (metric := gating_metric(table)[0]) and metric.kind == "rate"
+    ]  # fmt: skip
     universe = sorted({cluster for table, metric in known for cluster in metric.heads(table).clusters})
-    return tuple(_check_share(table, metric, universe, seed) for table, metric in known)
+    shares = []
+    for table, metric in known:
+        heads, values, chance = metric.heads(table), metric.per_item(table, RANKS), chance_of(table, metric) or 0.0
+        rate = _resampled(values, Resampler(heads.clusters, universe=universe, seed=seed))
+        value, replicates = (np.maximum(one - chance, 0.0) / (1 - chance) for one in (rate.value, rate.replicates))
+        shares.append(CheckShare(
+            table.case, table.property, declared_of(table).family, BootstrapFigure(float(value), replicates),
+            beats_chance(heads, metric, values, values),
+        ))  # fmt: skip
+    return tuple(shares)
 
 
-def _check_share(table: Table, metric: Metric[...], universe: Sequence[str], seed: int) -> CheckShare:
-    heads, values, chance = metric.heads(table), metric.per_item(table, RANKS), chance_of(table, metric) or 0.0
-    rate = _resampled(values, Resampler(heads.clusters, universe=universe, seed=seed))
-    value, replicates = (np.maximum(one - chance, 0.0) / (1 - chance) for one in (rate.value, rate.replicates))
-    return CheckShare(
-        table.case, table.property, declared_of(table).family, Measured(float(value), replicates),
-        beats_chance(heads, metric, values, values),
-    )  # fmt: skip
-
-
-def families(checks: Iterable[CheckShare]) -> dict[str, Measured]:
+def families(checks: Iterable[CheckShare]) -> dict[str, BootstrapFigure]:
     """Behaviour by family: the mean of its properties, each the mean of its cases."""
-    grouped: dict[str, dict[str, list[Measured]]] = {}
+    grouped: dict[str, dict[str, list[BootstrapFigure]]] = {}
     for one in checks:
         grouped.setdefault(one.family, {}).setdefault(one.property, []).append(one.measured)
     means = {family: _mean(map(_mean, properties.values())) for family, properties in sorted(grouped.items())}
     return {family: measured for family, measured in means.items() if measured}
 
 
-def _rate(table: Table) -> Metric[...] | None:
-    metric, _ = gating(table)
-    return metric if metric and metric.kind == "rate" and part_of(declared_of(table).family) and table.items else None
-
-
-def _resampled(values: Floats, resampler: Resampler) -> Measured:
+def _resampled(values: Floats, resampler: Resampler) -> BootstrapFigure:
     totals = resampler.totals(np.column_stack([values, np.ones(len(values))]))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return Measured(float(values.mean()), totals[:, 0] / totals[:, 1])
+        return BootstrapFigure(float(values.mean()), totals[:, 0] / totals[:, 1])
 
 
-def _mean(some: Iterable[Measured | None]) -> Measured | None:
+def _mean(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
     """The mean of figures of the same draws; None of none."""
     found = [one for one in some if one is not None]
     if not found:
         return None
     least = min(len(one.replicates) for one in found)
     replicates = np.mean([one.replicates[:least] for one in found], axis=0)
-    return Measured(float(np.mean([one.value for one in found])), replicates)
+    return BootstrapFigure(float(np.mean([one.value for one in found])), replicates)
 
 
-def _beaten_by(row: Row, rows: Sequence[Row]) -> str:
+def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
     """The first model that is better in something and worse in nothing; empty if there is none.
 
     A model of which quality, behaviour or speed is not known beats none of which it is.
     """
-    for other in rows:
-        is_known = _measured(row) <= _measured(other)
+    known = [[one.quality is not None, one.behaviour is not None, one.cost.speed is not None] for one in (row, *rows)]
+    for other, its in zip(rows, known[1:], strict=True):
+        is_known = all(other_has or not own_has for own_has, other_has in zip(known[0], its, strict=True))
         if other is not row and is_known and any(_better(other, row)) and not any(_better(row, other)):
             return other.name
     return ""
 
 
-def _measured(row: Row) -> set[str]:
-    found = {"quality": row.quality, "behaviour": row.behaviour, "texts a second": row.cost.speed}
-    return {name for name, one in found.items() if one is not None}
-
-
-def _better(one: Row, other: Row) -> Iterator[Criterion]:
+def _better(one: CostRow, other: CostRow) -> Iterator[Criterion]:
     """In what one model is better than another, of what is known of both."""
     if one.quality and other.quality and one.quality.beats(other.quality):
         yield "quality"
@@ -317,7 +308,7 @@ def _better(one: Row, other: Row) -> Iterator[Criterion]:
         yield "price"
 
 
-def _inseparable(rows: Sequence[Row], name: Literal["quality", "behaviour"]) -> Iterator[tuple[str, str]]:
+def inseparable_pairs(rows: Sequence[CostRow], name: Literal["quality", "behaviour"]) -> Iterator[tuple[str, str]]:
     """Pairs of models that one figure does not tell apart."""
     for one, other in combinations(rows, 2):
         if getattr(one, name) and getattr(other, name) and name not in {*_better(one, other), *_better(other, one)}:

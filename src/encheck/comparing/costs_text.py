@@ -8,7 +8,7 @@ from encheck.comparing.costs import CostReport, ModelCost
 from encheck.reporting.html.page import page
 from encheck.reporting.html.payload import pack
 from encheck.reporting.text import table
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure
 
 
 def lines(report: CostReport) -> Iterator[str]:
@@ -54,7 +54,10 @@ def families(report: CostReport) -> list[tuple[str, ...]]:
 
 def said(report: CostReport) -> Iterator[str]:
     """What could not be measured, and the front, in words."""
-    yield from (_lacking(one) for one in report.models if one.stored)
+    for one in report.models:
+        if one.stored:
+            known = "" if one.behaviour else "; it lacks texts of the checks, so its behaviour is unknown"
+            yield f"{one.name} is a file of vectors: it has no speed{known}"
     for name, by in report.beaten.items():
         yield f"{name} is not on the Pareto front: {by} is better in something and worse in nothing"
     for what, pairs in report.inseparable.items():
@@ -64,11 +67,6 @@ def said(report: CostReport) -> Iterator[str]:
         guessed = ", ".join(report.at_chance)
         yield f"no evidence of {guessed}: no model is shown to beat guessing, so no difference counts"
     yield f"FRONT: {', '.join(report.front)}"
-
-
-def _lacking(one: ModelCost) -> str:
-    known = "" if one.behaviour else "; it lacks texts of the checks, so its behaviour is unknown"
-    return f"{one.name} is a file of vectors: it has no speed{known}"
 
 
 def share(found: Figure | None) -> str:

@@ -8,24 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.comparing.models import Model
-from encheck.comparing.runs import in_common
+from encheck.comparing.differences import in_common
+from encheck.comparing.models import ComparedModel
 from encheck.errors import UsageError, unknown
 from encheck.gating.balance import (
-    Won,
+    PropertyWins,
     balanced,
     families_of,
+    part_means,
     part_of,
-    parts,
+    property_wins,
     rate_replicates,
     score_replicates,
-    won,
 )
 from encheck.metrics.downstream import task_accuracy
 from encheck.run_file import Result
-from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import interval
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure, percentile_interval
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str]  # data, case, and the fingerprint of the data: one name may stand for other data elsewhere
@@ -39,7 +37,7 @@ FEWEST_TO_DRAW, FEWEST_TO_CORRELATE = 2, 5  # models
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class DilemmaPoint:
     """A model by its name here."""
 
     model: str
@@ -51,7 +49,7 @@ class Point:
 class Dilemma:
     """The points of all models that have both figures, and what the figures are, in words."""
 
-    points: Sequence[Point]
+    points: Sequence[DilemmaPoint]
     benchmark: str
     behaviour: str
 
@@ -78,7 +76,7 @@ class Dilemma:
         return "All models have the same rank in one of the figures, so there is no correlation."
 
 
-def dilemma(models: Sequence[Model], *, behaviour: str | None = None, seed: int = 0) -> Dilemma | None:
+def dilemma(models: Sequence[ComparedModel], *, behaviour: str | None = None, seed: int = 0) -> Dilemma | None:
     """The points of the models, on the benchmark that most of them share; None where fewer than two have both figures.
 
     The benchmark is the mean accuracy of the downstream tasks, else one of `BENCHMARKS`. The behaviour is that of the
@@ -88,18 +86,16 @@ def dilemma(models: Sequence[Model], *, behaviour: str | None = None, seed: int 
     words, scores = _benchmark(models)
     some = [model for model in models if model.name in scores]
     tables = in_common([model.side.tables for model in some]) if some else []
-    wins = [won(one, model.side.scales) for model, one in zip(some, tables, strict=True)]
-    said, figures = _behaviour(wins, families(tables), behaviour, seed)
-    points = [Point(m.name, scores[m.name], found) for m, found in zip(some, figures, strict=True) if found is not None]
+    wins = [property_wins(one, model.side.scales) for model, one in zip(some, tables, strict=True)]
+    families = {name: family for one in tables for name, family in families_of(one).items()}
+    said, figures = _behaviour(wins, families, behaviour, seed)
+    points = [
+        DilemmaPoint(m.name, scores[m.name], found) for m, found in zip(some, figures, strict=True) if found is not None
+    ]
     return Dilemma(points, words, said) if len(points) >= FEWEST_TO_DRAW else None
 
 
-def families(tables: Sequence[Mapping[str, Table]]) -> dict[str, str]:
-    """The family of each property of the models."""
-    return {name: family for one in tables for name, family in families_of(one).items()}
-
-
-def _benchmark(models: Sequence[Model]) -> tuple[str, dict[str, Figure]]:
+def _benchmark(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]:
     """What stands for a benchmark, in words, with the figure of each model that has it."""
     if len((found := _downstream(models))[1]) >= FEWEST_TO_DRAW:
         return found
@@ -113,7 +109,7 @@ def _benchmark(models: Sequence[Model]) -> tuple[str, dict[str, Figure]]:
     return "", {}
 
 
-def _downstream(models: Sequence[Model]) -> tuple[str, dict[str, Figure]]:
+def _downstream(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]:
     """The mean accuracy of the tasks that all models have which have any; their intervals add up as independent."""
     rows = {m.name: own for m in models if (own := _figures(m, task_accuracy.name, "", task_accuracy.name))}
     shared = sorted(set.intersection(*(set(own) for own in rows.values()))) if rows else []
@@ -133,7 +129,7 @@ def _mean(figures: Sequence[Figure]) -> Figure:
     return Figure(value, value - below, value + above)
 
 
-def _figures(model: Model, judged_by: str, family: str, metric: str) -> dict[Key, Result]:
+def _figures(model: ComparedModel, judged_by: str, family: str, metric: str) -> dict[Key, Result]:
     """The rows of a figure that have a value, of checks that are judged by this metric."""
     own = {
         name
@@ -150,40 +146,36 @@ def _figure(row: Result) -> Figure:
 
 
 def _behaviour(
-    several: Sequence[Mapping[str, Won]], known: Mapping[str, str], wanted: str | None, seed: int
+    several: Sequence[Mapping[str, PropertyWins]], families: Mapping[str, str], wanted: str | None, seed: int
 ) -> tuple[str, list[Figure | None]]:
-    """What stands for behaviour, in words, and the figure of each model."""
+    """What stands for behaviour, in words, and the figure of each model.
+
+    Without a property it is the balanced score, else the mean of the properties that ask for sensitivity to meaning and
+    order, each counted from chance.
+    """
     if wanted is not None:
-        _refuse_unknown(wanted, several)
-        return f"{wanted}, share won", [_of_property(one[wanted], seed) if wanted in one else None for one in several]
-    whole = [balanced({name: one.share for name, one in own.items()}, known) for own in several]
+        there = sorted({name for own in several for name in own})
+        if several and wanted not in there:
+            raise UsageError(unknown("property", wanted, there) if there else f"no share of {wanted} was measured")
+        own = [one.get(wanted) for one in several]
+        return f"{wanted}, share won", [
+            one and _with_interval(one.rate, rate_replicates({"": one}, seed)[""][0]) for one in own
+        ]
+    shares = [{name: one.share for name, one in own.items()} for own in several]
+    whole = [balanced(own, families) for own in shares]
     if whole and all(score is not None for score in whole):
-        return BALANCED, [_balanced(own, known, seed) for own in several]
-    return SENSITIVITY, [_sensitivity(own, known, seed) for own in several]
-
-
-def _refuse_unknown(wanted: str, several: Sequence[Mapping[str, Won]]) -> None:
-    there = sorted({name for own in several for name in own})
-    if several and wanted not in there:
-        raise UsageError(unknown("property", wanted, there) if there else f"no share of {wanted} was measured")
-
-
-def _of_property(one: Won, seed: int) -> Figure:
-    return _with_interval(one.rate, rate_replicates({"": one}, seed)[""][0])
-
-
-def _sensitivity(own: Mapping[str, Won], known: Mapping[str, str], seed: int) -> Figure | None:
-    """The mean of the properties that ask for sensitivity to meaning and order, each counted from chance."""
-    some = {name: one for name, one in own.items() if part_of(known[name]) == "sensitivity"}
-    value = parts({name: one.share for name, one in some.items()}, known).get("sensitivity")
-    return None if value is None else _with_interval(value, score_replicates(some, known, seed))
-
-
-def _balanced(own: Mapping[str, Won], known: Mapping[str, str], seed: int) -> Figure | None:
-    value = balanced({name: one.share for name, one in own.items()}, known)
-    return None if value is None else _with_interval(value, score_replicates(own, known, seed))
+        return BALANCED, [
+            None if score is None else _with_interval(score, score_replicates(own, families, seed))
+            for score, own in zip(whole, several, strict=True)
+        ]
+    figures: list[Figure | None] = []
+    for own in several:
+        some = {name: one for name, one in own.items() if part_of(families[name]) == "sensitivity"}
+        value = part_means({name: one.share for name, one in some.items()}, families).get("sensitivity")
+        figures.append(None if value is None else _with_interval(value, score_replicates(some, families, seed)))
+    return SENSITIVITY, figures
 
 
 def _with_interval(value: float, replicates: Floats) -> Figure:
-    low, high = (float(end) for end in interval(replicates))
+    low, high = (float(end) for end in percentile_interval(replicates))
     return Figure(value, low, high)

@@ -6,15 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from encheck.comparing.comparison import Comparison
-from encheck.comparing.matrix import Line, Said
+from encheck.comparing.comparison import ModelComparison, Said
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 360, 112, 348, 19, 22  # pixels
 STEP = 0.1  # of the axis
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ForestBar:
     """One property: the ends of the interval and the difference in pixels, and all of it in words."""
 
     label: str
@@ -26,11 +25,11 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class ForestPanel:
     """One model's bars; `ticks` are (pixels, label)."""
 
     model: str
-    bars: Sequence[Bar]
+    bars: Sequence[ForestBar]
     ticks: Sequence[tuple[float, str]]
 
     @property
@@ -39,7 +38,7 @@ class Panel:
         return TOP + ROW * len(self.bars) + 4
 
 
-def panels(found: Comparison) -> list[Panel]:
+def panels(found: ModelComparison) -> list[ForestPanel]:
     """One for each model but the reference that has a paired difference, all on the same scale."""
     changes = [c.change for line in found.matrix for c in line.cells if c and c.change]
     if not changes:
@@ -47,27 +46,21 @@ def panels(found: Comparison) -> list[Panel]:
     most = max(max(abs(one.low), abs(one.high)) for one in changes)
     limit = max(math.ceil(most / STEP - 1e-9), 1) * STEP
     several = len({line.data for line in found.matrix}) > 1
-    drawn = [_panel(found, place, limit, several=several) for place in range(1, len(found.models))]
-    return [one for one in drawn if one.bars]
-
-
-def _panel(found: Comparison, place: int, limit: float, *, several: bool) -> Panel:
-    bars = [
-        bar for line in found.matrix if (bar := _bar(line, place, limit, found.models[place].name, several=several))
-    ]
     ticks = [(_at(value, limit), f"{value:+.1f}" if value else "0") for value in (-limit, 0.0, limit)]
-    return Panel(found.models[place].name, bars, ticks)
-
-
-def _bar(line: Line, place: int, limit: float, model: str, *, several: bool) -> Bar | None:
-    cell = line.cells[place]
-    if cell is None or cell.change is None:
-        return None
-    one = cell.change
-    label = f"{line.property}, {line.data}" if several else line.property
-    words = f"{model}, {label}: {one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}], {cell.said}"
-    low, high, at = (_at(value, limit) for value in (one.low, one.high, one.difference))
-    return Bar(label, low, high, at, cell.said, words)
+    made = []
+    for place, model in enumerate(found.models[1:], 1):
+        bars = []
+        for line in found.matrix:
+            cell = line.cells[place]
+            if cell is None or cell.change is None:
+                continue
+            one, label = cell.change, f"{line.property}, {line.data}" if several else line.property
+            ends = f"{one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
+            low, high, at = (_at(value, limit) for value in (one.low, one.high, one.difference))
+            bars.append(ForestBar(label, low, high, at, cell.said, f"{model.name}, {label}: {ends}, {cell.said}"))
+        if bars:
+            made.append(ForestPanel(model.name, bars, ticks))
+    return made
 
 
 def _at(value: float, limit: float) -> float:

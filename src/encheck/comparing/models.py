@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from encheck.comparing.runs import names_of
 from encheck.errors import UsageError, unknown
-from encheck.gating.weighing import Side, side_of
+from encheck.gating.pairing import ModelScores
+from encheck.gating.weighing import scores_of_run
 from encheck.reporting.profile import headlines
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.view import Items, measured_in_shards
@@ -26,7 +26,7 @@ Run = tuple[str, str, RunFile, Items]  # the folder's name, a model's label, res
 
 
 @dataclass(frozen=True)
-class Model:
+class ComparedModel:
     """One model of one run: its name here, what it scored, its rows, its items, the data's fingerprints and
     editions, what its checks declare.
 
@@ -36,7 +36,7 @@ class Model:
 
     name: str
     label: str
-    side: Side
+    side: ModelScores
     rows: Sequence[Result]
     items: Items
     data: Mapping[str, str]
@@ -48,7 +48,7 @@ class Model:
     look: str = ""
 
 
-def read_models(folders: Sequence[Path], *, reference: str | None = None) -> list[Model]:
+def read_models(folders: Sequence[Path], *, reference: str | None = None) -> list[ComparedModel]:
     """Every model of the runs in the order given, the `reference` first; runs of one model and one setting are one.
 
     UsageError for too few, too many, a run without items, runs of one model that disagree, and a reference that no run
@@ -57,7 +57,7 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
     found: list[Run] = []
     for folder in folders:
         results, items = read_run(folder)
-        found += [(folder.resolve().name, m.label, results, items) for m in _as_named(results) if not m.error]
+        found += [(folder.resolve().name, m.label, results, items) for m in in_named_order(results) if not m.error]
     found = _merged(found)
     if not 2 <= len(found) <= MAX_MODELS:
         raise UsageError(f"the runs hold {len(found)} different models; a comparison takes 2 to {MAX_MODELS}")
@@ -105,7 +105,7 @@ def _joined(first: Run, place: str, results: RunFile, items: Items) -> Run:
     return there, label, joined, {**items, **kept}
 
 
-def _as_named(results: RunFile) -> list[ModelEntry]:
+def in_named_order(results: RunFile) -> list[ModelEntry]:
     """The models of a run in the order in which its command names them: the first is the reference."""
     named = listed(results.run.settings, "models")
     labels = [Path(one).name for one in named]
@@ -120,7 +120,7 @@ def read_run(folder: Path) -> tuple[RunFile, Items]:
     return results, items
 
 
-def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: str = "") -> Model:
+def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: str = "") -> ComparedModel:
     """One model of a run, called `name`; without what was measured in shards, whose items are a sample."""
     if sampled := measured_in_shards(results, items):
         said = "%s: %d cases were measured in shards and keep a sample of their items: they are not paired"
@@ -130,22 +130,29 @@ def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: s
     data = {d.name: d.fingerprint for d in results.data}
     editions = {d.name: d.version for d in results.data}
     best = {(on, one): row for on in data for one, row in headlines(results, model=label, data=on).items()}
-    return Model(
-        name, label, side_of(results, items, label), rows, items, data, editions, results.declarations, best, folder,
-        results.run.started, _look(results),
+    look = ""
+    if first := results.first_look:
+        look = f"a first look at {first.clusters:,} of {first.of_clusters:,} clusters"
+    return ComparedModel(
+        name, label, scores_of_run(results, items, label), rows, items, data, editions, results.declarations, best,
+        folder, results.run.started, look,
     )  # fmt: skip
 
 
-def _look(results: RunFile) -> str:
-    if look := results.first_look:
-        return f"a first look at {look.clusters:,} of {look.of_clusters:,} clusters"
-    return ""
-
-
-def _first(reference: str, models: Sequence[Model]) -> list[Model]:
+def _first(reference: str, models: Sequence[ComparedModel]) -> list[ComparedModel]:
     """The models with this one at the front: by its name here, else by its label or its run where one alone has it."""
     for names in ([m.name for m in models], [m.label for m in models], [m.run for m in models]):
         if names.count(reference) == 1:
             place = names.index(reference)
             return [models[place], *models[:place], *models[place + 1 :]]
     raise UsageError(unknown("reference", reference, [m.name for m in models]))
+
+
+def names_of(models: Sequence[tuple[str, str]]) -> list[str]:
+    """A name for each (run, model): the model, with its run where two share it.
+
+    >>> names_of([("a", "m"), ("b", "m"), ("b", "n")])
+    ['m (a)', 'm (b)', 'n']
+    """
+    labels = [model for _, model in models]
+    return [model if labels.count(model) == 1 else f"{model} ({run})" for run, model in models]

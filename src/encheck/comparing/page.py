@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from encheck.comparing import forest, scatter
-from encheck.comparing.comparison import Comparison
-from encheck.comparing.flips import Flip
-from encheck.comparing.matrix import SIGNS, Line, has_better_side, tallies
-from encheck.comparing.models import Model
-from encheck.comparing.runs import Difference, flips_count
+from encheck.comparing.comparison import SIGNS, Flip, ModelComparison, PropertyLine, has_better_side, tallies
+from encheck.comparing.differences import CaseDifference, flips_count
+from encheck.comparing.models import ComparedModel
 from encheck.gating import contamination
 from encheck.metrics import named
 from encheck.reporting.html import page as html
@@ -28,7 +25,7 @@ DILEMMA = "A high benchmark score does not mean that a model behaves well: the d
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CaseRows:
     """One case with a row a model: its name, its figure, and its difference from the reference (None of its own)."""
 
     check: str
@@ -38,10 +35,48 @@ class Case:
     n: int
     clusters: int
     surface: str
-    rows: Sequence[tuple[str, float, Difference | None]]
+    rows: Sequence[tuple[str, float, CaseDifference | None]]
 
 
-def render(found: Comparison) -> str:
+@dataclass(frozen=True, slots=True)
+class ItemScores:
+    """The similarities of an item under a model; None where it has no such text."""
+
+    model: str
+    near: float | None
+    far: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedTexts:
+    """The texts of an item, those beside the source in pieces that say what an edit did."""
+
+    source: str
+    near: Sequence[tuple[str, str]]
+    far: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class FlipCard:
+    """An item that a model loses and another one wins."""
+
+    flip: Flip
+    wrong: ItemScores
+    right: ItemScores
+    texts: MarkedTexts
+
+
+@dataclass(frozen=True, slots=True)
+class WrongAlone:
+    """The items that one model alone gets wrong: how many, `by` property, and the worst of each."""
+
+    model: str
+    count: int
+    by: Sequence[tuple[str, int]]
+    cards: Sequence[FlipCard]
+
+
+def render(found: ModelComparison) -> str:
     """The page: the matrix, what stands behind each property, the pictures, and what flipped."""
     ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_properties(found)))}
     return html.page(
@@ -63,7 +98,7 @@ def render(found: Comparison) -> str:
         scatter=scatter.scatter(found.dilemma) if found.dilemma else None,
         plot=scatter,
         caption=DILEMMA,
-        alone=[one for model in found.models if (one := _alone(found, model))],
+        alone=[one for model in found.models if (one := _wrong_alone(found, model))],
         others=[_card(found, flip) for flip in found.flips if not flip.alone][:MOST_OTHERS],
         count=len(found.flips),
         colour=_colour,
@@ -75,13 +110,13 @@ def render(found: Comparison) -> str:
     )
 
 
-def _properties(found: Comparison) -> Iterator[str]:
+def _properties(found: ModelComparison) -> Iterator[str]:
     """Those of the matrix first."""
     yield from (line.property for line in found.matrix)
     yield from (d.property for some in found.differences.values() for d in some)
 
 
-def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
+def _groups(lines: Sequence[PropertyLine]) -> list[tuple[str, list[PropertyLine]]]:
     """The lines of each family under its name, with the data where there are several."""
     several = len({line.data for line in lines}) > 1
     return [
@@ -90,16 +125,16 @@ def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
     ]
 
 
-def _details(found: Comparison) -> dict[str, list[Case]]:
+def _details(found: ModelComparison) -> dict[str, list[CaseRows]]:
     """The cases of each property, in the order of the page."""
-    cases: dict[str, list[Case]] = {name: [] for name in _properties(found)}
+    cases: dict[str, list[CaseRows]] = {name: [] for name in _properties(found)}
     first = {d.case: d for some in found.differences.values() for d in some}
     by_case = {name: {d.case: d for d in some} for name, some in found.differences.items()}
     for case, d in first.items():
         others = [(name, some[case]) for name, some in by_case.items() if case in some]
         rows = [(found.first.name, d.before, None), *((name, one.after, one) for name, one in others)]
         label = named(d.figure).label
-        cases[d.property].append(Case(d.check, d.level, d.data, label, d.n, d.clusters, found.surface_of(d), rows))
+        cases[d.property].append(CaseRows(d.check, d.level, d.data, label, d.n, d.clusters, found.surface_of(d), rows))
     return cases
 
 
@@ -111,14 +146,14 @@ def _label(figure: str) -> str:
         return sentence(figure)
 
 
-def _colour(d: Difference) -> str:
+def _colour(d: CaseDifference) -> str:
     """Whether a difference, by itself, is for the better or the worse; empty where that is not clear."""
     if not d.is_clear or not has_better_side(d.figure):
         return ""
     return "better" if d.difference > 0 else "worse"
 
 
-def _alone(found: Comparison, model: Model) -> dict[str, Any] | None:
+def _wrong_alone(found: ModelComparison, model: ComparedModel) -> WrongAlone | None:
     """The items that this model alone gets wrong: how many, and the worst of each property."""
     mine = [flip for flip in found.flips if flip.alone == model.name]
     if not mine:
@@ -129,24 +164,21 @@ def _alone(found: Comparison, model: Model) -> dict[str, Any] | None:
             shown.append(flip)
     counts = {name: sum(f.property == name for f in mine) for name in sorted({f.property for f in mine})}
     most = sorted(counts.items(), key=lambda one: -one[1])
-    return {"model": model.name, "count": len(mine), "by": most, "cards": [_card(found, one) for one in shown]}
+    return WrongAlone(model.name, len(mine), most, [_card(found, one) for one in shown])
 
 
-def _card(found: Comparison, flip: Flip) -> dict[str, Any]:
+def _card(found: ModelComparison, flip: Flip) -> FlipCard:
     """An item with its edits marked, and its similarities under a model that errs and one that does not."""
     models = {m.name: m for m in found.models}
-    wrong, right = (_scored(flip, models[names[0]]) for names in (flip.wrong, flip.right))
-    return {"flip": flip, "wrong": wrong, "right": right, "texts": wrong["texts"]}
-
-
-def _scored(flip: Flip, model: Model) -> dict[str, Any]:
-    columns = model.items[flip.case(model)]
-    at = columns["item"].index(flip.item)
-    scores = {side: columns[f"{side}_score"][at] for side in ("near", "far")}
-    return {"model": model.name, "texts": _texts(columns, at), **scores}
-
-
-def _texts(columns: Mapping[str, Sequence[Any]], at: int) -> dict[str, Any]:
-    source = columns["source"][at]
-    sides = {s: (visible(columns[s][at] or ""), edits_of(columns[f"{s}_edits"][at])) for s in ("near", "far")}
-    return {"source": visible(source), **{s: pieces(visible(source), *both) for s, both in sides.items()}}
+    scored = []
+    for model in (models[flip.wrong[0]], models[flip.right[0]]):
+        columns = model.items[flip.case(model)]
+        at = columns["item"].index(flip.item)
+        scored.append((ItemScores(model.name, columns["near_score"][at], columns["far_score"][at]), columns, at))
+    (wrong, columns, at), (right, _, _) = scored
+    source = visible(columns["source"][at])
+    near, far = (
+        pieces(source, visible(columns[side][at] or ""), edits_of(columns[f"{side}_edits"][at]))
+        for side in ("near", "far")
+    )
+    return FlipCard(flip, wrong, right, MarkedTexts(source, near, far))

@@ -1,4 +1,4 @@
-"""Read prediction files of other systems and match them to the pairs of the data.
+"""Score a prediction file of another system: the figures of Tables 6 to 8 of Peinelt et al. 2019.
 
 A table with a header (CSV, TSV, JSON Lines, JSON or Parquet) has a column `prediction` (1 or 0), `score`, or both, one
 row a pair in the order of the data. A run has no header, fields divided by tabs or blanks, and is matched by its ids:
@@ -8,20 +8,31 @@ id, rank (not used), score, name of the run.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import comb
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import BadRows, binary_label, lines_of
 from encheck.datasets.records import ending_of, records
 from encheck.errors import DataError, UsageError, no_pair
+from encheck.metrics.nonobvious import LINES, RULES, Cases, at_threshold, auc_n, mean_average_precision, queries
+from encheck.metrics.thresholds import by_folds
+from encheck.reporting.failures import rounded
+from encheck.reporting.results import write_named
+from encheck.reporting.text import table
+from encheck.scoring.difficulty import CELLS, Scope, difficulty
 from encheck.scoring.pairs import SentencePair
+from encheck.scoring.scores import PairScores, Scale
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
 LAYOUTS = (
@@ -65,14 +76,12 @@ def read_predictions(path: Path) -> Predictions:
     for name in ("prediction", "score"):
         if columns.count(name) > 1:
             raise DataError(f"{path}:1: two columns are called {name!r}: rename one of them")
-    return Predictions(path, _column(path, rows, "prediction", names), _column(path, rows, "score", names))
-
-
-def _column(path: Path, rows: Sequence[tuple[int, Mapping[str, Any]]], name: str, names: set[str]) -> Floats | None:
-    if name not in names:
-        return None
-    convert = _label if name == "prediction" else _score
-    return np.array([_number(path, number, convert, row.get(name)) for number, row in rows], float)
+    predicted, scores = (
+        np.array([_number(path, number, convert, row.get(name)) for number, row in rows], float)
+        if name in names else None
+        for name, convert in (("prediction", _label), ("score", _score))
+    )  # fmt: skip
+    return Predictions(path, predicted, scores)
 
 
 def _run(path: Path, lines: Iterable[tuple[int, str]], *, of_trec: bool = False) -> Predictions:
@@ -92,7 +101,7 @@ def _run(path: Path, lines: Iterable[tuple[int, str]], *, of_trec: bool = False)
     return Predictions(path, None if of_trec else np.array(predicted, float), np.array(scores, float), tuple(keys))
 
 
-def _number(path: Path, number: int, convert: Any, value: object) -> float:
+def _number(path: Path, number: int, convert: Callable[[object], float], value: object) -> float:
     try:
         return float(convert(value))
     except ValueError as error:
@@ -129,7 +138,8 @@ def aligned(
         raise UsageError(no_pair(split, {p.split for p in pairs}))
     if predictions.keys:
         return _by_ids(predictions, pairs, chosen)
-    rows = _rows(predictions)
+    column = predictions.predicted if predictions.predicted is not None else predictions.scores
+    rows = 0 if column is None else len(column)
     if rows != len(chosen):
         sizes = ", ".join(f"{name or 'no split'}: {n}" for name, n in sorted(Counter(p.split for p in pairs).items()))
         raise DataError(
@@ -137,11 +147,6 @@ def aligned(
             "Predictions of one split are scored with --split NAME"
         )
     return chosen, np.arange(rows)
-
-
-def _rows(predictions: Predictions) -> int:
-    column = predictions.predicted if predictions.predicted is not None else predictions.scores
-    return 0 if column is None else len(column)
 
 
 def _by_ids(
@@ -159,3 +164,154 @@ def _by_ids(
             f"{len(keys)} pairs {len(missing)} have none{example}. A run covers its subtask whole, each candidate once"
         )
     return chosen, np.array([row_of[key] for key in keys], np.intp)
+
+
+@dataclass(frozen=True)
+class ScoredPredictions:
+    """The figures of a prediction file; `baselines` maps a figure to what constant and random predictions get."""
+
+    cases: Cases
+    figures: tuple[Estimate, ...]
+    baselines: Mapping[str, Mapping[str, float]]
+    excluded: int
+
+
+def score(
+    predictions: Predictions,
+    dataset: Dataset,
+    *,
+    threshold: float | None = None,
+    split: str | None = None,
+    scope: Scope = "split",
+    seed: int = 0,
+) -> ScoredPredictions:
+    """Figures of the predictions on the data's labelled pairs.
+
+    `threshold` turns the file's scores into predictions, in place of those it has. Where it has none and no threshold
+    is given, one is chosen as the checks do: the best F1 on the other folds of ten that keep clusters whole.
+    """
+    at, rows = aligned(predictions, dataset.pairs, split=split)
+    labelled = np.array([dataset.pairs[i].label is not None for i in at], bool)
+    excluded, at, rows = int((~labelled).sum()), at[labelled], rows[labelled]
+    if not len(at):
+        raise DataError(f"{dataset.name} has no label for any of the pairs in {predictions.path}: nothing to score")
+    pairs = [dataset.pairs[i] for i in at]
+    given = predictions.scores if predictions.scores is not None else predictions.predicted
+    assert given is not None
+    resampler = Resampler([p.cluster for p in pairs], seed=seed)
+    scores = PairScores(
+        given[rows], np.array([p.label for p in pairs], np.int8), resampler, Scale(0.0), items=tuple(pairs)
+    )
+    predicted, params = _predicted(predictions, rows, scores, threshold)
+    cases = Cases(scores, difficulty(pairs, scope=scope), predicted, {"median_scope": str(scope), **params})
+    figures = tuple(_figures(cases, ranked=predictions.scores is not None))
+    return ScoredPredictions(cases, figures, {e.metric: _baselines(cases, e.metric) for e in figures}, excluded)
+
+
+def _predicted(
+    predictions: Predictions, rows: NDArray[np.intp], scores: PairScores, threshold: float | None
+) -> tuple[NDArray[np.float64], dict[str, float | str]]:
+    if threshold is not None:
+        if predictions.scores is None:
+            raise DataError(f"{predictions.path} has no column score, so --threshold {threshold:g} has nothing to cut")
+        return (scores.values >= threshold).astype(float), {"threshold": threshold}
+    if predictions.predicted is not None:
+        return predictions.predicted[rows], {}
+    chosen = by_folds(scores.values, scores.labels, [item.cluster for item in scores.items])
+    if not chosen.is_complete:
+        raise DataError(
+            f"{predictions.path} has scores, and no threshold can be chosen for them: the pairs outside a fold of "
+            "whole clusters do not have both labels. Remedy: give --threshold, or pairs of more clusters"
+        )
+    return chosen.predicted, chosen.params
+
+
+def _figures(cases: Cases, *, ranked: bool) -> Iterator[Estimate]:
+    there = {i for i, name in enumerate(CELLS) if cases.difficulty.counts[name]}
+    yield from (
+        at_threshold(cases, name=name) for name, (cells, _) in RULES.items() if name == "f1" or there >= {*cells}
+    )
+    if ranked and {1, 3} <= there:
+        yield auc_n(cases)
+    if ranked and queries(cases.scores):
+        yield mean_average_precision(cases)
+
+
+def _baselines(cases: Cases, metric: str) -> dict[str, float]:
+    """What always 1, always 0 and a coin get; of figures of a ranking, what a random order gets."""
+    if metric == "auc_n":
+        return {"random": 0.5}
+    if metric == "map":
+        labels = [cases.scores.labels[at] for at in queries(cases.scores)]
+        return {"random": float(np.mean([random_average_precision(len(of), int(of.sum())) for of in labels]))}
+    count = len(cases.predicted)
+    return {
+        name: at_threshold(replace(cases, predicted=np.full(count, chance)), name=metric).value
+        for name, chance in LINES.items()
+    }
+
+
+def random_average_precision(candidates: int, relevant: int, *, depth: int = 10) -> float:
+    """The expectation of `average_precision` where the order is random: over how many of the `depth` best are relevant.
+
+    >>> random_average_precision(2, 1)
+    0.75
+    """
+    k = min(candidates, depth)
+    found = 0.0
+    for hits in range(1, min(k, relevant) + 1):
+        chance = comb(relevant, hits) * comb(candidates - relevant, k - hits) / comb(candidates, k)
+        others = (hits - 1) / max(k - 1, 1)  # of the places before a hit, this share is hits
+        found += chance * sum((1 + (place - 1) * others) / place for place in range(1, k + 1)) / k
+    return found
+
+
+def lines(scored: ScoredPredictions) -> Iterator[str]:
+    """The table, line by line."""
+    cells = ", ".join(f"{name} {count}" for name, count in scored.cases.difficulty.counts.items())
+    yield f"{len(scored.cases.predicted)} pairs ({cells}), {scored.cases.predicted.mean():.1%} predicted positive"
+    if scored.excluded:
+        yield f"{scored.excluded} pairs without a label excluded"
+    if "threshold" in scored.cases.params:
+        folds = scored.cases.params.get("folds")
+        yield f"threshold {scored.cases.params['threshold']:.4g}" + (f" (mean of {folds} folds)" if folds else "")
+    rows = [("figure", "value [95% CI]", "n", "clusters", *(name.replace("_", " ") for name in LINES))]
+    for e in scored.figures:
+        _, low, high = rounded(e.value, e.low, e.high)
+        beside = (scored.baselines[e.metric].get(name) for name in LINES)
+        constant = ("-" if x is None or np.isnan(x) else f"{x + 0.0:.3f}" for x in beside)
+        rows.append((e.metric, f"{e.value + 0.0:.4f} [{low}, {high}]", str(e.n), str(e.clusters), *constant))
+    yield from table(rows)
+
+
+def write(path: Path, scored: ScoredPredictions, *, data: Dataset, predictions: Predictions) -> None:
+    """Write the figures to a JSON file, with the cells' sizes and the medians; UsageError if the disk takes it not.
+
+    Figures that are no number are null.
+    """
+    difficulty = scored.cases.difficulty
+    figures = {}
+    for e in scored.figures:
+        numbers = {"value": e.value, "low": e.low, "high": e.high}
+        baselines = {name: _finite(x) for name, x in scored.baselines[e.metric].items()}
+        figures[e.metric] = {
+            **{name: _finite(x) for name, x in numbers.items()}, "n": e.n, "clusters": e.clusters,
+            "baselines": baselines,
+        }  # fmt: skip
+    whole = {
+        "data": data.name,
+        "fingerprint": data.fingerprint,
+        "predictions": str(predictions.path),
+        "pairs": len(scored.cases.predicted),
+        "excluded": scored.excluded,
+        "params": dict(scored.cases.params),
+        "cells": difficulty.counts,
+        "medians": difficulty.medians,
+        "predicted_positive": float(scored.cases.predicted.mean()),
+        "figures": figures,
+    }
+    write_named(path, json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from encheck.comparing.dilemma import Dilemma, Point
-from encheck.statistics.figures import Figure
+from encheck.comparing.dilemma import Dilemma
+from encheck.statistics.bootstrap import Figure
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 300, 40, 350, 24, 256
 RADIUS, LINE, LETTER = 3.5, 13, 6.2  # of a mark; of a label's height and of a letter's width
@@ -40,7 +40,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ScatterMark:
     """One model: its place, the ends of its bars, its label with its place, and all of it in words.
 
     `line` is where a line to the label ends; None where that stands beside the mark.
@@ -63,7 +63,7 @@ class Scatter:
 
     x: Axis
     y: Axis
-    marks: Sequence[Mark]
+    marks: Sequence[ScatterMark]
 
 
 def scatter(found: Dilemma) -> Scatter:
@@ -77,20 +77,16 @@ def scatter(found: Dilemma) -> Scatter:
         label = point.model if len(point.model) <= LONGEST else f"{point.model[: LONGEST - 1]}\u2026"
         box, is_far = _free(place, LETTER * len(label), taken)
         taken.append(box)
-        marks.append(_mark(point, place, label, box, x, y, is_far=is_far))
+        end = (round(min(max(place[0], box[0]), box[2]), 1), round(min(max(place[1], box[1]), box[3]), 1))
+        benchmark, behaviour = (
+            f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in (point.benchmark, point.behaviour)
+        )
+        marks.append(ScatterMark(
+            *place, (x.at(point.benchmark.low), x.at(point.benchmark.high)),
+            (y.at(point.behaviour.low), y.at(point.behaviour.high)), label, round(box[0], 1), round(box[3] - 3, 1),
+            end if is_far else None, f"{point.model}: benchmark {benchmark}, behaviour {behaviour}",
+        ))  # fmt: skip
     return Scatter(x, y, marks)
-
-
-def _mark(point: Point, place: tuple[float, float], label: str, box: Box, x: Axis, y: Axis, *, is_far: bool) -> Mark:
-    across = (x.at(point.benchmark.low), x.at(point.benchmark.high))
-    along = (y.at(point.behaviour.low), y.at(point.behaviour.high))
-    end = (round(min(max(place[0], box[0]), box[2]), 1), round(min(max(place[1], box[1]), box[3]), 1))
-    words = f"{point.model}: benchmark {_words(point.benchmark)}, behaviour {_words(point.behaviour)}"
-    return Mark(*place, across, along, label, round(box[0], 1), round(box[3] - 3, 1), end if is_far else None, words)
-
-
-def _words(one: Figure) -> str:
-    return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
 def _axis(figures: Sequence[Figure], start: float, end: float) -> Axis:
@@ -110,7 +106,9 @@ def _free(place: tuple[float, float], width: float, taken: Sequence[Box]) -> tup
     for distance in range(0, HEIGHT, LINE):
         for box in _around(place, width, distance):
             inside = box[0] >= 0 and box[2] <= WIDTH and box[1] >= 0 and box[3] <= BOTTOM
-            if inside and not any(_meet(box, other) for other in taken):
+            if inside and not any(
+                box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken
+            ):
                 return box, distance > 0
     return next(_around(place, width, 0)), False
 
@@ -122,7 +120,3 @@ def _around(place: tuple[float, float], width: float, distance: float) -> Iterat
         middle = x + dx * (RADIUS + 3 + width / 2 + (distance if dy == 0 else 0))
         centre = y + dy * (RADIUS + LINE / 2 + distance)
         yield middle - width / 2, centre - LINE / 2, middle + width / 2, centre + LINE / 2
-
-
-def _meet(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -13,13 +13,14 @@ from itertools import combinations
 from pathlib import Path
 
 from encheck.errors import BaselineError, UsageError
-from encheck.gating.replicates import WHAT_IT_IS, checked, noise_between, paired_rows
+from encheck.gating.pairing import ModelScores
+from encheck.gating.replicates import WHAT_IT_IS, check_replicates, noise_between, paired_rows
 from encheck.gating.types import DEFAULT, Noise
-from encheck.gating.weighing import Side, side_of
+from encheck.gating.weighing import scores_of_run
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
-from encheck.run_file import ModelEntry, Result, RunFile
+from encheck.run_file import RunFile
 
 ITS_OWN = ("vectors", "prompts used")  # what a report says of a model that differs between seeds, or between data
 
@@ -62,8 +63,14 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeed
         for row in results.checks:
             decides = everything or row.aim is not None
             if decides and row.value is not None and row.model in models:
-                found, place = values.setdefault(_key(row), {}), f"{row.model} of {folder}"
-                _add(found, models[row.model], row.value, place)
+                key = row.check, row.level, row.data, row.figure
+                of_key, fingerprint = values.setdefault(key, {}), models[row.model]
+                if fingerprint in of_key:
+                    raise UsageError(
+                        f"{row.model} of {folder} is {of_key[fingerprint][1]} again (same fingerprint): each "
+                        "checkpoint counts once"
+                    )
+                of_key[fingerprint] = row.value, f"{row.model} of {folder}"
     checkpoints = _checkpoints(runs)
     if len(checkpoints) < 2:
         raise UsageError(f"the runs hold {len(checkpoints)} model: give those of several seeds")
@@ -71,11 +78,16 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeed
     for count, other in enumerate(others, 1):
         _refuse_another(other, checkpoints[:count])
     try:
-        sides = checked(first.side, {one.place: one.side for one in others}, of=first.place, option="")
+        sides = check_replicates(first.side, {one.place: one.side for one in others}, of=first.place, option="")
     except BaselineError as error:
         raise UsageError(f"these are not seeds of one model. {error}") from error
     pairs = [paired_rows(*both, rule=DEFAULT) for both in combinations([first.side, *sides.values()], 2)]
-    spreads = [_spread(key, [value for value, _ in found.values()]) for key, found in values.items() if len(found) > 1]
+    spreads = []
+    for key, of_key in values.items():
+        some = [value for value, _ in of_key.values()]
+        if len(some) > 1:
+            error = statistics.stdev(some) / len(some) ** 0.5
+            spreads.append(Spread(*key, len(some), statistics.mean(some), error, min(some), max(some)))
     return OverSeeds(tuple(spreads), noise_between(pairs, replicates=len(others)))
 
 
@@ -86,7 +98,7 @@ class _Checkpoint:
     place: str
     weights: str | None
     design: Mapping[str, object]
-    side: Side
+    side: ModelScores
 
 
 def _checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
@@ -101,20 +113,18 @@ def _checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
             )
         for model in results.models:
             if not model.error:
-                side = side_of(results, items, model.label)
+                side = scores_of_run(results, items, model.label)
                 known = found.get(model.fingerprint)
                 if known:
-                    side = Side({**known.side.tables, **side.tables}, {**known.side.scales, **side.scales})
+                    side = ModelScores({**known.side.tables, **side.tables}, {**known.side.scales, **side.scales})
                 place = known.place if known else f"{model.label} of {folder}"
-                found[model.fingerprint] = _Checkpoint(place, model.weights, _design(model), side)
+                design: dict[str, object] = {  # what all seeds of one training have in common, as far as results say it
+                    "vectors or scores of pairs": model.kind, "adapter": model.adapter, "dimension": model.dimension,
+                    "architecture": model.architecture, "prompt": model.prompt,
+                    **{name: value for name, value in model.how.items() if name not in ITS_OWN},
+                }  # fmt: skip
+                found[model.fingerprint] = _Checkpoint(place, model.weights, design, side)
     return list(found.values())
-
-
-def _design(model: ModelEntry) -> dict[str, object]:
-    """What every seed of one training has in common, as far as results say it."""
-    how = {name: value for name, value in model.how.items() if name not in ITS_OWN}
-    named = {name: getattr(model, name) for name in ("kind", "adapter", "dimension", "architecture", "prompt")}
-    return {"vectors or scores of pairs" if name == "kind" else name: value for name, value in (named | how).items()}
 
 
 def _refuse_another(one: _Checkpoint, known: Sequence[_Checkpoint]) -> None:
@@ -134,13 +144,6 @@ def _refuse_another(one: _Checkpoint, known: Sequence[_Checkpoint]) -> None:
         raise UsageError(f"{one.place} has the weights of {same.place}: it is that checkpoint again. {WHAT_IT_IS}")
 
 
-def _add(found: dict[str, tuple[float, str]], fingerprint: str, value: float, place: str) -> None:
-    """Take the value of a model; UsageError for one that has been counted."""
-    if fingerprint in found:
-        raise UsageError(f"{place} is {found[fingerprint][1]} again (same fingerprint): each checkpoint counts once")
-    found[fingerprint] = value, place
-
-
 def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
     """UsageError if two runs call different data by one name."""
     known: dict[str, tuple[str, Path]] = {}
@@ -152,15 +155,6 @@ def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
                     f"{data.name} is one data set in {first} and another in {folder} (fingerprints {fingerprint} "
                     f"and {data.fingerprint}): give runs on the same file, sample and seed"
                 )
-
-
-def _key(row: Result) -> tuple[str, str, str, str]:
-    return row.check, row.level, row.data, row.figure
-
-
-def _spread(key: tuple[str, str, str, str], found: Sequence[float]) -> Spread:
-    error = statistics.stdev(found) / len(found) ** 0.5
-    return Spread(*key, len(found), statistics.mean(found), error, min(found), max(found))
 
 
 def lines(found: OverSeeds) -> Iterator[str]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from encheck.comparing.comparison import Comparison
-from encheck.comparing.dilemma import Dilemma
-from encheck.comparing.matrix import NO_EVIDENCE, Cell, Said, tallies
-from encheck.comparing.runs import Difference, flips_count
+from encheck.comparing.comparison import NO_EVIDENCE, ModelComparison, Said, tallies
+from encheck.comparing.differences import CaseDifference, flips_count
 from encheck.gating import contamination
 from encheck.metrics import named
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
-from encheck.statistics.figures import Figure
 from encheck.verdict import MIN_CLUSTERS
 
 SIGNS: Mapping[Said, str] = {"better": "+", "worse": "-", "cannot tell": "~", "no evidence": "*", "not compared": " "}
 MAX_HEAD = 12  # characters of a model's name above its column; longer ones are numbered
 
 
-def lines(found: Comparison, *, everything: bool = False) -> Iterator[str]:
+def lines(found: ModelComparison, *, everything: bool = False) -> Iterator[str]:
     """The matrix, what it comes to, and which items flipped; with `everything` each check of every model."""
     yield from found.looks
     if found.matrix:
@@ -27,7 +24,15 @@ def lines(found: Comparison, *, everything: bool = False) -> Iterator[str]:
     if everything or not found.matrix:
         yield from _checks(found)
     if found.dilemma:
-        yield from _dilemma(found.dilemma)
+        dilemma = found.dilemma  # benchmark and behaviour of each model, and what may be said of the two
+        yield f"benchmark: {dilemma.benchmark}; behaviour: {dilemma.behaviour}"
+        rows = [
+            (p.model, *(f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in (p.benchmark, p.behaviour)))
+            for p in dilemma.points
+        ]
+        yield from table([("model", "benchmark [95% CI]", "behaviour [95% CI]"), *rows])
+        yield dilemma.words
+        yield ""
     yield from contamination.lines(found.contamination)
     if found.whole and (everything or not found.matrix):
         yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
@@ -35,7 +40,7 @@ def lines(found: Comparison, *, everything: bool = False) -> Iterator[str]:
         yield from table([heads, *map(tuple, found.whole)])
 
 
-def _matrix(found: Comparison) -> Iterator[str]:
+def _matrix(found: ModelComparison) -> Iterator[str]:
     names = [m.name for m in found.models]
     heads = names if max(map(len, names)) <= MAX_HEAD else [str(i) for i in range(1, len(names) + 1)]
     if heads != names:
@@ -44,7 +49,8 @@ def _matrix(found: Comparison) -> Iterator[str]:
     several = len({line.data for line in found.matrix}) > 1
     rows = [
         (f"{line.property}, {line.data}" if several else line.property,
-         "-" if line.chance is None else f"{line.chance:.2f}", *map(_cell, line.cells))
+         "-" if line.chance is None else f"{line.chance:.2f}",
+         *("-" if one is None else f"{one.value:.2f} {SIGNS[one.said]}".rstrip() for one in line.cells))
         for line in found.matrix
     ]  # fmt: skip
     yield from table([("property", "chance", *heads), *rows])
@@ -60,45 +66,24 @@ def _matrix(found: Comparison) -> Iterator[str]:
             + (f", no evidence in {counts['no evidence']}{_named(found, name, 'no evidence')}")
             * bool(counts["no evidence"])
         )
-    yield from _alone(found)
+    alone = {m.name: sum(flip.alone == m.name for flip in found.flips) for m in found.models}
+    if any(alone.values()):
+        yield "wrong where every other model is right: " + ", ".join(f"{name} {n}" for name, n in alone.items())
     yield ""
 
 
-def _of(found: Comparison, cells: Sequence[Cell | None], name: str) -> Cell | None:
-    return next(cell for model, cell in zip(found.models, cells, strict=True) if model.name == name)
-
-
-def _named(found: Comparison, model: str, said: Said) -> str:
+def _named(found: ModelComparison, model: str, said: Said) -> str:
     """The properties of which this is said of a model, in brackets; empty where there is none."""
-    some = [line.property for line in found.matrix if (c := _of(found, line.cells, model)) and c.said == said]
+    some = [
+        line.property
+        for line in found.matrix
+        for other, cell in zip(found.models, line.cells, strict=True)
+        if other.name == model and cell and cell.said == said
+    ]
     return f" ({', '.join(dict.fromkeys(some))})" if some else ""
 
 
-def _cell(cell: Cell | None) -> str:
-    return "-" if cell is None else f"{cell.value:.2f} {SIGNS[cell.said]}".rstrip()
-
-
-def _dilemma(found: Dilemma) -> Iterator[str]:
-    """Benchmark and behaviour of each model, and what may be said of the two."""
-    yield f"benchmark: {found.benchmark}; behaviour: {found.behaviour}"
-    rows = [(p.model, *(_with_ends(one) for one in (p.benchmark, p.behaviour))) for p in found.points]
-    yield from table([("model", "benchmark [95% CI]", "behaviour [95% CI]"), *rows])
-    yield found.words
-    yield ""
-
-
-def _with_ends(one: Figure) -> str:
-    return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
-
-
-def _alone(found: Comparison) -> Iterator[str]:
-    """How many items each model alone gets wrong."""
-    counts = {m.name: sum(flip.alone == m.name for flip in found.flips) for m in found.models}
-    if any(counts.values()):
-        yield "wrong where every other model is right: " + ", ".join(f"{name} {n}" for name, n in counts.items())
-
-
-def _checks(found: Comparison) -> Iterator[str]:
+def _checks(found: ModelComparison) -> Iterator[str]:
     """A table for each further model: every check."""
     for name, differences in found.differences.items():
         if not differences:
@@ -129,7 +114,7 @@ def _checks(found: Comparison) -> Iterator[str]:
         yield ""
 
 
-def _cells(d: Difference, surface: str) -> tuple[str, ...]:
+def _cells(d: CaseDifference, surface: str) -> tuple[str, ...]:
     change = f"{d.difference:+.3f} [{d.low:+.3f}, {d.high:+.3f}]"
     flips = [str(len(f)) if flips_count(d) else "-" for f in (d.lost, d.gained)]
     values = (f"{d.before:.3f}", f"{d.after:.3f}", surface, change)

@@ -36,7 +36,7 @@ IN_PERCENT = ("BLEU", "Jaccard", "Distinct", "Self-BLEU")
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class TextMeasure:
     """One figure of both sets; `low` and `high` are a 95% interval of the difference, first minus second.
 
     `differs`: the difference is certain at 5% for all measures together (Bonferroni).
@@ -52,7 +52,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class TextShift:
     """Two sets of text side by side: how many texts, tokens and pairs of each were measured, and the measures."""
 
     first: str
@@ -60,7 +60,7 @@ class Shift:
     texts: int
     tokens: int
     pairs: int
-    measures: tuple[Measure, ...]
+    measures: tuple[TextMeasure, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -80,14 +80,14 @@ class OwnMeasure:
     n: int
 
 
-class Drawn(NamedTuple):
+class SampledText(NamedTuple):
     """A text, or a pair of texts, of one cluster."""
 
     texts: tuple[str, ...]
     cluster: str
 
 
-class Figures(NamedTuple):
+class JackknifeFigures(NamedTuple):
     """Measures by name: of all, shape [m]; and with one fold left out, shape [folds, m]."""
 
     names: tuple[str, ...]
@@ -95,7 +95,7 @@ class Figures(NamedTuple):
     without: Floats
 
 
-def shift(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS, seed: int = 0) -> Shift:
+def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS, seed: int = 0) -> TextShift:
     """Compare as many texts, and pairs, of both sets as the smaller one has, at most `texts` of each.
 
     Texts that stand in pairs are alike by twos, and those of a cluster by more. So whole clusters are drawn of the
@@ -116,18 +116,24 @@ def shift(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS, seed: 
                 f"the {len(side):,} texts that are drawn of {data.name} are in {clusters} clusters, but a comparison "
                 f"of texts needs {FEWEST_CLUSTERS}. Remedy: more text of the other set, or a larger --texts"
             )
-    of_texts = [_of_texts(sides, seed)]
+    split = [[tokens_of(one.texts[0]) for one in side] for side in sides]
+    tokens = min(sum(map(len, some)) for some in split)
+    of_texts = [[_text_figures(Corpus(some, _folds(side, seed)), tokens)
+                 for some, side in zip(split, sides, strict=True)]]  # fmt: skip
     twos = _equal([pairs(data) for data in both], texts, seed)
     number = len(twos[0]) if min(map(_clusters, twos)) >= FEWEST_CLUSTERS else 0
     if number:
-        of_texts.insert(0, _of_pairs(twos, seed))
-    measured = [row for figures in of_texts for row in _rows(*figures)]
-    tokens = min(sum(len(tokens_of(one.texts[0])) for one in side) for side in sides)
+        of_texts.insert(0, [_pair_figures(side, _folds(side, seed)) for side in twos])
+    measured = []
+    for left, right in of_texts:
+        errors = np.hypot(_error(left.without), _error(right.without))
+        freedom = min(len(left.without), len(right.without)) - 1
+        measured += [(*row, freedom) for row in zip(left.names, left.whole, right.whole, errors, strict=True)]
     rows = tuple(_measure(*row, count=len(measured)) for row in measured)
-    return Shift(first.name, second.name, len(sides[0]), tokens, number, rows)
+    return TextShift(first.name, second.name, len(sides[0]), tokens, number, rows)
 
 
-def of_one(
+def measure_texts(
     data: Dataset, *, texts: int = DEFAULT_TEXTS, tokens: int | None = None, seed: int = 0
 ) -> tuple[OwnMeasure, ...]:
     """The measures of one set by itself, as `shift` takes them.
@@ -149,7 +155,7 @@ def text_tokens(data: Dataset, *, texts: int = DEFAULT_TEXTS, seed: int = 0) -> 
     return sum(len(tokens_of(one.texts[0])) for one in _drawn(singles(data), texts, seed))
 
 
-def _own(figures: Figures, n: int) -> Iterator[OwnMeasure]:
+def _own(figures: JackknifeFigures, n: int) -> Iterator[OwnMeasure]:
     from scipy.stats import t
 
     half = float(t.ppf(1 - LEVEL / 2, len(figures.without) - 1)) * _error(figures.without)
@@ -157,13 +163,13 @@ def _own(figures: Figures, n: int) -> Iterator[OwnMeasure]:
         yield OwnMeasure(name, value, value - width, value + width, n)
 
 
-def singles(data: Dataset) -> list[Drawn]:
+def singles(data: Dataset) -> list[SampledText]:
     """The distinct texts of a data set, each with the first cluster that it is in; DataError if there are few."""
     of_pairs = ((text, pair.cluster) for pair in data.pairs for text in (pair.first, pair.second))
     return _distinct(data, chain(of_pairs, ((group.source, group.cluster) for group in data.groups)))
 
 
-def one_side(data: Dataset, seed: int) -> list[Drawn]:
+def one_side(data: Dataset, seed: int) -> list[SampledText]:
     """The same with one text of each pair, the first of both by hash; of data without pairs, all texts."""
     if not data.pairs:
         return singles(data)
@@ -171,12 +177,12 @@ def one_side(data: Dataset, seed: int) -> list[Drawn]:
     return _distinct(data, zip(chosen, (pair.cluster for pair in data.pairs), strict=True))
 
 
-def _distinct(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[Drawn]:
+def _distinct(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[SampledText]:
     """Distinct texts of (text, cluster); DataError if there are few."""
     found: dict[str, str] = {}
     for text, cluster in texts:
         found.setdefault(text, cluster)
-    drawn = [Drawn((text,), cluster) for text, cluster in found.items()]
+    drawn = [SampledText((text,), cluster) for text, cluster in found.items()]
     if (clusters := _clusters(drawn)) < FEWEST_CLUSTERS:
         raise DataError(
             f"{data.name} holds {len(found):,} texts in {clusters} clusters, but a comparison of texts needs "
@@ -185,10 +191,10 @@ def _distinct(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[Drawn]:
     return drawn
 
 
-def pairs(data: Dataset) -> list[Drawn]:
+def pairs(data: Dataset) -> list[SampledText]:
     """The pairs of a data set, each once; none of text without pairs."""
     found = {(pair.first, pair.second): pair.cluster for pair in data.pairs}
-    return [Drawn(two, cluster) for two, cluster in found.items()]
+    return [SampledText(two, cluster) for two, cluster in found.items()]
 
 
 def tokens_of(text: str) -> Tokens:
@@ -203,11 +209,11 @@ def tokens_of(text: str) -> Tokens:
     return tuple(wordpunct_tokenize(text.lower()))
 
 
-def _clusters(drawn: Sequence[Drawn]) -> int:
+def _clusters(drawn: Sequence[SampledText]) -> int:
     return len({one.cluster for one in drawn})
 
 
-def _equal(sides: Sequence[list[Drawn]], most: int, seed: int) -> list[list[Drawn]]:
+def _equal(sides: Sequence[list[SampledText]], most: int, seed: int) -> list[list[SampledText]]:
     """Equally many of both sides, `most` of each.
 
     The larger side is cut to whole clusters first (but for the last), so that it is drawn from as densely as the other:
@@ -218,28 +224,19 @@ def _equal(sides: Sequence[list[Drawn]], most: int, seed: int) -> list[list[Draw
     return [_drawn(side[:size], most, seed) for side in order]
 
 
-def _drawn(found: list[Drawn], size: int, seed: int) -> list[Drawn]:
+def _drawn(found: list[SampledText], size: int, seed: int) -> list[SampledText]:
     """So many, by their hash with the seed: the same ones whatever their order in the file."""
     return sorted(found, key=lambda one: content_hash(str(seed), *one.texts))[:size]
 
 
-def _folds(drawn: Sequence[Drawn], seed: int) -> Ints:
+def _folds(drawn: Sequence[SampledText], seed: int) -> Ints:
     """The fold of each, all of a cluster in one; clusters are dealt out in the order of their hash."""
     clusters = sorted({one.cluster for one in drawn}, key=lambda name: content_hash(str(seed), name))
     place = {name: i % min(FOLDS, len(clusters)) for i, name in enumerate(clusters)}
     return np.array([place[one.cluster] for one in drawn])
 
 
-def _of_texts(sides: Sequence[list[Drawn]], seed: int) -> tuple[Figures, Figures]:
-    split = [[tokens_of(one.texts[0]) for one in side] for side in sides]
-    most = min(sum(map(len, tokens)) for tokens in split)
-    first, second = (
-        _text_figures(Corpus(tokens, _folds(side, seed)), most) for tokens, side in zip(split, sides, strict=True)
-    )
-    return first, second
-
-
-def _text_figures(corpus: Corpus, most: int) -> Figures:
+def _text_figures(corpus: Corpus, most: int) -> JackknifeFigures:
     part = corpus.start(most)
     kinds = (
         (("tokens a text",), corpus, lengths),
@@ -251,16 +248,16 @@ def _text_figures(corpus: Corpus, most: int) -> Figures:
     whole = np.concatenate([measure(of, None) for _, of, measure in kinds])
     folds = range(corpus.folds.max() + 1)
     without = np.stack([np.concatenate([measure(of, fold) for _, of, measure in kinds]) for fold in folds])
-    return _with_mean(Figures(names, whole, without), "Distinct-")
+    return _with_mean(JackknifeFigures(names, whole, without), "Distinct-")
 
 
-def _with_mean(figures: Figures, start: str) -> Figures:
+def _with_mean(figures: JackknifeFigures, start: str) -> JackknifeFigures:
     """With the mean of the measures whose names begin so, behind them."""
     at = [i for i, name in enumerate(figures.names) if name.startswith(start)]
     end = at[-1] + 1
     names = (*figures.names[:end], f"{start}N, mean", *figures.names[end:])
     whole = np.insert(figures.whole, end, figures.whole[at].mean())
-    return Figures(names, whole, np.insert(figures.without, end, figures.without[:, at].mean(axis=1), axis=1))
+    return JackknifeFigures(names, whole, np.insert(figures.without, end, figures.without[:, at].mean(axis=1), axis=1))
 
 
 @dataclass(frozen=True)
@@ -378,33 +375,25 @@ def _clipped(grams: Grams) -> Ints:
 def _brevity(tokens: Ints, stays: NDArray[np.bool_]) -> Floats:
     """The penalty of each text that is shorter than the nearest length of another one, shape [n]."""
     known, counts = np.unique(tokens[stays], return_counts=True)
-    penalties = {
-        length: _penalty(length, known[(counts > 1) | (known != length)]) for length in np.unique(tokens).tolist()
-    }
+    penalties: dict[int, float] = {}
+    for length in np.unique(tokens).tolist():
+        others = known[(counts > 1) | (known != length)].tolist()
+        penalties[length] = 0.0
+        if others and length:
+            closest = min(others, key=lambda other, length=length: (abs(other - length), other))
+            penalties[length] = 1.0 if length > closest else float(np.exp(1 - closest / length))
     return np.array([penalties[length] for length in tokens.tolist()])
 
 
-def _penalty(length: int, others: Ints) -> float:
-    if not len(others) or not length:
-        return 0.0
-    closest = min(others.tolist(), key=lambda other: (abs(other - length), other))
-    return 1.0 if length > closest else float(np.exp(1 - closest / length))
-
-
-def _of_pairs(sides: Sequence[list[Drawn]], seed: int) -> tuple[Figures, Figures]:
-    first, second = (_pair_figures(side, _folds(side, seed)) for side in sides)
-    return first, second
-
-
-def _pair_figures(drawn: Sequence[Drawn], folds: Ints) -> Figures:
-    rows = np.array([_pair(*map(tokens_of, one.texts)) for one in drawn], dtype=np.float64)
+def _pair_figures(drawn: Sequence[SampledText], folds: Ints) -> JackknifeFigures:
+    rows = np.array([pair_counts(*map(tokens_of, one.texts)) for one in drawn], dtype=np.float64)
     sums = np.stack([rows[folds == fold].sum(axis=0) for fold in range(folds.max() + 1)])
     names = (*(f"BLEU-{n}" for n in range(1, ORDERS + 1)), "Jaccard")
-    without = np.stack([_pair_measures(sums.sum(axis=0) - one) for one in sums])
-    return _with_mean(Figures(names, _pair_measures(sums.sum(axis=0)), without), "BLEU-")
+    without = np.stack([pair_measures(sums.sum(axis=0) - one) for one in sums])
+    return _with_mean(JackknifeFigures(names, pair_measures(sums.sum(axis=0)), without), "BLEU-")
 
 
-def _pair(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
+def pair_counts(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
     """What the sums of a corpus are made of: matches and n-grams by order, both lengths, Jaccard, one."""
     import_nltk()
     from nltk.translate.bleu_score import modified_precision
@@ -416,7 +405,7 @@ def _pair(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
     return (*matches, *totals, len(hypothesis), len(reference), jaccard, 1)
 
 
-def _pair_measures(sums: Floats) -> Floats:
+def pair_measures(sums: Floats) -> Floats:
     """BLEU-1 to 4, cumulative, and the mean Jaccard, of the sums over pairs; shape [5]."""
     matches, totals = sums[:ORDERS], sums[ORDERS : 2 * ORDERS]
     spoken, wanted, jaccard, count = sums[2 * ORDERS :]
@@ -426,13 +415,6 @@ def _pair_measures(sums: Floats) -> Floats:
     return np.array([*(penalty * np.exp(logs)), jaccard / count])
 
 
-def _rows(first: Figures, second: Figures) -> list[tuple[str, float, float, float, int]]:
-    """Of each measure its name, both figures, the standard error of their difference, and degrees of freedom."""
-    errors = np.hypot(_error(first.without), _error(second.without))
-    freedom = min(len(first.without), len(second.without)) - 1
-    return list(zip(first.names, first.whole, second.whole, errors, [freedom] * len(errors), strict=True))
-
-
 def _error(without: Floats) -> Floats:
     """The jackknife's standard error of each measure, shape [m] (Efron and Tibshirani 1993, equation 11.5)."""
     folds = len(without)
@@ -440,17 +422,17 @@ def _error(without: Floats) -> Floats:
     return error
 
 
-def _measure(name: str, first: float, second: float, error: float, freedom: int, *, count: int) -> Measure:
+def _measure(name: str, first: float, second: float, error: float, freedom: int, *, count: int) -> TextMeasure:
     from scipy.stats import t
 
     quantile: Callable[[float, int], float] = t.ppf
     difference, half = first - second, float(quantile(1 - LEVEL / 2, freedom)) * error
     differs = bool(abs(difference) > float(quantile(1 - LEVEL / 2 / count, freedom)) * error)
     ends = float(difference - half), float(difference + half)
-    return Measure(name, float(first), float(second), float(difference), *ends, differs)
+    return TextMeasure(name, float(first), float(second), float(difference), *ends, differs)
 
 
-def lines(found: Shift) -> Iterator[str]:
+def lines(found: TextShift) -> Iterator[str]:
     """For the terminal: rates in percent; a star where the difference is certain."""
     on_pairs = (
         f"; within {found.pairs:,} pairs of each" if found.pairs else "; not within pairs, since one side has none"
@@ -462,7 +444,7 @@ def lines(found: Shift) -> Iterator[str]:
     yield f"  {certain} of {len(found.measures)} measures differ for certain (*: at 5% for all of them together)"
 
 
-def _cells(row: Measure) -> tuple[str, ...]:
+def _cells(row: TextMeasure) -> tuple[str, ...]:
     scale, digits = (100, 1) if row.name.startswith(IN_PERCENT) else (1, 1 if "tokens" in row.name else 3)
     first, second = (f"{scale * value:.{digits}f}" for value in (row.first, row.second))
     change = (f"{scale * value:+.{digits}f}" for value in (row.difference, row.low, row.high))

@@ -11,28 +11,21 @@ from encheck.engine.people import people, qrels_of
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.engine.references import references_of
 from encheck.errors import BaselineError
-from encheck.gating import judgements
+from encheck.gating import unjudged
 from encheck.gating.baseline import Baseline, refuse_place, save
-from encheck.gating.index_space import OldIndex
+from encheck.gating.old_index import OldIndex
+from encheck.gating.pairing import ModelScores
 from encheck.gating.purpose import Purpose
 from encheck.gating.replicates import (
     WHAT_IT_IS,
-    checked,
+    check_replicates,
     is_copy,
     refuse_few,
     refuse_other_dimension,
     seed_noise,
 )
 from encheck.gating.types import ExitCode, Noise
-from encheck.gating.weighing import (
-    People,
-    Side,
-    Weighed,
-    refuse_other_kind,
-    side_of,
-    side_of_baseline,
-    weigh,
-)
+from encheck.gating.weighing import People, Weighed, refuse_other_kind, scores_of_baseline, scores_of_run, weigh
 from encheck.options import Settings, described
 from encheck.reporting.gate import record
 from encheck.reporting.markdown import ENDED
@@ -51,7 +44,7 @@ def refuse_beforehand(queries: Path | None, replicates: int, save: Path | None, 
     `baselines` are the folders that are weighed against. UsageError where the judgements of the queries cannot be read.
     """
     if queries:
-        judgements.read(judgements.place_of(queries))
+        unjudged.read_judgements(unjudged.judgements_path(queries))
     if replicates:
         refuse_few(replicates)
     if save and save.resolve() in [folder.resolve() for folder in baselines]:
@@ -107,7 +100,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
         return Conclusion(status, problems=tuple(_left_undone(options, status)))
     results = recorder.results(settings=described(settings), end=Conclusion(status))
     model, *replicates = labels(settings.models)
-    side, *others = [side_of(results, recorder.items, label) for label in (model, *replicates)]
+    side, *others = [scores_of_run(results, recorder.items, label) for label in (model, *replicates)]
     own = dict(zip(replicates, others, strict=True))
     end, weighed = Conclusion(status), []
     if weighs:
@@ -141,7 +134,7 @@ def with_contamination(
     return replace(end, contamination=contamination_of(recorder, settings, baselines))
 
 
-def _refuse_copies(replicates: Mapping[str, Side], model: str, candidate: Side) -> None:
+def _refuse_copies(replicates: Mapping[str, ModelScores], model: str, candidate: ModelScores) -> None:
     """BaselineError for a seed replicate that is the candidate in another precision: its loss would pass for luck."""
     for label, side in replicates.items():
         if is_copy(candidate, side):
@@ -165,7 +158,7 @@ def _weigh_all(
     recorder: Recorder,
     results: RunFile,
     model: str,
-    replicates: Mapping[str, Side],
+    replicates: Mapping[str, ModelScores],
     *,
     settings: Settings,
     options: GateOptions,
@@ -218,7 +211,7 @@ def _weigh(
     results: RunFile,
     recorder: Recorder,
     model: str,
-    replicates: Mapping[str, Side],
+    replicates: Mapping[str, ModelScores],
     *,
     by_people: People,
     options: GateOptions,
@@ -226,7 +219,7 @@ def _weigh(
 ) -> Weighed:
     noise = None
     if replicates:
-        side, dimensions = side_of_baseline(baseline, next(iter(replicates.values()))), _dimensions(results)
+        side, dimensions = scores_of_baseline(baseline, next(iter(replicates.values()))), _dimensions(results)
         noise = _noise(side, replicates, dimensions | {"": baseline.model.dimension}, "", options.primary)
     return weigh(baseline, results, recorder.items, model=model, seed_noise=noise, people=by_people,
                  primary=options.primary, purpose=options.purpose, vectors=recorder.vectors(model),
@@ -235,18 +228,18 @@ def _weigh(
 
 
 def _noise(
-    baseline: Side, replicates: Mapping[str, Side], dimensions: Mapping[str, int | None], of: str,
+    baseline: ModelScores, replicates: Mapping[str, ModelScores], dimensions: Mapping[str, int | None], of: str,
     primary: str | None = None,
 ) -> Noise | None:  # fmt: skip
     """The seed noise of replicates; BaselineError where one is none. `of` has the baseline's dimension."""
     refuse_other_dimension(dimensions[of], {label: dimensions[label] for label in replicates})
-    return seed_noise([baseline, *checked(baseline, replicates).values()], primary=primary)
+    return seed_noise([baseline, *check_replicates(baseline, replicates).values()], primary=primary)
 
 
 def _noise_to_keep(
     weighed: Sequence[Weighed],
-    side: Side,
-    replicates: Mapping[str, Side],
+    side: ModelScores,
+    replicates: Mapping[str, ModelScores],
     dimensions: Mapping[str, int | None],
     model: str,
 ) -> Noise | None:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import Baseline
 from encheck.gating.contamination import contaminations, data_pairs
-from encheck.gating.weighing import Side, side_of, side_of_baseline
+from encheck.gating.pairing import ModelScores
+from encheck.gating.weighing import scores_of_baseline, scores_of_run
 from encheck.options import Settings, described
 from encheck.run_file import Contamination, RunFile
 from encheck.running.labels import labels
@@ -36,12 +37,12 @@ def contamination_of(
 
 def _pairs(
     recorder: Recorder, results: RunFile, settings: Settings, baselines: Sequence[Baseline]
-) -> Iterator[tuple[tuple[str, str], Side, Side]]:
+) -> Iterator[tuple[tuple[str, str], ModelScores, ModelScores]]:
     """The names and the sides of each older model with its candidate."""
     first, *later = labels(settings.models)
-    side = side_of(results, recorder.items, first)
+    side = scores_of_run(results, recorder.items, first)
     for baseline in baselines:
-        yield (baseline.name, first), side_of_baseline(baseline, side), side
+        yield (baseline.name, first), scores_of_baseline(baseline, side), side
     if not baselines and not settings.seed_replicates:
         for label in later:
-            yield (first, label), side, side_of(results, recorder.items, label)
+            yield (first, label), side, scores_of_run(results, recorder.items, label)

@@ -18,9 +18,8 @@ from encheck.engine.locks import Locks
 from encheck.engine.measured import Described
 from encheck.engine.shards import in_shards
 from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
-from encheck.gating.baseline import Baseline, scored_table
-from encheck.gating.declared import is_weighed
-from encheck.gating.kept import Part
+from encheck.gating.baseline import Baseline, FirstLookItems, scored_table
+from encheck.gating.pairing import is_weighed
 from encheck.gating.reference import has_shipped
 from encheck.generators.phenomenon import validity_of
 from encheck.ids import ItemId
@@ -339,7 +338,7 @@ class Evaluation:
             listed, scores = items.whole.shown(scores, seed=self.settings.seed)
         return scores.frame(case.id, listed).to_columns()
 
-    def part_of_whole(self, case: Case) -> Part | None:
+    def part_of_whole(self, case: Case) -> FirstLookItems | None:
         """Where the items of a first look stand among all of their case, where a reference was measured on these data.
 
         None of a run on all items.
@@ -350,7 +349,7 @@ class Evaluation:
         listed = self.whole.scorer.unmeasured(items).frame(case.id, items.kept).to_columns()
         both = (self.table(case), listed)
         mine, every = (scored_table(case.id, case.property, some, case.claim.declared) for some in both)
-        return Part.of(mine, every)
+        return FirstLookItems.of(mine, every)
 
     def parents_scores(self, case: Case) -> Columns:
         """The scores of a case's items under the model's parent, as columns of `table`; nothing where it has none."""

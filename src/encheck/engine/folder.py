@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from encheck.errors import EncheckError, UsageError
+from encheck.gating.advice import ADAPTER
 from encheck.gating.baseline import SUMMARY
-from encheck.gating.required_changes import ADAPTER
-from encheck.gating.weighing import Searched
+from encheck.gating.weighing import LogAnswers
 from encheck.options import Settings
 from encheck.reporting import markdown
 from encheck.reporting.answers import AGAIN, ANSWERS, DOCUMENTS, PLAN, SHEET, UNJUDGED, write_answers, write_unjudged
@@ -89,7 +89,7 @@ def write(
     results: RunFile,
     items: Mapping[str, Columns],
     *,
-    searched: Sequence[Searched] = (),
+    searched: Sequence[LogAnswers] = (),
     documents: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Write everything, the raw results first; EncheckError where the disk does not take it."""

@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from encheck.engine.conclusion import GateOptions
     from encheck.engine.recorder import Conclusion, Recorder
     from encheck.gating.baseline import Baseline
-    from encheck.gating.index_space import IndexFaults
-    from encheck.gating.linear_map import LinearMap
+    from encheck.gating.old_index import IndexFaults, LinearMap
     from encheck.gating.purpose import Purpose
     from encheck.gating.reindex import Reindex
-    from encheck.gating.types import Decision, ExitCode, GateRow, Outcome, PartialGate
+    from encheck.gating.types import ExitCode, GateDecision, GateRow, Outcome, PartialGate
     from encheck.options import Settings
     from encheck.run_file import RunFile
     from encheck.running.subject import Subject
@@ -50,7 +49,7 @@ class GateResult:
 
     outcome: Outcome
     exit_code: int
-    decision: Decision = field(repr=False)
+    decision: GateDecision = field(repr=False)
     reindex: Reindex | None
     required_changes: tuple[str, ...]
     index_faults: IndexFaults | None
@@ -164,7 +163,7 @@ class Decided:
     def write(self, place: Path) -> None:
         """Write the report; EncheckError where the disk does not take it."""
         from encheck.engine.folder import write
-        from encheck.gating.required_changes import ADAPTER
+        from encheck.gating.advice import ADAPTER
 
         write(place, self.raw, self.items, searched=self.end.searched, documents=self.documents)
         if self.end.weighed and (index := self.end.weighed[0].index) and index.adapter:
@@ -272,7 +271,7 @@ def decide(
 
 def _refuse_wrong(options: Mapping[str, Given], primary: str | None, inconclusive: str | None) -> None:
     """UsageError for an option of a run alone, and for a value that an option does not take."""
-    from encheck.gating.endpoints import ENDPOINTS
+    from encheck.gating.pairing import ENDPOINTS
 
     if refused := [name for name in OF_A_RUN if options.get(name)]:
         raise UsageError(f"{refused[0]} is an option of a run: a gate measures all items of a new and an old model")
@@ -313,9 +312,9 @@ def _held_by(data: Sequence[str], *, has_log: bool) -> list[str]:
 
 def _decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
     """Whether data decide each purpose, in the order in which they are taken."""
-    from encheck.gating.weighing import is_own
+    from encheck.gating.weighing import is_user_data
 
-    own = [one for one in data if is_own(one.name)]
+    own = [one for one in data if is_user_data(one.name)]
     return {
         "search": any(one.collection and one.collection.queries for one in own),
         "similarity": any(len({pair.score for pair in one.pairs} - {None}) > 1 for one in own),
@@ -326,9 +325,9 @@ def _decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
 def _held_by_run(results: Results) -> list[str]:
     """The purposes that a run decides, in the order in which they are taken."""
     from encheck.gating.purpose import DECIDED_BY
-    from encheck.gating.weighing import is_own
+    from encheck.gating.weighing import is_user_data
 
-    measured = {row.property for row in results.rows if is_own(row.data) and row.value is not None}
+    measured = {row.property for row in results.rows if is_user_data(row.data) and row.value is not None}
     return [name for name, property_ in DECIDED_BY.items() if property_ in measured]
 
 
@@ -410,7 +409,7 @@ def _measured(
 
     def refuse(subjects: Mapping[str, Subject], data: Mapping[str, Dataset]) -> None:
         for baseline in saved:
-            refuse_other_edition(baseline, {one.name: one.version for one in data.values()})
+            refuse_other_edition(baseline, {one.name: one.version for one in data.values()}, models=settings.models)
         _refuse_models(saved, subjects, mine, old)
         if old:
             refuse_other_texts(subjects[old], data.values())
@@ -444,7 +443,7 @@ def _measured(
 def _weighed(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
     """The checks that are measured: what a gate weighs, unless some are `chosen`; the contracts always."""
     from encheck.claims import CONTRACT
-    from encheck.gating.declared import is_weighed
+    from encheck.gating.pairing import is_weighed
     from encheck.running.resources import checks_with_thresholds
 
     if chosen is not None:
@@ -455,9 +454,9 @@ def _weighed(every: Sequence[Check], chosen: Sequence[Check] | None, settings: S
 
 def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Sequence[Check]) -> None:
     """UsageError before anything is encoded, where nothing will decide, and for --protect of what is not measured."""
-    from encheck.gating.declared import may_be_protected
+    from encheck.gating.pairing import may_be_protected
     from encheck.gating.purpose import DECIDED_BY, NEEDS, refuse_protected
-    from encheck.gating.weighing import is_own
+    from encheck.gating.weighing import is_user_data
     from encheck.language.prose import languages_of
 
     data = list(data)
@@ -474,7 +473,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
     known = {check.property for check in measured if may_be_protected(check.claim.declared)}
     if strange := [name for name in purpose.protect if name not in known]:
         raise UsageError(unknown("--protect", strange[0], known))
-    own = [one for one in data if is_own(one.name)]
+    own = [one for one in data if is_user_data(one.name)]
     if purpose.protect and not any(one.contrasts or any(group.variants for group in one.groups) for one in own):
         texts = [pair.first for one in own for pair in one.pairs]
         texts += [query.text for one in own if one.collection for query in one.collection.queries]
@@ -496,11 +495,11 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
     """The baseline of the old model; NothingToCompare where nothing was measured for it."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.baseline import Baseline
-    from encheck.gating.weighing import side_of
+    from encheck.gating.weighing import scores_of_run
     from encheck.options import described
 
     raw = recorder.results(settings=described(settings), end=Conclusion(0))
-    tables = side_of(raw, recorder.items, label).tables
+    tables = scores_of_run(raw, recorder.items, label).tables
     if not tables and not recorder.index:
         why = raw.models[0].error or next((row.reason for row in raw.checks if row.reason), "")
         raise NothingToCompare(f"{label} could not be measured, so there is nothing to compare with: {why}")
@@ -545,7 +544,7 @@ def _saved(old: object) -> Baseline | None:
     """The baseline in this folder, or of the one model of the run there; None for a model."""
     from encheck.gating.baseline import SUMMARY, Baseline
     from encheck.gating.baseline import read as read_baseline
-    from encheck.gating.weighing import side_of
+    from encheck.gating.weighing import scores_of_run
     from encheck.reporting.results import RESULTS
 
     folder = _folder(old)
@@ -554,7 +553,7 @@ def _saved(old: object) -> Baseline | None:
     if (folder / SUMMARY).is_file() or not (folder / RESULTS).is_file():
         return read_baseline(folder)
     results, label = _run_in(folder)  # type: ignore[misc]
-    return Baseline.of(results.raw, side_of(results.raw, results.items, label).tables, model=label)
+    return Baseline.of(results.raw, scores_of_run(results.raw, results.items, label).tables, model=label)
 
 
 def _shipped(old: object, data: Sequence[str], options: Mapping[str, Given]) -> Baseline | None:

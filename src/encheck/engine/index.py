@@ -15,7 +15,7 @@ from encheck.encoders.settings import EncodingSettings, TextRole
 from encheck.encoders.stored_index import StoredVectors
 from encheck.errors import UsageError
 from encheck.gating import reindex
-from encheck.gating.index_space import IndexSearch, IndexVectors, OldIndex, faulty, old_index
+from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndex, faulty_index, old_index
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
 from encheck.indexes.in_use import faults_of
 from encheck.indexes.sources import Fresh
@@ -52,7 +52,7 @@ def old_index_of(evaluation: Evaluation, old: str) -> OldIndex | None:
         made = dict(zip(search.documents, new.documents, strict=True))
         source = after.model.index if isinstance(after.model, StoredVectors) else after.model
         if faults := faults_of(before.model.index, Fresh(after.label, source, "document", made), made):
-            return faulty(faults, len(search.documents))
+            return faulty_index(faults, len(search.documents))
     samples = [_sample(before, was, search), _sample(after, new, search)]
     lengths = [DocumentLengths.of([s.lengths[key] for key in s.roles["document"].keys]) for s in reversed(samples)]
     counted = next((one for one in lengths if one.unit == "tokens"), lengths[0])

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
-from encheck.gating.kept import Part
+from encheck.gating.baseline import FirstLookItems
 from encheck.gating.reindex import DocumentLengths, PackedSample
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, Rest, Result, Selection
 from encheck.running.parents import MeasuredParent
@@ -30,7 +30,7 @@ class MeasuredCase:
     claim: ClaimEntry
     items: Columns = field(default_factory=dict)
     parent: Columns = field(default_factory=dict)
-    part: Part | None = None
+    part: FirstLookItems | None = None
     documents: Sequence[tuple[int, str, str]] = ()
 
     def sent(self) -> str:

@@ -15,11 +15,11 @@ from encheck.errors import UNSEEN
 
 if TYPE_CHECKING:
     from encheck.engine.measured import Described, MeasuredCase
-    from encheck.gating.gate import Gate
-    from encheck.gating.index_space import OldIndex
-    from encheck.gating.kept import Part
+    from encheck.gating.baseline import FirstLookItems
+    from encheck.gating.old_index import OldIndex
     from encheck.gating.reindex import DocumentLengths, VectorSample
-    from encheck.gating.weighing import Searched, Weighed
+    from encheck.gating.types import Gate
+    from encheck.gating.weighing import LogAnswers, Weighed
     from encheck.options.settings import Setting
     from encheck.run_file import (
         BaselineFigure,
@@ -51,7 +51,7 @@ class Conclusion:
     gate: Gate | None = None
     problems: tuple[str, ...] = ()
     baseline: Mapping[str, BaselineFigure] = field(default_factory=dict)
-    searched: Sequence[Searched] = ()
+    searched: Sequence[LogAnswers] = ()
     weighed: Sequence[Weighed] = ()
     contamination: tuple[Contamination, ...] = ()
     references: tuple[Reference, ...] = ()
@@ -113,7 +113,7 @@ class Recorder:
         self.rows: dict[str, Result] = {}
         self.items: dict[str, Columns] = {}
         self.parents_scores: dict[str, Columns] = {}
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, FirstLookItems] = {}
         self.documents: dict[str, dict[int, tuple[str, str]]] = {}
         self.claims: dict[str, ClaimEntry] = {}
         self.described: list[Described] = []

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import Baseline, tables_of
-from encheck.gating.reference import SHIPPED, differences, of_properties, shipped
-from encheck.gating.weighing import Side, side_of, side_of_baseline
+from encheck.gating.pairing import ModelScores
+from encheck.gating.reference import SHIPPED, capability_differences, property_differences, shipped
+from encheck.gating.weighing import scores_of_baseline, scores_of_run
 from encheck.options import Settings, described
 from encheck.run_file import ModelEntry, Reference, Role, RunFile
 
@@ -18,7 +19,7 @@ def references_of(recorder: Recorder, settings: Settings) -> tuple[Reference, ..
     baselines = list(shipped(results))
     if not baselines:
         return ()
-    sides = [(model, side_of(results, recorder.items, model.label)) for model in results.models]
+    sides = [(model, scores_of_run(results, recorder.items, model.label)) for model in results.models]
     return tuple(
         one
         for model, side in sides
@@ -32,18 +33,18 @@ def for_profile(recorder: Recorder, settings: Settings) -> tuple[Reference, ...]
     references = [one for one in shipped(results) if SHIPPED[one.model.label] == "reference"]
     found = []
     for model in results.models:
-        side = side_of(results, recorder.items, model.label)
+        side = scores_of_run(results, recorder.items, model.label)
         for baseline in references:
             if model.fingerprint != baseline.model.fingerprint:
-                before = side_of_baseline(baseline, side, recorder.parts)
-                properties = of_properties(before, side, is_look=recorder.first_look is not None)
+                before = scores_of_baseline(baseline, side, recorder.parts)
+                properties = property_differences(before, side, is_look=recorder.first_look is not None)
                 name = baseline.model.label
                 found.append(Reference(model.label, name, "reference", same_weights=False, properties=properties))
     return tuple(found)
 
 
 def _against_all(
-    baselines: Sequence[Baseline], recorder: Recorder, model: ModelEntry, side: Side
+    baselines: Sequence[Baseline], recorder: Recorder, model: ModelEntry, side: ModelScores
 ) -> Iterator[Reference]:
     """One model against each reference but itself; a reference that is its parent is called so."""
     parent = recorder.parent(model.label)
@@ -51,8 +52,10 @@ def _against_all(
     for baseline in baselines:
         name, is_same = baseline.model.label, _is_same(model, baseline.model.weights)
         is_itself = model.fingerprint == baseline.model.fingerprint
-        both = (side_of_baseline(baseline, side, recorder.parts), side)
-        rows, properties = ((), ()) if is_itself else (differences(*both), of_properties(*both, is_look=is_look))
+        both = (scores_of_baseline(baseline, side, recorder.parts), side)
+        rows, properties = (
+            ((), ()) if is_itself else (capability_differences(*both), property_differences(*both, is_look=is_look))
+        )
         is_parent = parent is not None and parent.label == name
         role: Role = "parent" if is_parent else SHIPPED[name]
         by = parent.named_by if parent and is_parent else ""
@@ -61,15 +64,15 @@ def _against_all(
             yield Reference(model.label, name, role, is_other, rows, properties, by)
 
 
-def _with_parent(recorder: Recorder, results: RunFile, model: ModelEntry, side: Side) -> Iterator[Reference]:
+def _with_parent(recorder: Recorder, results: RunFile, model: ModelEntry, side: ModelScores) -> Iterator[Reference]:
     """One model against a parent that is none of the references; without a row where the store lacks its vectors."""
     parent = recorder.parent(model.label)
     if parent is None or parent.label in SHIPPED:
         return
     items = {case: {**recorder.items[case], **scores} for case, scores in recorder.parents_scores.items()}
-    both = (Side(tables_of(results, items, model.label), parent.scales), side)
+    both = (ModelScores(tables_of(results, items, model.label), parent.scales), side)
     is_same = _is_same(model, parent.weights)
-    rows, properties = differences(*both), of_properties(*both)
+    rows, properties = capability_differences(*both), property_differences(*both)
     yield Reference(model.label, parent.label, "parent", is_same, rows, properties, parent.named_by)
 
 

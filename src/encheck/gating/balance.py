@@ -7,13 +7,14 @@ what else was tried.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.declared import chance_of, declared_of, gating
+from encheck.gating.pairing import chance_of, declared_of, gating_metric
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler
@@ -36,7 +37,7 @@ def part_of(family: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Won:
+class PropertyWins:
     """What the items of a property won, shape [n], what guessing would win of each, and their clusters."""
 
     values: Floats
@@ -55,31 +56,30 @@ class Won:
         return max(self.rate - chance, 0.0) / (1 - chance)
 
 
-def won(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, Won]:
+def property_wins(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, PropertyWins]:
     """By property, over all its checks and levels that gate by a rate and count in a part."""
     found: dict[str, list[tuple[Floats, Floats, tuple[str, ...]]]] = {}
     for table in tables.values():
-        metric, _ = gating(table)
+        metric, _ = gating_metric(table)
         if metric and metric.kind == "rate" and part_of(declared_of(table).family) and len(table.items):
             values = metric.per_item(table, scales.get(table.data, Scale(0.0)))
             chances = np.full(len(values), chance_of(table, metric) or 0.0)
             found.setdefault(table.property, []).append((values, chances, metric.heads(table).clusters))
-    return {name: _joined(some) for name, some in sorted(found.items())}
-
-
-def _joined(some: Sequence[tuple[Floats, Floats, tuple[str, ...]]]) -> Won:
-    values, chances, clusters = zip(*some, strict=True)
-    return Won(np.concatenate(values), np.concatenate(chances), tuple(one for own in clusters for one in own))
+    pooled = {}
+    for name, some in sorted(found.items()):
+        values, chances, clusters = zip(*some, strict=True)
+        pooled[name] = PropertyWins(np.concatenate(values), np.concatenate(chances), tuple(chain(*clusters)))
+    return pooled
 
 
 def win_rates(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, float]:
     """The rate of each property, over all its checks and levels that gate by a rate and count in a part."""
-    return {name: one.rate for name, one in won(tables, scales).items()}
+    return {name: one.rate for name, one in property_wins(tables, scales).items()}
 
 
-def shares(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, float]:
+def shares_above_chance(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, float]:
     """Of each property how much of what is above chance was won, from 0 to 1: what the balanced score is made of."""
-    return {name: one.share for name, one in won(tables, scales).items()}
+    return {name: one.share for name, one in property_wins(tables, scales).items()}
 
 
 def families_of(tables: Mapping[str, Table]) -> dict[str, str]:
@@ -87,7 +87,7 @@ def families_of(tables: Mapping[str, Table]) -> dict[str, str]:
     return {table.property: declared_of(table).family for table in tables.values()}
 
 
-def parts(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
+def part_means(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
     """The mean of the properties of each part; `families` names the family of each.
 
     >>> parts({"number": 0.5, "retrieval": 0.8}, {"number": "meaning changed", "retrieval": "retrieval"})
@@ -108,11 +108,11 @@ def balanced(shares: Mapping[str, float], families: Mapping[str, str]) -> float 
     >>> balanced({"number": 0.4, "casing": 0.9, "retrieval": 0.6}, families)
     0.6
     """
-    found = parts(shares, families)
+    found = part_means(shares, families)
     return round(float(np.prod(list(found.values())) ** (1 / len(PARTS))), 12) if len(found) == len(PARTS) else None
 
 
-def rate_replicates(own: Mapping[str, Won], seed: int) -> dict[str, tuple[Floats, Floats]]:
+def rate_replicates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tuple[Floats, Floats]]:
     """By property its rate and chance in each replicate, shape [replicates]; all drawn together.
 
     The draws depend on the clusters and the seed alone, so replicates of two models on the same items are paired.
@@ -127,7 +127,7 @@ def rate_replicates(own: Mapping[str, Won], seed: int) -> dict[str, tuple[Floats
     return found
 
 
-def score_replicates(own: Mapping[str, Won], families: Mapping[str, str], seed: int) -> Floats:
+def score_replicates(own: Mapping[str, PropertyWins], families: Mapping[str, str], seed: int) -> Floats:
     """The geometric mean of the parts that these properties belong to, in each replicate; shape [replicates].
 
     Of all three parts that is the balanced score, of one its mean.

@@ -14,30 +14,165 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from encheck.errors import BaselineError
-from encheck.gating.kept import DECIMALS, LARGEST, STEPS, Kept, KeptCase, KeptFigure, rounded
 from encheck.gating.reindex import PackedSample, VectorSample
 from encheck.gating.types import FEWEST_REPLICATES, Noise
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.options import try_place
 from encheck.options.settings import Setting
-from encheck.run_file import BaselineFigure, ModelEntry, Result, RunFile
+from encheck.run_file import BaselineFigure, ModelEntry, RunFile
+from encheck.scoring.contrasts import CONTRAST
 from encheck.scoring.frame import Columns
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.scores import frame_of
 from encheck.scoring.table import Table
 from encheck.system import files
 from encheck.system.documents import parquet_table, read_json
-from encheck.system.typed_files import as_values, read_typed
+from encheck.system.typed_files import Count, Positive, as_values, read_typed
 from encheck.types import Declaration, content_hash
+
+DECIMALS = 6
+STEPS = 10**DECIMALS  # steps a unit of a score: rounding moves it by half a step, a twentieth of the gate's tolerance
+LARGEST = 2**53  # steps: beyond, a double cannot count them
+DIGITS = 3  # of an item's key, in hex: it counts items that are others, and the lock is what refuses them
+CaseFigure = tuple[float | None, float | None, float | None, Count]  # value, low, high and n of a row
+
+
+@dataclass(frozen=True)
+class FirstLookItems:
+    """Where the items of a first look stand among all items of their case: `at`, in their order; `lock` is of all."""
+
+    lock: str
+    at: tuple[int, ...]
+
+    @classmethod
+    def of(cls, table: Table, whole: Table) -> Self | None:
+        """The place of a table's items in the whole; None where one is not there."""
+        ordered = whole.of(_order(whole))
+        places = {named: i for i, named in enumerate(zip(ordered.items, ordered.texts, strict=True))}
+        at = [places.get(named) for named in zip(table.items, table.texts, strict=True)]
+        return None if None in at else cls(_lock(ordered), tuple(i for i in at if i is not None))
+
+
+@dataclass(frozen=True)
+class CaseScores:
+    """The scores of one case, shape [n], its items sorted by id and texts.
+
+    `lock` stands for kind, ids and texts, `parts` for splits and labels. `keys` are the first digits of the sources'
+    hashes. `far` is NaN where an item has one score. `unscaled` says that no calibration moves the figures.
+    """
+
+    case: str
+    check: str
+    data: str
+    lock: str
+    parts: str
+    unscaled: bool
+    keys: NDArray[np.int64]
+    near: Floats
+    far: Floats
+    answers: tuple[str, ...] = ()
+    weights: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        """What is kept of a table of a run."""
+        some = table.of(_order(table))
+        first = ItemId(table.items[0]).known
+        is_unscaled = bool(table.answers) or bool(first and first.relation == CONTRAST.name)
+        return cls(
+            some.case, some.check, some.data, _lock(some), _parts(some), is_unscaled, _keys(some.items),
+            rounded(some.near), rounded(some.far), some.answers, some.weights,
+        )  # fmt: skip
+
+    def has_items_of(self, table: Table) -> bool:
+        """Whether a run's case has the same items: kind, ids and texts."""
+        return len(self) == len(table.items) and self.lock == _lock(table.of(_order(table)))
+
+    def has_parts_of(self, table: Table) -> bool:
+        """Whether these items have the same splits and labels."""
+        return self.parts == _parts(table.of(_order(table)))
+
+    def facing(self, table: Table) -> Table:
+        """These scores as a table on a run's items, which are the same, in the run's order."""
+        at = np.argsort(_order(table))
+        answers, weights = (tuple(some[i] for i in at) if some else () for some in (self.answers, self.weights))
+        return replace(table, near=self.near[at], far=self.far[at], answers=answers, weights=weights, slices=())
+
+    def facing_part(self, table: Table, part: FirstLookItems) -> Table | None:
+        """These scores as a table on a part of the items; None where the case has other items than these."""
+        if part.lock != self.lock:
+            return None
+        at = np.array(part.at, np.intp)
+        return replace(table, near=self.near[at], far=self.far[at], answers=(), weights=(), slices=())
+
+    def others(self, table: Table) -> tuple[int, int]:
+        """At least how many items the run lacks, and how many it has besides; by their sources, not by all texts."""
+        mine, theirs = Counter(self.keys.tolist()), Counter(_keys(table.items).tolist())
+        return (mine - theirs).total(), (theirs - mine).total()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEntry:
+    """A case: how many `items` it has, and what tells whether a run has the same.
+
+    `lock` is a hash of the items' kind, ids and texts, `parts` one of their splits and labels. `unscaled` says that no
+    calibration moves the figures.
+    """
+
+    check: str
+    data: str
+    items: Positive
+    lock: str
+    parts: str
+    unscaled: bool = False
+
+
+def rounded(scores: Floats) -> Floats:
+    """Scores as a baseline keeps them, to six decimals; NaN where there is none.
+
+    >>> rounded(np.array([0.12345678, -1.0])).tolist()
+    [0.123457, -1.0]
+    """
+    found: Floats = np.rint(scores * STEPS) / STEPS
+    return found
+
+
+def _order(table: Table) -> NDArray[np.intp]:
+    """The positions of the items, sorted by id and texts."""
+    named = list(zip(table.items, table.texts, strict=True))
+    return np.array(sorted(range(len(named)), key=named.__getitem__), np.intp)
+
+
+def _lock(ordered: Table) -> str:
+    return content_hash(ordered.kind, *ordered.items, *ordered.texts)
+
+
+def _parts(ordered: Table) -> str:
+    return content_hash(*ordered.splits, *map(str, ordered.labels))
+
+
+def _keys(items: Sequence[str]) -> NDArray[np.int64]:
+    """The first digits of the hash of each item's source; shape [n]."""
+    known = [(item, ItemId(item).known) for item in items]
+    return np.array(
+        [int((parts.texts if parts else content_hash(item))[:DIGITS], 16) for item, parts in known], np.int64
+    )
+
 
 VERSION: Literal[4] = 4
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
@@ -81,8 +216,8 @@ class BaselineSummary:
     settings: Mapping[str, Setting]
     model: ModelEntry
     data: tuple[BaselineData, ...]
-    cases: Mapping[str, KeptCase]
-    figures: Mapping[str, Mapping[str, KeptFigure]]
+    cases: Mapping[str, CaseEntry]
+    figures: Mapping[str, Mapping[str, CaseFigure]]
     seed_noise: Noise | None
     vectors: PackedSample | None = None
     items_sha256: str = ""
@@ -95,7 +230,7 @@ class Baseline:
 
     folder: Path
     summary: BaselineSummary
-    cases: Mapping[str, Kept]
+    cases: Mapping[str, CaseScores]
 
     @classmethod
     def of(
@@ -111,7 +246,15 @@ class Baseline:
         """One model of a run, as its baseline would be read; BaselineError where nothing was measured for it."""
         if not tables and not may_be_empty:
             raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
-        cases = {name: _storable(Kept.of(table)) for name, table in tables.items()}
+        cases = {name: CaseScores.of(table) for name, table in tables.items()}
+        for case in cases.values():
+            scores = np.concatenate([case.near, case.far[~np.isnan(case.far)]])
+            wrong = scores[~(np.abs(scores) < LARGEST / STEPS)]
+            if len(wrong):
+                raise BaselineError(
+                    f"{case.case} has the score {wrong[0]:g}, but a baseline keeps numbers below "
+                    f"{LARGEST / STEPS:.0e}: there is no baseline to save"
+                )
         summary = _summary(results, cases, model, seed_noise, vectors)
         return cls(Path(model), summary, cases)
 
@@ -188,14 +331,25 @@ def save(
     write(folder, made.summary, made.cases)
 
 
-def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, Kept]) -> None:
+def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, CaseScores]) -> None:
     """Write the parts of a baseline, also of one that was read. As `save`, of which it is the second half."""
     try:
         _refuse_others(folder)
         folder.mkdir(parents=True, exist_ok=True)
         with files.lock_folder(folder):
             _tidy(folder)
-            _put(folder, summary, cases)
+            items, head = files.partial_path(folder / ITEMS), files.partial_path(folder / SUMMARY)
+            try:
+                with files.flushed(items, to=folder / ITEMS) as file:
+                    _write_items(file, cases)
+                sealed = as_values(replace(summary, items_sha256=_hash(items.read_bytes())))
+                text = _laid_out({**sealed, "checksum": checksum_of(sealed)})
+                with files.flushed(head, to=folder / SUMMARY) as file:
+                    file.write(f"{text}\n".encode())
+                files.sync_folder(folder)
+                files.move_into_place(head, folder / SUMMARY)  # from here on the folder holds the new baseline
+            finally:
+                _tidy(folder)
     except OSError as error:
         raise _unwritten(folder, error) from error
 
@@ -222,24 +376,9 @@ def _refuse_others(folder: Path) -> None:
 
 def _unwritten(folder: Path, error: OSError) -> BaselineError:
     return BaselineError(
-        f"no baseline can be saved in {folder}: {files.describe_os_error(error, folder=folder)}. Make room, or name "
-        "another folder with --save-baseline=DIR"
+        f"no baseline can be saved in {folder}: {files.describe_os_error(error, folder=folder)}. Make room, or name another "
+        "folder with --save-baseline=DIR"
     )
-
-
-def _put(folder: Path, summary: BaselineSummary, cases: Mapping[str, Kept]) -> None:
-    items, head = files.partial_path(folder / ITEMS), files.partial_path(folder / SUMMARY)
-    try:
-        with files.flushed(items, to=folder / ITEMS) as file:
-            _write_items(file, cases)
-        sealed = as_values(replace(summary, items_sha256=_hash(items.read_bytes())))
-        text = _laid_out({**sealed, "checksum": _checksum(sealed)})
-        with files.flushed(head, to=folder / SUMMARY) as file:
-            file.write(f"{text}\n".encode())
-        files.sync_folder(folder)
-        files.move_into_place(head, folder / SUMMARY)  # from here on the folder holds the new baseline
-    finally:
-        _tidy(folder)
 
 
 def _tidy(folder: Path) -> None:
@@ -256,48 +395,39 @@ def _mend(folder: Path) -> None:
         wanted = _read_summary(folder / SUMMARY).get("items_sha256")
     except BaselineError:
         return
-    if not _holds(folder / ITEMS, wanted):
-        for path in (path for path in left if _holds(path, wanted)):
-            files.move_into_place(path, folder / ITEMS)
-            return
+    there = next(
+        (path for path in (folder / ITEMS, *left) if path.is_file() and _hash(path.read_bytes()) == wanted), None
+    )
+    if there and there != folder / ITEMS:
+        files.move_into_place(there, folder / ITEMS)
 
 
-def _holds(path: Path, wanted: str | None) -> bool:
-    return path.is_file() and _hash(path.read_bytes()) == wanted
-
-
-def _laid_out(summary: Mapping[str, Any]) -> str:
+def _laid_out(summary: Mapping[str, object]) -> str:
     """JSON with a line for each case, and for the figures of each, so that versions of it differ line by line."""
-    return "{\n" + ",\n".join(f"{_json(name)}: {_entries(value)}" for name, value in summary.items()) + "\n}"
-
-
-def _entries(value: object) -> str:
-    if isinstance(value, Mapping) and value:
-        return "{\n" + ",\n".join(f" {_json(name)}: {_json(one)}" for name, one in value.items()) + "\n}"
-    return _json(value)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def _storable(kept: Kept) -> Kept:
-    """BaselineError where a score is no number, or beyond what six decimals can be kept of."""
-    scores = np.concatenate([kept.near, kept.far[~np.isnan(kept.far)]])
-    wrong = scores[~(np.abs(scores) < LARGEST / STEPS)]
-    if len(wrong):
-        raise BaselineError(
-            f"{kept.case} has the score {wrong[0]:g}, but a baseline keeps numbers below {LARGEST / STEPS:.0e}: there "
-            "is no baseline to save"
-        )
-    return kept
+    to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    fields = []
+    for name, value in summary.items():
+        text = to_json(value)
+        if isinstance(value, Mapping) and value:
+            text = "{\n" + ",\n".join(f" {to_json(key)}: {to_json(entry)}" for key, entry in value.items()) + "\n}"
+        fields.append(f"{to_json(name)}: {text}")
+    return "{\n" + ",\n".join(fields) + "\n}"
 
 
 def _summary(
-    results: RunFile, cases: Mapping[str, Kept], model: str, seed_noise: Noise | None, vectors: VectorSample | None
+    results: RunFile,
+    cases: Mapping[str, CaseScores],
+    model: str,
+    seed_noise: Noise | None,
+    vectors: VectorSample | None,
 ) -> BaselineSummary:
     about = next(one for one in results.models if one.label == model)
-    used = {kept.data for kept in cases.values()}
+    used = {case.data for case in cases.values()}
+    figures: dict[str, dict[str, CaseFigure]] = {}
+    for row in results.checks:
+        if row.model == model and row.data in used:
+            value, low, high = (None if x is None else round(x, DECIMALS) for x in (row.value, row.low, row.high))
+            figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
     return BaselineSummary(
         versions=results.run.versions,
         settings={name: value for name, value in results.run.settings.items() if name in SETTINGS},
@@ -308,35 +438,24 @@ def _summary(
             if one.name in used
         ),
         cases={
-            name: KeptCase(kept.check, kept.data, len(kept), kept.lock, kept.parts, kept.unscaled)
+            name: CaseEntry(kept.check, kept.data, len(kept), kept.lock, kept.parts, kept.unscaled)
             for name, kept in sorted(cases.items())
         },
-        figures=_figures(row for row in results.checks if row.model == model and row.data in used),
+        figures=dict(sorted(figures.items())),
         seed_noise=seed_noise,
         vectors=vectors.packed() if vectors else None,
     )
-
-
-def _figures(rows: Iterable[Result]) -> dict[str, dict[str, KeptFigure]]:
-    figures: dict[str, dict[str, KeptFigure]] = {}
-    for row in rows:
-        value, low, high = (None if one is None else round(one, DECIMALS) for one in (row.value, row.low, row.high))
-        figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
-    return dict(sorted(figures.items()))
 
 
 def shown_name(name: str, label: str) -> str:
     """A model's name without the folders or the host that it lies on."""
     if "://" in name:
         return label
-    return PurePath(name).name if _is_path(name) else name
+    is_path = name.startswith((".", "/", "~", "\\")) or "\\" in name or name.count("/") > 1
+    return PurePath(name).name if is_path else name
 
 
-def _is_path(name: str) -> bool:
-    return name.startswith((".", "/", "~", "\\")) or "\\" in name or name.count("/") > 1
-
-
-def _write_items(file: BinaryIO, cases: Mapping[str, Kept]) -> None:
+def _write_items(file: BinaryIO, cases: Mapping[str, CaseScores]) -> None:
     import pyarrow
     import pyarrow.parquet
 
@@ -373,7 +492,9 @@ def _types() -> dict[str, Any]:
 
 def read(folder: Path) -> Baseline:
     """The baseline in `folder`; BaselineError where it is none, half-written, edited, or from a newer encheck."""
-    _mend_if_it_may(folder)
+    if files.leftover_files(folder, names=(ITEMS,)):
+        with suppress(OSError), files.lock_folder(folder):
+            _mend(folder)
     values, data = _read_parts(folder)
     try:
         summary = read_typed(BaselineSummary, values)
@@ -385,12 +506,6 @@ def read(folder: Path) -> Baseline:
         raise BaselineError(
             f"{folder} has other fields than --save-baseline writes ({why}). Make the baseline again"
         ) from error
-
-
-def _mend_if_it_may(folder: Path) -> None:
-    if files.leftover_files(folder, names=(ITEMS,)):
-        with suppress(OSError), files.lock_folder(folder):
-            _mend(folder)
 
 
 def _read_parts(folder: Path) -> tuple[dict[str, Any], bytes]:
@@ -426,12 +541,12 @@ def _read_summary(path: Path) -> dict[str, Any]:
             f"{path} is of the baseline version {version!r}, but this encheck reads {VERSION}: make the baseline "
             f"again, or install the encheck that made it ({maker})"
         )
-    if found.get("checksum") != _checksum(found):
+    if found.get("checksum") != checksum_of(found):
         raise BaselineError(f"{path} was edited by hand: its checksum does not match. Make the baseline again")
     return dict(found)
 
 
-def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, Kept]:
+def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, CaseScores]:
     columns = _items_of(data)
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
@@ -443,7 +558,16 @@ def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, Kept]:
             raise ValueError(f"{case} has {len(at.get(case, ()))} items, but should have {about.items}")
         if about.data not in calibrated and not about.unscaled:
             raise ValueError(f"the data {about.data!r} of {case} have no calibration")
-        found[case] = _rebuilt(case, about, columns, at[case])
+        rows = at[case]
+        near, far = (np.array([columns[name][i] for i in rows], float) / STEPS for name in ("near", "far"))
+        answers, weights = (
+            tuple(columns[name][i] for i in rows) if name in columns else () for name in (ANSWERS, WEIGHT)
+        )
+        keys = np.array([columns["key"][i] for i in rows], np.int64)
+        found[case] = CaseScores(
+            case, about.check, about.data, about.lock, about.parts, about.unscaled, keys, near, far,
+            answers * any(answers), weights * any(weights),
+        )  # fmt: skip
     return found
 
 
@@ -466,17 +590,8 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
     return found
 
 
-def _rebuilt(case: str, about: KeptCase, columns: Mapping[str, list[Any]], at: Sequence[int]) -> Kept:
-    near, far = (np.array([columns[name][i] for i in at], float) / STEPS for name in ("near", "far"))
-    answers, weights = (tuple(columns[name][i] for i in at) if name in columns else () for name in (ANSWERS, WEIGHT))
-    keys = np.array([columns["key"][i] for i in at], np.int64)
-    return Kept(
-        case, about.check, about.data, about.lock, about.parts, about.unscaled, keys, near, far,
-        answers * any(answers), weights * any(weights),
-    )  # fmt: skip
-
-
-def _checksum(summary: Mapping[str, Any]) -> str:
+def checksum_of(summary: Mapping[str, object]) -> str:
+    """The hash of a summary but for its checksum, which holds it."""
     rest = {name: value for name, value in summary.items() if name != "checksum"}
     canonical = json.dumps(rest, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()

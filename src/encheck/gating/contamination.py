@@ -28,11 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.probes import FRESH
-from encheck.gating.endpoints import RANKS
-from encheck.gating.pairing import Compared, compare, shared
-from encheck.gating.weighing import Side
+from encheck.gating.pairing import RANKS, Compared, ModelScores, common_items, compare
 from encheck.run_file import Contamination
-from encheck.statistics.bootstrap import Resampler, interval
+from encheck.statistics.bootstrap import Resampler, percentile_interval
 from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]
@@ -66,7 +64,7 @@ def data_pairs(editions: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def contaminations(
-    older: Side, candidate: Side, editions: Mapping[str, str], *, names: tuple[str, str], seed: int = 0
+    older: ModelScores, candidate: ModelScores, editions: Mapping[str, str], *, names: tuple[str, str], seed: int = 0
 ) -> Iterator[Contamination]:
     """A row for each pair of written and fresh probes that both models were run on; `names` are (older, candidate).
 
@@ -79,7 +77,7 @@ def contaminations(
 
 
 def contamination(
-    older: Side, candidate: Side, *, data: tuple[str, str], names: tuple[str, str], seed: int = 0
+    older: ModelScores, candidate: ModelScores, *, data: tuple[str, str], names: tuple[str, str], seed: int = 0
 ) -> Contamination | None:
     """The row of two models on `data`, (written, fresh); None if no check has shared items on both.
 
@@ -92,7 +90,7 @@ def contamination(
         return None
     written, fresh = (_gain([some[check] for check in checks], seed + i) for i, some in enumerate(of))
     value = written.value - fresh.value
-    low, high = map(float, interval(written.replicates - fresh.replicates))
+    low, high = map(float, percentile_interval(written.replicates - fresh.replicates))
     is_small = min(written.clusters, fresh.clusters) < MIN_CLUSTERS or math.isnan(low)
     said = f"contamination of {names[1]} since {names[0]}: {says(value, low, high, is_small=is_small)}"
     return Contamination(
@@ -116,12 +114,12 @@ def says(value: float, low: float, high: float, *, is_small: bool) -> str:
     return f"none seen: {figure}" + (f": {TURNED}" if high < 0 else "")
 
 
-def _rates(older: Side, candidate: Side, data: str) -> dict[tuple[str, str], Compared]:
+def _rates(older: ModelScores, candidate: ModelScores, data: str) -> dict[tuple[str, str], Compared]:
     """The checks of these data that gate by a rate, by name and level, on the items that both models scored."""
     found = {}
     for case, table in older.tables.items():
         if table.data == data and case in candidate.tables:
-            both = shared(table, candidate.tables[case])
+            both = common_items(table, candidate.tables[case])
             scales = (older.scales.get(data, RANKS), candidate.scales.get(data, RANKS))
             compared = compare(*both, scales) if len(both[0].items) else None
             if compared and compared.metric.kind == "rate":
@@ -131,20 +129,15 @@ def _rates(older: Side, candidate: Side, data: str) -> dict[tuple[str, str], Com
 
 def _gain(some: list[Compared], seed: int) -> Gain:
     universe = sorted({cluster for one in some for cluster in one.before.clusters})
-    drawn = [_mean_change(one, universe, seed) for one in some]
+    drawn = []  # NaN where none of a check's clusters was drawn
+    for one in some:
+        moved = one.new - one.old
+        resampler = Resampler(one.before.clusters, universe=universe, seed=seed)
+        totals = resampler.totals(np.column_stack([moved, np.ones_like(moved)]))
+        with np.errstate(invalid="ignore"):
+            drawn.append(totals[:, 0] / totals[:, 1])
     value = float(np.mean([(one.new - one.old).mean() for one in some]))
     return Gain(value, np.mean(drawn, axis=0), len(universe))
-
-
-def _mean_change(one: Compared, universe: list[str], seed: int) -> Floats:
-    """Replicates of the mean change of one check; NaN if none of its clusters was drawn."""
-    moved = one.new - one.old
-    totals = Resampler(one.before.clusters, universe=universe, seed=seed).totals(
-        np.column_stack([moved, np.ones_like(moved)])
-    )
-    with np.errstate(invalid="ignore"):
-        found: Floats = totals[:, 0] / totals[:, 1]
-    return found
 
 
 def lines(rows: Iterable[Contamination]) -> Iterator[str]:

@@ -4,6 +4,20 @@ One look at all items, both models on the same ones. Contracts first; then *bloc
 lost more than delta / 2 (two-sided tests, a closed family of each row and its parts, Holm-corrected within each budget
 of alpha); then *pass*, where no family can have lost 1.5 delta, no row 2 delta and, by its estimate, none delta;
 otherwise *inconclusive*. Errors follow what items share (`statistics.sharing`). docs/gate.md has the error rates.
+
+Alpha is split into budgets, so that an extra hypothesis does not weaken those of another budget. Search with labels has
+a primary endpoint, which is tested with 3% of the gate's 5% whatever else is tested. Behaviour shares 1%, and slices of
+the queries share the last 1%. By Bonferroni over the budgets all of them together err in 5% of cases at most. Without a
+primary endpoint that gates, behaviour has all 5% (lab/decisions/0016).
+
+A row and its parts are one closed family, so that a loss in one part is not lost in the mean of all: a weighted
+Bonferroni test of the row and its parts, whatever they have in common. The row has most of the level, and its parts
+share `Rule.parts` of it. Holm corrects over these families. A part that is rejected by itself within a family that is
+rejected is shown to have lost (Marcus, Peritz and Gabriel 1976, Biometrika 63; the test is consonant).
+lab/decisions/0019 has what it costs and what it finds.
+
+The chance that a row decides follows from the error of its items, or of more clusters: the error falls with the root of
+the number of clusters, and the statistic is taken for Student's t, shifted by the change.
 """
 
 from __future__ import annotations
@@ -13,16 +27,15 @@ from dataclasses import dataclass, replace
 from math import ceil, inf, isfinite
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from encheck.claims import FAMILIES
-from encheck.gating import budget, closed, power
 from encheck.gating.types import (
     BUDGETS,
     DEFAULT,
     QUIET,
-    Decision,
     FamilyRow,
+    GateDecision,
     GateRow,
     Noise,
     Outcome,
@@ -31,15 +44,91 @@ from encheck.gating.types import (
     Rule,
     UnjudgedSearch,
 )
-from encheck.statistics import paired as stats
+from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import Sharing, sharing_of, side_by_side
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+Places = NDArray[np.intp]
+
+
+AT_MOST = 100  # times as many clusters as there are
+TRIED = 400  # numbers of clusters: each one up to some eighty, then in steps of 1.2%
+
+
+def blocks(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, alpha: ArrayLike,
+           rule: Rule) -> Floats:  # fmt: skip
+    """The chance to block: that the change is shown, at level `alpha`, to be below -block * delta."""
+    with np.errstate(divide="ignore"):
+        beyond = (-rule.block * np.asarray(delta, float) - np.asarray(change, float)) / np.asarray(error, float)
+    return stats.t_cdf(beyond - stats.t_quantile(1 - np.asarray(alpha, float) / 2, free), free)
+
+
+def passes(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, rule: Rule) -> Floats:
+    """The chance to pass: that the lower bound stays above the margins, and the estimate above its own."""
+    c, d, e = (np.asarray(one, float) for one in (change, delta, error))
+    margin = min(rule.row, rule.family)  # an endpoint is a family by itself
+    with np.errstate(divide="ignore"):
+        bound = stats.t_cdf((margin * d + c) / e - stats.t_quantile((1 + rule.level) / 2, free), free)
+        estimate = stats.t_cdf((rule.estimate * d + c) / e, free)
+    result: Floats = np.minimum(bound, estimate)
+    return result
+
+
+def detectable(error: Floats, delta: Floats, free: Floats, *, alpha: Floats, rule: Rule) -> Floats:
+    """The smallest loss that is blocked with the rule's power: where `blocks` is as large."""
+    demand = stats.t_quantile(1 - alpha / 2, free) + stats.t_quantile(rule.power, free)
+    result: Floats = rule.block * delta + demand * error
+    return result
+
+
+def queries_needed(row: GateRow, error: float, *, alpha: float, rule: Rule) -> Remedy | None:
+    """The fewest clusters more, each as large as those that are there, with which the row gates and decides.
+
+    `error` is the row's own, `alpha` its level. None if not even `AT_MOST` times as many would do.
+    """
+    items, clusters = rule.least(row.budget)
+    each = max(round(row.n / max(row.clusters, 1)), 1)
+    first = max(row.clusters + row.gates, clusters, -(-items // each))
+    if not np.isfinite(error):
+        return Remedy(first - row.clusters, each)
+    counts = np.unique(np.geomspace(first, max(first, AT_MOST * row.clusters), TRIED).round())
+    then = error * np.sqrt(max(row.clusters, 1) / counts)
+    free = counts - 1.0
+    chance = np.maximum(
+        blocks(row.change, then, row.delta, free, alpha=alpha, rule=rule),
+        passes(row.change, then, row.delta, free, rule=rule),
+    )
+    enough = counts[chance >= rule.power]
+    return Remedy(int(enough[0]) - row.clusters, each) if len(enough) else None
+
+
 BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
 
+def has_headroom(one: Paired, delta: float, rule: Rule = DEFAULT) -> bool:
+    """Whether the baseline is shown to have enough to lose: the lower end of its interval is 2 deltas above guessing.
+
+    Of a rate of which nobody knows what guessing gets, 2 deltas above 0. A mean without a chance always has: below
+    chance a figure rises with damage.
+    """
+    if one.chance is None and one.kind != "rate":
+        return True
+    sharing = sharing_of(one.things)
+    if sharing.withheld:
+        return False
+    if one.kind == "rate":
+        low = float(sharing.rate_interval(one.baseline)[0][0])
+    else:
+        found = sharing.errors(one.baseline)
+        low = float(found.mean[0]) - float(stats.t_quantile((1 + rule.level) / 2, found.free) * found.error[0])
+    return low > (one.chance or 0.0) + 2 * delta
+
+
 @dataclass(frozen=True)
-class Figures:
+class RowStatistics:
     """The arithmetic of all rows at once: shape [rows].
 
     `clusters` counts the clusters of the items, or the equal clusters that overlapping items are worth. `design` is how
@@ -82,7 +171,7 @@ def decide(
     contracts: Sequence[str] = (),
     missing: Sequence[str] = (),
     moved: Sequence[UnjudgedSearch] = (),
-) -> Decision:
+) -> GateDecision:
     """Weigh the rows.
 
     `seed_noise` is what checkpoints that differ only in seed differ by. `contracts` names what broke, `missing` the
@@ -91,7 +180,7 @@ def decide(
     """
     if not paired:
         outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing, moved=moved)
-        return Decision(
+        return GateDecision(
             outcome, reasons, (), (), seed_noise.pooled, seed_noise.replicates, tuple(missing), tuple(contracts),
             tuple(moved),
         )  # fmt: skip
@@ -99,7 +188,7 @@ def decide(
     rows = assess(paired, figures, rule=rule)
     families = tuple(_families(rows, figures, rule=rule))
     outcome, reasons = _verdict(rows, families, rule=rule, contracts=contracts, missing=missing, moved=moved)
-    return Decision(
+    return GateDecision(
         outcome, reasons, rows, families, seed_noise.pooled, seed_noise.replicates, tuple(missing), tuple(contracts),
         tuple(moved),
     )  # fmt: skip
@@ -110,7 +199,7 @@ def delta_of(one: Paired, rule: Rule) -> float:
     return one.delta or (rule.rate_delta if one.kind == "rate" else rule.mean_delta)
 
 
-def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> Figures:
+def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> RowStatistics:
     """Changes, their standard errors and design effects."""
     differences = [p.candidate - p.baseline for p in paired]
     sharing = tuple(sharing_of(p.things) for p in paired)
@@ -126,7 +215,7 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
     luck = np.array([seed_noise.of(p.name) for p in paired])
     wider = np.clip([3 * seed_noise.widens(p.name) for p in paired], 1.0, rule.widest)
     extra = np.array([p.calibration_error for p in paired])
-    return Figures(
+    return RowStatistics(
         n, np.array([s.independent for s in sharing], float), free, np.array([d.mean() for d in differences]),
         np.hypot(error, extra), design,
         np.array([d[d > 0].sum() for d in differences], float) * rate,
@@ -137,7 +226,7 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
 
 
 @dataclass(frozen=True)
-class Weights:
+class RowTests:
     """What the tests and bounds of all rows say; shape [rows].
 
     `p` is the two-sided one of a change of -delta / 2, 1 where the loss is smaller; `adjusted` what its budget of
@@ -161,11 +250,17 @@ class Weights:
     doubtful: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, paired: Sequence[Paired], f: Figures, *, has_figure: NDArray[np.bool_], rule: Rule) -> Weights:
+    def of(cls, paired: Sequence[Paired], f: RowStatistics, *, has_figure: NDArray[np.bool_], rule: Rule) -> RowTests:
         """Of these rows; one whose figure is no number is not the same."""
-        budgets = [one.budget for one in paired]
-        enough, owner = budget.gating_rows(budgets, f.n, f.clusters, rule), closed.owners(paired)
-        gates, tested = enough & (owner < 0), enough & ((owner < 0) | enough[owner])
+        budgets = np.array([one.budget for one in paired], str)
+        least = np.array([rule.least(one.budget) for one in paired], float).reshape(-1, 2)
+        enough = (f.n >= least[:, 0]) & (f.clusters >= least[:, 1])
+        enough &= bool((enough & (budgets == "primary")).any()) | (budgets != "slices")
+        places = {one.name: i for i, one in enumerate(paired) if not one.part_of}
+        owner = np.array([places[one.part_of] if one.part_of else -1 for one in paired], np.intp)
+        is_part = owner >= 0
+        gates, tested = enough & ~is_part, enough & (~is_part | enough[owner])
+
         same = np.array([one.same for one in paired]) & has_figure
         withheld = np.array([bool(why) for why in f.withheld])
         reach = stats.t_quantile((1 + rule.level) / 2, f.free)
@@ -174,33 +269,67 @@ class Weights:
         blind = np.array([bool(one.unseen) for one in paired])
         found = np.where(same | withheld, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
         p = np.where(blind, 1.0, found)  # what is not seen is no hypothesis that can be rejected, and keeps its weight
-        alpha, count = budget.spent(budgets, gates, rule)
-        weights = closed.weights(owner, tested, rule)
-        seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - ends[0]) / reach, f.error))
+
+        alpha, groups = np.full(len(gates), rule.alpha), dict.fromkeys(BUDGETS, gates)
+        if (gates & (budgets == "primary")).any():
+            alpha = np.array([rule.alpha * rule.split[one.budget] for one in paired])
+            groups = {one: gates & (budgets == one) for one in BUDGETS}
+        count = np.array([max(int(groups[one.budget].sum()), 1) for one in paired], float)
+        parts = np.bincount(owner[tested & is_part], minlength=len(owner))
+        weights = np.where(parts > 0, 1 - rule.parts, 1.0)  # of the level of a row and its parts, that each has
+        weights[is_part] = rule.parts / np.maximum(parts[owner[is_part]], 1)
         level = alpha / count * weights
-        smallest = power.detectable(seen, f.delta, f.free, alpha=level, rule=rule)
-        adjusted = closed.adjusted(p, weights, owner, tested, lambda joint: budget.adjusted(joint, budgets, gates))
+
+        own = np.minimum(np.divide(p, weights, out=np.ones_like(p), where=tested & (weights > 0)), 1.0)
+        family = own.copy()
+        np.minimum.at(family, owner[is_part], own[is_part])
+        family = np.fmax(family, np.finfo(float).tiny)  # so that 0 keeps its number of hypotheses
+        joint = np.ones(len(p))
+        for group in groups.values():
+            joint[group] = stats.holm(family[group])
+        place = np.where(is_part, owner, np.arange(len(owner)))
+        larger = np.maximum(joint[place], own * (joint / family)[place])  # what its family's level allows goes with it
+        adjusted = np.where(tested, np.minimum(larger, 1.0), 1.0)
+
+        seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - ends[0]) / reach, f.error))
+        smallest = detectable(seen, f.delta, f.free, alpha=level, rule=rule)
         doubtful = tested & blind & (found <= level)
         return cls(gates, tested, same, low, high, found, adjusted, alpha, level, seen, smallest, doubtful)
 
 
-def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[GateRow, ...]:
+def assess(paired: Sequence[Paired], f: RowStatistics, *, rule: Rule) -> tuple[GateRow, ...]:
     """What the gate says of each row, and of each part."""
-    silent = [_no_figure(one) or why for one, why in zip(paired, f.withheld, strict=True)]
-    w = Weights.of(paired, f, has_figure=np.array([not why for why in silent]), rule=rule)
+    silent = []  # why the change of a figure is no number, or has no interval; empty where it has
+    for one, why in zip(paired, f.withheld, strict=True):
+        sides = {"the baseline": one.baseline, "the candidate": one.candidate}
+        without = [name for name, values in sides.items() if not np.isfinite(values).all()]
+        told = "random pairs and identical texts score the same: nothing can be calibrated"
+        if any(np.isfinite(sides[name]).any() for name in without):
+            told = "some items have no figure"
+        silent.append(f"under {' and '.join(without)}, {told}" if without else why)
+    w = RowTests.of(paired, f, has_figure=np.array([not why for why in silent]), rule=rule)
     good = w.same | ((w.low > -rule.row * f.delta) & (f.change > -rule.estimate * f.delta))
     return tuple(_row(one, i, f, w, bool(good[i]), silent[i], rule) for i, one in enumerate(paired))
 
 
-def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str, rule: Rule) -> GateRow:
+def _row(one: Paired, i: int, f: RowStatistics, w: RowTests, is_good: bool, silent: str, rule: Rule) -> GateRow:
     """The row at this place."""
     gates = bool(w.gates[i])
     blocks = bool(w.tested[i]) and w.adjusted[i] <= w.alpha[i] and f.change[i] <= -rule.least_loss * f.delta[i]
     outcome: Outcome = "block" if blocks else "pass" if is_good and gates else "inconclusive"
     baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
     delta = float(f.delta[i])
-    weak = one.unseen or ("" if one.part_of else _other_than_itself(one))
-    weak = weak or ("" if silent or one.part_of else _little_to_lose(one, delta, rule))
+    weak = one.unseen  # why keeping this figure says nothing for the candidate
+    if not weak and not one.part_of:
+        if one.budget == "slices":
+            weak = "a slice of the queries: it can block, but never counts towards passing"
+        elif one.proxy:
+            weak = f"optimistic proxy ({one.proxy}): it can block, but never counts towards passing"
+        elif not silent and rule.needs_headroom and one.chance is None and one.kind == "rate":
+            low, high = (float(end[0]) for end in sharing_of(one.things).rate_interval(one.baseline))
+            if not low > 2 * delta:
+                ends = f"{baseline:.1%} [{low:.1%}, {high:.1%}]"
+                weak = f"no headroom: the baseline wins {ends}, so it never counts towards passing"
     doubtful = bool(w.doubtful[i] and f.change[i] <= -rule.least_loss * f.delta[i])
     row = GateRow(
         one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
@@ -213,39 +342,7 @@ def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str
     return _explained(row, rule, float(w.level[i]), float(w.seen[i]), float(f.free[i]), weak, silent)
 
 
-def _no_figure(one: Paired) -> str:
-    """Why the change of this figure is no number; empty if it is one."""
-    sides = {"the baseline": one.baseline, "the candidate": one.candidate}
-    without = [name for name, values in sides.items() if not np.isfinite(values).all()]
-    if not without:
-        return ""
-    told = "random pairs and identical texts score the same: nothing can be calibrated"
-    if any(np.isfinite(sides[name]).any() for name in without):
-        told = "some items have no figure"
-    return f"under {' and '.join(without)}, {told}"
-
-
-def _other_than_itself(one: Paired) -> str:
-    """Why keeping this figure says nothing for the candidate, whatever the figure is; empty if it may."""
-    if one.budget == "slices":
-        return "a slice of the queries: it can block, but never counts towards passing"
-    if one.proxy:
-        return f"optimistic proxy ({one.proxy}): it can block, but never counts towards passing"
-    return ""
-
-
-def _little_to_lose(one: Paired, delta: float, rule: Rule) -> str:
-    """Why the baseline wins too little of a rate of which nobody knows what guessing gets; empty if it wins enough."""
-    if not rule.needs_headroom or one.chance is not None or one.kind != "rate":
-        return ""
-    low, high = (float(end[0]) for end in sharing_of(one.things).rate_interval(one.baseline))
-    if low > 2 * delta:
-        return ""
-    mean = float(one.baseline.mean())
-    return f"no headroom: the baseline wins {mean:.1%} [{low:.1%}, {high:.1%}], so it never counts towards passing"
-
-
-def _p_of_loss(f: Figures, rule: Rule) -> Floats:
+def _p_of_loss(f: RowStatistics, rule: Rule) -> Floats:
     """Two-sided p: the loss is beyond delta / 2, and beyond what seed replicates lose by luck.
 
     A row with a p of 5% or less has an upper end of its 95% interval below -delta / 2, so that what blocks is what is
@@ -261,7 +358,7 @@ def _p_of_loss(f: Figures, rule: Rule) -> Floats:
     return result
 
 
-def bounds(f: Figures, level: float) -> tuple[Floats, Floats]:
+def bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
     """The ends of the two-sided intervals of this level: Tango's for rates, Student's t for means."""
     reach = stats.t_quantile((1 + level) / 2, f.free)
     wide = reach * np.sqrt(f.design)
@@ -272,11 +369,17 @@ def bounds(f: Figures, level: float) -> tuple[Floats, Floats]:
 
 def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
     """The row with the reason for its outcome, and how many items would decide where they do not."""
+    is_primary = row.budget == "primary"
     if row.part_of:
         why = _certain(row, rule) if row.outcome == "block" else f"a part of {row.part_of}"
         return replace(row, why=f"{_certain(row, rule)}, but {weak}" if row.doubtful else weak or why)
     if not row.gates:
-        return _reported_only(row, rule, level, seen)
+        items, clusters = rule.least(row.budget)
+        what = "queries" if row.family == "retrieval" and row.endpoint else "items"
+        why = f"reported only: {row.n} {what} in {row.clusters} clusters, but {items} in {clusters} gate"
+        each = row.n / max(row.clusters, 1)
+        row = replace(row, why=why, needed=ceil(max(items, clusters * each)))
+        return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
     if silent:
         return replace(row, why=silent)
     small = _points(row, rule.block * row.delta)
@@ -290,21 +393,12 @@ def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float,
     if row.outcome == "pass":
         return row
     demand = float(stats.t_quantile(1 - level / 2, free))
-    found = replace(row, why=_undecided(row, rule), needed=_needed(row, rule, demand))
-    return replace(found, remedy=_remedy(found, seen, level, rule))
-
-
-def _reported_only(row: GateRow, rule: Rule, level: float, seen: float) -> GateRow:
-    items, clusters = rule.least(row.budget)
-    what = "queries" if row.family == "retrieval" and row.endpoint else "items"
-    why = f"reported only: {row.n} {what} in {row.clusters} clusters, but {items} in {clusters} gate"
-    each = row.n / max(row.clusters, 1)
-    found = replace(row, why=why, needed=ceil(max(items, clusters * each)))
-    return replace(found, remedy=_remedy(found, seen, level, rule))
-
-
-def _remedy(row: GateRow, seen: float, level: float, rule: Rule) -> Remedy | None:
-    return power.remedy(row, seen, alpha=level, rule=rule) if row.budget == "primary" else None
+    why = f"{_moved(row)}: a loss of {_points(row, rule.row * row.delta)} cannot be ruled out"
+    if row.change <= -rule.estimate * row.delta:
+        limits = (_points(row, rule.estimate * row.delta), _points(row, rule.block * row.delta))
+        why = f"{_moved(row)}: a loss of {limits[0]} or more by the estimate, of more than {limits[1]} not certain"
+    row = replace(row, why=why, needed=_needed(row, rule, demand))
+    return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
 
 
 def _moved(row: GateRow) -> str:
@@ -320,13 +414,6 @@ def _moved(row: GateRow) -> str:
 def _certain(row: GateRow, rule: Rule) -> str:
     size = f" of more than {_points(row, rule.block * row.delta)}" if rule.block else ""
     return f"{_moved(row)}: a loss{size} is certain"
-
-
-def _undecided(row: GateRow, rule: Rule) -> str:
-    if row.change <= -rule.estimate * row.delta:
-        limits = (_points(row, rule.estimate * row.delta), _points(row, rule.block * row.delta))
-        return f"{_moved(row)}: a loss of {limits[0]} or more by the estimate, of more than {limits[1]} not certain"
-    return f"{_moved(row)}: a loss of {_points(row, rule.row * row.delta)} cannot be ruled out"
 
 
 def _points(row: GateRow, amount: float) -> str:
@@ -345,7 +432,7 @@ def _needed(row: GateRow, rule: Rule, demand: float) -> int:
     return ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
 
 
-def _families(rows: Sequence[GateRow], f: Figures, *, rule: Rule) -> list[FamilyRow]:
+def _families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -> list[FamilyRow]:
     """The families with evidence: a pooled change each, and whether its bound holds."""
     names = dict.fromkeys([*FAMILIES, *(row.family for row in rows)])
     found = []
@@ -359,20 +446,13 @@ def _families(rows: Sequence[GateRow], f: Figures, *, rule: Rule) -> list[Family
         change = float((f.change[chosen] / f.delta[chosen]).mean())
         low = change - float(stats.t_quantile((1 + rule.level) / 2, max(free, 1))) * float(error)
         family = FamilyRow(name, len(chosen), change, low, low > -rule.family)
-        found.append(replace(family, more=_more(family, rule)))
+        wanted, reached = (rule.family + change) / (BOUND + LIKELY), (change - low) / BOUND
+        is_reachable = wanted > 0 and isfinite(reached) and not family.passes
+        found.append(replace(family, more=max(1.0, (reached / wanted) ** 2) if is_reachable else None))
     return found
 
 
-def _more(f: FamilyRow, rule: Rule) -> float | None:
-    """How many times the items of all its rows would make an open family pass in 80% of cases; None if none would.
-
-    Also where it passes.
-    """
-    wanted, error = (rule.family + f.change) / (BOUND + LIKELY), (f.change - f.low) / BOUND
-    return max(1.0, (error / wanted) ** 2) if wanted > 0 and isfinite(error) and not f.passes else None
-
-
-def pooled_error(f: Figures, chosen: Sequence[int]) -> tuple[float, float]:
+def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]:
     """The standard error of the mean change of these rows in deltas, and its degrees of freedom.
 
     Items of several rows share things too.
@@ -407,37 +487,25 @@ def _verdict(
         return "block", (*(f"contract broken: {name}" for name in contracts), *blocked)
     doubts = [f"only one side has {name}" for name in missing]
     doubts += [f"{one.name}: {one.says}" for one in moved if not one.passes]
-    doubts += [f"{r.name}: {r.why}{_would_decide(r)}" for r in _open(rows)]
-    doubts += [f"family {f.family}: {_family_doubt(f, rule)}" for f in families if not f.passes]
-    if not families and not moved:
-        doubts += ["no gate row that both sides have has enough items, clusters and headroom to count towards passing"]
-        doubts += [f"{r.name}: {r.why}" for r in rows if f"{r.name}: {r.why}{_would_decide(r)}" not in doubts]
-    return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())
-
-
-def _open(rows: Sequence[GateRow]) -> list[GateRow]:
-    """The rows that keep a gate from passing, the primary endpoint first, then the worst.
-
-    A primary endpoint that has too few queries to gate keeps it from passing, too, and so does a loss of what the
-    baseline is not shown to see.
-    """
-    found = [
+    # the primary endpoint first, then the worst; one with too few queries keeps the gate from passing too, and so does
+    # a loss of what the baseline is not shown to see
+    undecided = [
         r for r in rows
         if r.doubtful or (r.outcome != "pass" and (r.evidence or (r.budget == "primary" and not r.gates)))
     ]  # fmt: skip
-    worst = {r.name: r.low / r.delta if isfinite(r.low) else -inf for r in found}
-    return sorted(found, key=lambda r: (BUDGETS.index(r.budget), worst[r.name]))
-
-
-def _would_decide(row: GateRow) -> str:
-    return f"; {row.remedy.says}" if row.remedy else ""
-
-
-def _family_doubt(f: FamilyRow, rule: Rule) -> str:
-    """What keeps a family open."""
-    if not isfinite(f.low):
-        return "not all of its gate rows have a figure, so it has none either"
-    return (
-        f"its {f.rows} gate rows together changed by {f.change:+.2f} times what matters; a loss of {-f.low:.2f} times "
-        f"that cannot be ruled out, and {rule.family:g} is the most that passes"
-    )
+    worst = {r.name: r.low / r.delta if isfinite(r.low) else -inf for r in undecided}
+    told = {r.name: f"{r.name}: {r.why}" + (f"; {r.remedy.says}" if r.remedy else "") for r in rows}
+    doubts += [told[r.name] for r in sorted(undecided, key=lambda r: (BUDGETS.index(r.budget), worst[r.name]))]
+    for f in families:
+        if not f.passes:
+            why = "not all of its gate rows have a figure, so it has none either"
+            if isfinite(f.low):
+                why = (
+                    f"its {f.rows} gate rows together changed by {f.change:+.2f} times what matters; a loss of "
+                    f"{-f.low:.2f} times that cannot be ruled out, and {rule.family:g} is the most that passes"
+                )
+            doubts.append(f"family {f.family}: {why}")
+    if not families and not moved:
+        doubts += ["no gate row that both sides have has enough items, clusters and headroom to count towards passing"]
+        doubts += [f"{r.name}: {r.why}" for r in rows if told[r.name] not in doubts]
+    return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())

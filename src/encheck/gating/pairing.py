@@ -1,28 +1,165 @@
 """What a gate compares: the per-item figure of each case, from two models' scores on the same items.
 
 What gates is the metric that a check declares: win rates and calibrated margins do; raw similarities, raw margins and
-AUC never do, since they rise when a model is damaged. `capabilities` pools the cases into gate rows.
+AUC never do, since they rise when a model is damaged. Of graded pairs it is Spearman's correlation with people's
+scores. Of a search with labels it is one rank metric: recall@1 where one document is right for each query, so that it
+says how often the right one comes first; else nDCG@10; or what `--primary` names. It is chosen by the labels and by the
+user, never by scores. `gate_rows` pools the cases.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.declared import chance_of, gating
-from encheck.gating.endpoints import endpoint_of
-from encheck.gating.types import TOLERANCE, Budget
-from encheck.metrics import Metric
+from encheck.claims import CONTRACT
+from encheck.gating.types import TOLERANCE, Budget, Paired, SecondaryMetric
+from encheck.metrics import Metric, margin_rate, mean_similarity, named, similarity_gap
+from encheck.metrics.correlation import spearman
+from encheck.metrics.search import (
+    DELTA,
+    document_recall_at_1,
+    document_recall_at_10,
+    document_recall_at_100,
+    hard_negative_accuracy,
+    mean_average_precision,
+    mrr_at_10,
+    ndcg_at_10,
+)
+from encheck.metrics.symmetry import symmetry
 from encheck.scoring.answers import Answers
+from encheck.scoring.pairs import NO_RANDOM_PAIRS
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import DEV_SPLIT, GATE_SPLIT, VALIDATION, Table
+from encheck.scoring.table import GATE_SPLIT, Table
+from encheck.statistics import hypothesis_tests as stats
+from encheck.statistics.sharing import numbered, sharing_of
+from encheck.types import Declaration
 
-__all__ = [
-    "DEV_SPLIT", "GATE_SPLIT", "TOLERANCE", "VALIDATION", "Compared", "Table", "alike", "compare", "shared",
-]  # fmt: skip
 Floats = NDArray[np.float64]
+BY_KIND: dict[str, Metric[...]] = {
+    "triplet": margin_rate,
+    "turned": symmetry,
+    "labelled": similarity_gap,
+    "pair": mean_similarity,
+}
+SEARCH = "retrieval"  # the family whose answers are weighed where no figure is
+GRADED = "sts"  # the property whose pairs are weighed together
+
+
+def declared_of(table: Table) -> Declaration:
+    """What the check of a table declares."""
+    return table.declared or Declaration(property=table.property)
+
+
+def is_weighed(declared: Declaration) -> bool:
+    """Whether a gate goes by what the check finds: its figure, a contract, the answers of a search, graded pairs."""
+    return not declared.reported or declared.family in (CONTRACT, SEARCH) or declared.property == GRADED
+
+
+def may_be_protected(declared: Declaration) -> bool:
+    """Whether a gate can compare how often the check is right: by a rate, of neither a search nor a contract."""
+    if declared.reported or declared.proxy or declared.primary or declared.family == CONTRACT:
+        return False
+    return not declared.gates or named(declared.gates).kind == "rate"
+
+
+def gating_metric(table: Table) -> tuple[Metric[...] | None, str]:
+    """The metric that the gate weighs a case by, or None and why the case is only reported.
+
+    A check that declares no metric gates by the figure of its kind of items.
+    """
+    declared = declared_of(table)
+    if declared.reported:
+        return None, declared.reported
+    try:
+        metric = named(declared.gates) if declared.gates else BY_KIND[table.kind]
+    except KeyError as error:
+        return None, str(error.args[0])
+    return (None, metric.why_reported) if metric.why_reported else (metric, "")
+
+
+def itemwise_metric(table: Table) -> Metric[...] | None:
+    """The metric of a case that a comparison shows item by item; None for one of a whole set.
+
+    What gates, else what the check is judged by.
+    """
+    declared = declared_of(table)
+    try:
+        names = [name for name in (declared.gates, declared.metric) if name]
+        metric = named(names[0]) if names else BY_KIND[table.kind]
+    except KeyError:
+        return None
+    return metric if metric.values else None
+
+
+def chance_of(table: Table, metric: Metric[...]) -> float | None:
+    """What guessing gets: the check's own chance where it is judged by this metric, else the metric's."""
+    declared = declared_of(table)
+    is_own = declared.metric and declared.metric in (metric.name, metric.calibrated.name)
+    return declared.chance if is_own and declared.chance is not None else metric.chance
+
+
+NDCG, FIRST = "ndcg@10", "recall@1"
+ENDPOINTS: Mapping[str, Metric[...]] = {
+    NDCG: ndcg_at_10,
+    FIRST: document_recall_at_1,
+    "recall@10": document_recall_at_10,
+    "recall@100": document_recall_at_100,
+    "mrr@10": mrr_at_10,
+    "map": mean_average_precision,
+}
+HITS = (document_recall_at_1, document_recall_at_10, document_recall_at_100)  # 0 or 1 where one document is right
+RANKS = Scale(0.0)  # what is measured by ranks alone has no calibration
+CONFIDENCE = 0.975  # one-sided: both ends make a 95% interval
+
+
+def endpoint_of(table: Table, wanted: str | None = None) -> Metric[...] | None:
+    """The metric that the gate tests of these queries; None if they are not those of a search with labels.
+
+    `wanted` is one of `ENDPOINTS`.
+    """
+    if not declared_of(table).primary or not table.answers:
+        return None
+    has_one = all(len(Answers.of(text).right) == 1 for text in table.answers)
+    found = ENDPOINTS[wanted or (FIRST if has_one else NDCG)]
+    return replace(found, kind="rate" if has_one and found in HITS else "mean", delta=DELTA, reported="")
+
+
+def graded_endpoint(before: Table, after: Table) -> Paired:
+    """Spearman's correlation with people's scores, before and after: the same pairs, in the same order.
+
+    A pair whose scores agree within the noise of batch sizes has the same one under both models.
+    """
+    near = np.where(np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE), before.near, after.near)
+    old, new = (spearman.per_item(table, RANKS) for table in (before, replace(after, near=near)))
+    same = bool((near == before.near).all())
+    return Paired(str(before.gate_row), declared_of(before).family, "mean", old, new, numbered(before.things),
+                  same=same, budget="primary", endpoint=spearman.label)  # fmt: skip
+
+
+def secondary_metrics(before: Table, after: Table, endpoint: Metric[...]) -> tuple[SecondaryMetric, ...]:
+    """The other rank metrics of the same queries, over those that have a value; without one that hardly any has."""
+    found = []
+    for metric in (*ENDPOINTS.values(), hard_negative_accuracy):
+        if metric.name == endpoint.name:
+            continue
+        old, new = (metric.per_item(table, RANKS) for table in (before, after))
+        there = ~(np.isnan(old) | np.isnan(new))
+        sharing = sharing_of(numbered(before.things)[there])
+        if sharing.withheld:
+            continue
+        change = (new - old)[there]
+        errors = sharing.errors(change)
+        reach = float(stats.t_quantile(CONFIDENCE, errors.free) * errors.error[0])
+        mean = float(change.mean())
+        label = "accuracy against hard negatives" if metric is hard_negative_accuracy else metric.label
+        ends = (mean - reach, mean + reach)
+        found.append(SecondaryMetric(label, float(old[there].mean()), float(new[there].mean()), mean, *ends))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -63,10 +200,6 @@ class Compared:
             new=self.new[positions], moved=moved, sides=sides,
         )  # fmt: skip
 
-    def slice(self, positions: NDArray[np.intp]) -> Compared:
-        """Some of the queries of a primary endpoint, as a hypothesis of their own."""
-        return replace(self.of(positions), budget="slices")
-
     def on_side(self, side: int) -> Compared:
         """The entries of one surface direction of crossed groups, and of those that are tested nowhere."""
         assert self.sides is not None
@@ -103,42 +236,31 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary
     labels (`endpoints`), None for the one that its labels ask for.
     """
     endpoint = endpoint_of(before, primary)
-    metric = endpoint or gating(before)[0]
+    metric = endpoint or gating_metric(before)[0]
     if metric is None or metric.values is None:
         return None
-    same = _entries(metric, before, alike(before, after))
+    same = unchanged_items(before, after)
+    if metric.unit != "item":
+        same = np.array([bool(same[chain].all()) for chain in before.chains])
     old, new = metric.values(before, scales[0]), metric.values(after, scales[1])
     new = np.where(same, old, new)
     if metric.contrast:
         old, new = metric.contrast(before, old), metric.contrast(after, new)
     heads, chance = (metric.heads(before), metric.heads(after)), chance_of(before, metric)
     budget: Budget = "primary" if endpoint else "behaviour"
-    moved = _most_moved(before, after, scales) if metric.unit == "chain" else None
-    sides = _sides(before) if metric.sides else None
+    moved = sides = None
+    if metric.unit == "chain":
+        fell = np.nan_to_num(after.margins(scales[1]) - before.margins(scales[0]))
+        rows = np.array([chain[int(np.argmin(fell[chain]))] for chain in before.chains], np.intp)
+        moved = before.of(rows), after.of(rows)
+    if metric.sides:  # the surface direction of each row of crossed groups, which is its place in its group
+        sides = np.zeros(len(before.items), np.intp)
+        for group in before.chains:
+            sides[group] = np.arange(1, len(group) + 1)
     return Compared(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance, budget, moved, sides)
 
 
-def _sides(table: Table) -> NDArray[np.intp]:
-    """The surface direction of each row of crossed groups, which is its place in its group."""
-    found = np.zeros(len(table.items), np.intp)
-    for group in table.chains:
-        found[group] = np.arange(1, len(group) + 1)
-    return found
-
-
-def _most_moved(before: Table, after: Table, scales: tuple[Scale, Scale]) -> tuple[Table, Table]:
-    """Of each chain the row whose margin fell most."""
-    fell = np.nan_to_num(after.margins(scales[1]) - before.margins(scales[0]))
-    rows = np.array([chain[int(np.argmin(fell[chain]))] for chain in before.chains], np.intp)
-    return before.of(rows), after.of(rows)
-
-
-def _entries(metric: Metric[...], table: Table, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether all rows behind an entry of the metric's values are so."""
-    return rows if metric.unit == "item" else np.array([bool(rows[chain].all()) for chain in table.chains])
-
-
-def shared(first: Table, other: Table) -> tuple[Table, Table]:
+def common_items(first: Table, other: Table) -> tuple[Table, Table]:
     """Both tables on the items (id, texts, people's score) that they have in common, in the order of the first."""
     mine, theirs = (
         list(zip(one.items, one.texts, one.gold or [None] * len(one.items), strict=True)) for one in (first, other)
@@ -149,7 +271,7 @@ def shared(first: Table, other: Table) -> tuple[Table, Table]:
     return first.of(ours), other.of(others)
 
 
-def alike(before: Table, after: Table) -> NDArray[np.bool_]:
+def unchanged_items(before: Table, after: Table) -> NDArray[np.bool_]:
     """Items whose scores agree within the noise of batch sizes and threads; of searches, whose ranks do; shape [n]."""
     if before.answers and after.answers:
         both = ([Answers.of(text).judged for text in table.answers] for table in (before, after))
@@ -157,3 +279,49 @@ def alike(before: Table, after: Table) -> NDArray[np.bool_]:
     near = np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE)
     far = np.isnan(before.far) | np.isclose(before.far, after.far, rtol=0, atol=TOLERANCE)
     return np.asarray(near & far)
+
+
+@dataclass(frozen=True)
+class ModelScores:
+    """What one model scored: its tables by case, and its calibration on each data set."""
+
+    tables: Mapping[str, Table]
+    scales: Mapping[str, Scale]
+
+    def seen(self, split: str = GATE_SPLIT) -> ModelScores:
+        """The items of one split, where the data have dev and gate."""
+        return ModelScores({name: table.seen(split) for name, table in self.tables.items()}, self.scales)
+
+
+def compare_all(
+    before: ModelScores,
+    after: ModelScores,
+    *,
+    primary: str | None = None,
+    aside: Mapping[str, Table] = MappingProxyType({}),
+) -> tuple[list[Compared], dict[str, str]]:
+    """The gating figures of every case that both sides have, and why the others are reported only.
+
+    `aside` has by case the items by which a gate tells what the baseline sees; without them nobody asks.
+    """
+    compared, reported = [], {}
+    for name, table in before.tables.items():
+        if name in after.tables:
+            scales = (before.scales.get(table.data, RANKS), after.scales.get(table.data, RANKS))
+            found = compare(table, after.tables[name], scales, primary=primary)
+            if found and found.metric.references and not {table.data} <= before.scales.keys() & after.scales.keys():
+                reported[name] = f"{table.data} has {NO_RANDOM_PAIRS}"
+            elif found:
+                own = aside.get(name)
+                compared.append(replace(found, aside=own_figures(own, before.scales)) if own else found)
+            else:
+                reported[name] = gating_metric(table)[1]
+    return compared, reported
+
+
+def own_figures(aside: Table, scales: Mapping[str, Scale]) -> Compared:
+    """The baseline's own figures on these items."""
+    scale = scales.get(aside.data, Scale(0.0))
+    found = compare(aside, aside, (scale, scale))
+    assert found is not None
+    return found

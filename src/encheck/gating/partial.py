@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from encheck.claims import CONTRACT
 from encheck.gating.baseline import Baseline
-from encheck.gating.declared import is_weighed
-from encheck.gating.types import Decision, PartialGate
+from encheck.gating.pairing import is_weighed
+from encheck.gating.types import GateDecision, PartialGate
 from encheck.run_file import RunFile, listed
 
 MOST_NAMED = 3  # properties
@@ -18,13 +18,8 @@ def unselected(baseline: Baseline, results: RunFile) -> set[str]:
     """The cases that the run left out, by name (check/data/level); of data that it lacks, those of such checks."""
     names = set(results.selection.unselected if results.selection else ())
     checks = {name.partition("/")[0] for name in names}
-    return names | {name for name in _elsewhere(baseline, results) if baseline.cases[name].check in checks}
-
-
-def _elsewhere(baseline: Baseline, results: RunFile) -> set[str]:
-    """The cases of the baseline on data that the run lacks."""
     data = {one.name for one in results.data}
-    return {name for name, kept in baseline.cases.items() if kept.data not in data}
+    return names | {name for name, case in baseline.cases.items() if case.data not in data and case.check in checks}
 
 
 def partial_gate(
@@ -55,7 +50,8 @@ def partial_gate(
         more = len(selected_out) - MOST_NAMED
         named = ", ".join(selected_out[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         why.append(f"the selection left out checks that these data allow, such as {named}")
-    if unselected(baseline, results) & _elsewhere(baseline, results):
+    data = {one.name for one in results.data}
+    if any(baseline.cases[name].data not in data for name in unselected(baseline, results) & baseline.cases.keys()):
         why.append("the baseline has other data, of which no check was run")
     then, now = (
         {*listed(settings, "check_packages")} for settings in (baseline.summary.settings, results.run.settings)
@@ -85,29 +81,27 @@ def partial_gate(
 
 def _lacking(cases: Sequence[str], results: RunFile) -> dict[str, str]:
     """Of cases without vectors those that a gate weighs, with their properties; stored vectors keep no contract."""
-    declared, tested = results.declarations, {row.check: row.property for row in results.checks}
-
-    def named() -> Iterator[tuple[str, str]]:
-        for case in cases:
-            check = case.partition("/")[0]
-            said = declared.get(check)
-            if said is None or (said.family != CONTRACT and is_weighed(said)):
-                yield case, tested.get(check, check)
-
-    return dict(named())
+    properties = {row.check: row.property for row in results.checks}
+    lacking = {}
+    for case in cases:
+        check = case.partition("/")[0]
+        declared = results.declarations.get(check)
+        if declared is None or (declared.family != CONTRACT and is_weighed(declared)):
+            lacking[case] = properties.get(check, check)
+    return lacking
 
 
 def _cases(count: int) -> str:
     return "1 case" if count == 1 else f"{count} cases"
 
 
-def in_part(decision: Decision, partial: PartialGate | None) -> Decision:
+def with_partial(decision: GateDecision, partial: PartialGate | None) -> GateDecision:
     """The decision of a gate of this part: what it would pass is open, since what was left out may have got worse."""
     if partial is None or decision.outcome != "pass":
         return replace(decision, partial=partial, yours=() if partial else decision.yours)
-    return replace(decision, outcome="inconclusive", reasons=(reason(partial.why),), partial=partial)
+    return replace(decision, outcome="inconclusive", reasons=(partial_reason(partial.why),), partial=partial)
 
 
-def reason(why: str) -> str:
+def partial_reason(why: str) -> str:
     """Why a gate that would pass is open where `why` left out checks."""
     return f"no loss that matters was found in this part, but only a gate of all checks can pass: {why}"

@@ -17,17 +17,189 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from encheck.errors import UsageError, unknown
+from encheck.errors import DataError, UsageError, unknown
 from encheck.gating.decision import assess, bounds, measure
-from encheck.gating.declared import GRADED
-from encheck.gating.pairs_endpoint import PairsEndpoint
-from encheck.gating.types import DEFAULT, Budget, Decision, GateRow, Outcome, Paired, PurposeName, Rule, UnjudgedSearch
+from encheck.gating.pairing import GRADED
+from encheck.gating.types import (
+    DEFAULT,
+    Budget,
+    GateDecision,
+    GateRow,
+    Outcome,
+    Paired,
+    PurposeName,
+    Rule,
+    UnjudgedSearch,
+)
 from encheck.language.prose import english_share, languages_summary
-from encheck.statistics.sharing import sharing_of
+from encheck.statistics.false_accepts import (
+    OF_USE,
+    Negatives,
+    Promise,
+    promise,
+    step_of,
+    strictest_of_use,
+)
+from encheck.statistics.hypothesis_tests import units_needed
+from encheck.statistics.sharing import LEVEL, Sharing, sharing_of
+
+Floats = NDArray[np.float64]
+Answer = Literal["compare", "no", "cannot tell"]
+BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
+
+
+@dataclass(frozen=True, eq=False)
+class PairsSide:
+    """One model on the labelled pairs: its threshold, and which positives it accepts there (0 or 1, shape [p]).
+
+    Without a threshold that keeps the budget it accepts none.
+    """
+
+    promise: Promise
+    hits: Floats
+
+    @property
+    def threshold(self) -> float | None:
+        """The lowest threshold that keeps the budget; None if none is shown to."""
+        return self.promise.threshold
+
+
+@dataclass(frozen=True, eq=False)
+class PairsEndpoint:
+    """Both models on the same pairs. `positives` says which pairs `hits` are of, shape [p].
+
+    `answer` is "compare" if the new model has a threshold: the endpoint is then the mean of `differences`. Otherwise
+    it is what the gate says, whatever the old model does, and `reason` says why. `sharing` is that of the positives,
+    `threshold_variance` what the choice of both thresholds adds to the variance of the mean.
+    """
+
+    old: PairsSide
+    new: PairsSide
+    positives: NDArray[np.intp]
+    sharing: Sharing
+    threshold_variance: float
+    answer: Answer
+    reason: str
+
+    @property
+    def differences(self) -> Floats:
+        """Hits of the new model less those of the old one, -1, 0 or 1; shape [p]."""
+        return self.new.hits - self.old.hits
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+        """The interval of the mean difference, with the choice of the thresholds; -1 to 1 if it is withheld."""
+        mean, reach = (
+            float(self.differences.mean()),
+            NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(self.threshold_variance),
+        )
+        low, high = (float(end[0]) for end in self.sharing.change_interval(self.differences, level=level))
+        return max(mean - math.hypot(mean - low, reach), -1.0), min(mean + math.hypot(high - mean, reach), 1.0)
+
+    def labels_needed(self, margin: float, *, alpha: float, fewest: int) -> str:
+        """How many labels would decide in 80% of cases, were the change what it seems; `fewest` positives always.
+
+        A threshold takes negatives first. Then the error falls with the root of the labels of both kinds.
+        """
+        promised, positives = self.new.promise, len(self.positives)
+        if self.answer != "compare":
+            more = f"about {promised.needed:,}" if promised.needed else f"{units_needed(0, promised.budget):,} or more"
+            return f"{more} independent negatives would decide whether it has a threshold"
+        if self.sharing.withheld:
+            return "positives that share less would decide"
+        change = float(self.differences.mean())
+        low, high = self.interval()
+        error = (high - low) / (2 * BOUND)
+        to_block = -change / (NormalDist().inv_cdf(1 - alpha / 2) + LIKELY)
+        to_pass = min((margin + change) / (BOUND + LIKELY), (margin / 2 + change) / LIKELY)
+        times = max((error / max(to_block, to_pass)) ** 2, fewest / positives, 1.0)
+        return (
+            f"about {math.ceil(times * positives):,} positives and {math.ceil(times * promised.negatives):,} negatives "
+            f"would decide"
+        )
+
+
+def pairs_endpoint(
+    old: ArrayLike, new: ArrayLike, *, labels: ArrayLike, things: ArrayLike, budget: float
+) -> PairsEndpoint:
+    """What two models accept of labelled pairs within a budget of false accepts.
+
+    Args:
+        old: the scores of the model in use; shape [n].
+        new: those of the candidate, of the same pairs; shape [n].
+        labels: 1 for a pair that may be accepted, 0 for one that may not; shape [n].
+        things: what each pair shares with others, as in `Sharing.of`; shape [n] or [n, k].
+        budget: the share of negatives that may be accepted, between 0 and 1.
+
+    Raises:
+        DataError: one of the labels is missing. Nothing can be chosen, or nothing counted.
+    """
+    is_positive, shared = np.asarray(labels) == 1, np.asarray(things, np.intp)
+    positives, negatives = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
+    if not len(positives) or not len(negatives):
+        lacking = 0 if len(positives) else 1
+        raise DataError(f"no pair has label {lacking}, but a gate for pairs needs both. Remedy: label some pairs")
+    among = Sharing.of(shared[negatives])
+    depends_on = among.shared_with(np.ones((len(negatives), 1))).ravel().astype(np.intp)
+    sides, moves = [], []
+    for scores in (np.asarray(old, float), np.asarray(new, float)):
+        step = step_of(scores[negatives])  # of all scores, positives would choose along
+        strictest = strictest_of_use(scores, scores[positives], step=step)
+        made = promise(Negatives(scores[negatives], depends_on), budget=budget, strictest=strictest, step=step)
+        accepted = np.zeros(len(positives)) if made.threshold is None else scores[positives] >= made.threshold
+        sides.append(PairsSide(made, accepted.astype(float)))
+        moves.append(_moves(scores[positives], scores[negatives], made))
+    variance = float(among.errors(moves[1] - moves[0]).variance[0])
+    answer, reason = _answer(sides[1].promise, sides[0].promise)
+    return PairsEndpoint(sides[0], sides[1], positives, Sharing.of(shared[positives]), variance, answer, reason)
+
+
+def _moves(positives: Floats, negatives: Floats, made: Promise) -> Floats:
+    """By how much each negative moves the hit rate through the threshold, times their number; shape [q].
+
+    The slope is that between the thresholds which two standard errors more and fewer negatives would have given.
+    """
+    if made.threshold is None:
+        return np.zeros(len(negatives))
+    accepted = negatives >= made.threshold
+    count = int(accepted.sum())
+    reach = math.ceil(2 * math.sqrt((count + 1) * len(negatives) / max(made.effective, 1)))
+    falling = np.sort(negatives)[::-1]
+    few, many = max(count - reach, 0), min(count + reach, len(negatives) - 1)
+    low, high = falling[many], falling[few]
+    hits = float(((positives >= low) & (positives < high)).mean())
+    alarms = float(((negatives >= low) & (negatives < high)).mean())
+    slope = hits / alarms if alarms else 0.0
+    return np.where(accepted, slope, 0.0)
+
+
+def _answer(new: Promise, old: Promise) -> tuple[Answer, str]:
+    """Whether the two can be compared, and what to say; that none exists is asked before negatives are counted."""
+    budget = f"{100 * new.budget:g}%"
+    if new.outcome == "broken":
+        why = (
+            f"no threshold of the candidate keeps {budget}: at {new.strictest:g}, the strictest that {OF_USE}, false "
+            f"accepts are {100 * (new.lower or 0):.1f}% or more with 95% confidence"
+        )
+        if old.outcome == "broken":
+            return "cannot tell", f"{why}. No threshold of the model in use keeps it either"
+        return "no", why
+    if new.outcome == "undecided":
+        least = units_needed(0, new.budget)
+        return "cannot tell", (
+            f"no threshold of the candidate is shown to keep {budget}, which takes {least:,} independent negatives "
+            f"without one false accept: there are {new.negatives:,}, which tell as much as {new.effective:,}"
+        )
+    if old.threshold is None:
+        return "compare", f"the model in use has no threshold that is shown to keep {budget}, so it has no hits"
+    return "compare", ""
+
 
 NAMES: tuple[PurposeName, ...] = ("change", "search", "pairs", "similarity")
 MARGINS: Mapping[PurposeName, float] = {"change": 0.04, "search": 0.04, "pairs": 0.04, "similarity": 0.02}
@@ -70,7 +242,7 @@ class Purpose:
     budget: float | None = None
 
     def __post_init__(self) -> None:
-        """UsageError for a value out of range, and for what *change* does not take."""
+        """UsageError for a value out of range, for what *change* does not take, and for a loss that nobody accepts."""
         if self.name not in NAMES:
             raise UsageError(unknown("--for", self.name, NAMES))
         if math.isnan(self.margin):
@@ -87,10 +259,6 @@ class Purpose:
                 "--margin, --protect, --accept and --tried are for another model (--for search, pairs or similarity): "
                 "where one model was changed, no behaviour may be lost"
             )
-        self._refuse_accepted()
-
-    def _refuse_accepted(self) -> None:
-        """UsageError for a loss that nobody has to accept: of what is not watched, and of what is protected."""
         guarded = self.protect or (GUARDED if self.name == "pairs" else ())
         for name in self.accept:
             if name in guarded:
@@ -128,7 +296,7 @@ def decide_for(
     missing: Sequence[str] = (),
     moved: Sequence[UnjudgedSearch] = (),
     languages: Mapping[str, int] = MappingProxyType({}),
-) -> Decision:
+) -> GateDecision:
     """The decision for this purpose; `languages` counts the user's texts by language.
 
     UsageError for a protected behaviour that nobody measured, a slice to accept that there is not, and where nothing
@@ -142,7 +310,12 @@ def decide_for(
           for name in purpose.protect if name in found.behaviours),
     ]  # fmt: skip
     count = len(components) + len(moved) + len(found.pairs)
-    strict = _strict(rule, purpose, count)
+    strict = replace(
+        rule, block=0.0, least_loss=1.0, alpha=rule.alpha / max(count, 1) / purpose.tried,
+        level=1 - (1 - rule.level) / purpose.tried, family=rule.row, needs_headroom=False, split=WHOLE,
+        min_items=FEWEST_ITEMS, min_clusters=FEWEST_CLUSTERS, primary_items=FEWEST_ITEMS,
+        primary_clusters=FEWEST_CLUSTERS,
+    )  # fmt: skip
     decided = [_of_pairs(name, one, purpose, count) for name, one in found.pairs.items()]
     for one in components:
         (row,) = assess([one], measure([one], rule=strict), rule=strict)
@@ -158,7 +331,11 @@ def decide_for(
     fallen = _fallen(purpose, found, rule)
     yours = tuple(name for name in fallen if name not in purpose.accept)
     beside = [*found.slices, *found.rows]
-    rows = (*decided, *map(_beside, assess(beside, measure(beside, rule=rule), rule=rule))) if beside else (*decided,)
+    trades = assess(beside, measure(beside, rule=rule), rule=rule) if beside else ()
+    rows = (
+        *decided,
+        *(replace(row, outcome="inconclusive", evidence=False, needed=None, remedy=None) for row in trades),
+    )
     outcome, reasons = _verdict(decided, moved, contracts, missing)
     if outcome == "pass":
         outcome = "inconclusive" if yours else "pass"
@@ -166,7 +343,7 @@ def decide_for(
         reasons = (*(f"{name}: {fallen[name]}, which is yours to accept" for name in yours), *reasons, *accepted)
     else:
         yours = ()
-    return Decision(
+    return GateDecision(
         outcome, reasons, rows, missing=tuple(missing), contracts=tuple(contracts), searches=tuple(moved),
         purpose=purpose.name, margin=purpose.margin, yours=yours,
     )  # fmt: skip
@@ -244,27 +421,12 @@ def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> 
         why += f"; {found.labels_needed(purpose.margin, alpha=alpha, fewest=FEWEST_ITEMS)}"
     lost, gained = (int((found.differences == sign).sum()) for sign in (-1, 1))
     nan = float("nan")
+    at = ["no threshold" if one.threshold is None else f"{one.threshold:.3g}" for one in (found.old, found.new)]
     return GateRow(
         name, "pairs", "rate", len(found.positives), found.sharing.independent, before, now, change, low, high, nan,
         half, nan, nan, outcome, gates=True, evidence=True, gained=gained, lost=lost, mcnemar=None, detectable=nan,
         needed=None, why=why, budget="primary", alpha=alpha,
-        endpoint=f"{ACCEPTED} ({_at(found)})",
-    )  # fmt: skip
-
-
-def _at(found: PairsEndpoint) -> str:
-    """The thresholds of both models."""
-    ends = ["no threshold" if one.threshold is None else f"{one.threshold:.3g}" for one in (found.old, found.new)]
-    return f"at {ends[0]} before, {ends[1]} now"
-
-
-def _strict(rule: Rule, purpose: Purpose, count: int) -> Rule:
-    """The rule of one component of so many; its `delta` is half a margin."""
-    return replace(
-        rule, block=0.0, least_loss=1.0, alpha=rule.alpha / max(count, 1) / purpose.tried,
-        level=1 - (1 - rule.level) / purpose.tried, family=rule.row, needs_headroom=False, split=WHOLE,
-        min_items=FEWEST_ITEMS, min_clusters=FEWEST_CLUSTERS, primary_items=FEWEST_ITEMS,
-        primary_clusters=FEWEST_CLUSTERS,
+        endpoint=f"{ACCEPTED} (at {at[0]} before, {at[1]} now)",
     )  # fmt: skip
 
 
@@ -290,11 +452,6 @@ def _fallen(purpose: Purpose, found: Weighable, rule: Rule) -> dict[str, str]:
     return said
 
 
-def _beside(row: GateRow) -> GateRow:
-    """The row as one that decides nothing."""
-    return replace(row, outcome="inconclusive", evidence=False, needed=None, remedy=None)
-
-
 def _verdict(
     decided: Sequence[GateRow], moved: Sequence[UnjudgedSearch], contracts: Sequence[str], missing: Sequence[str]
 ) -> tuple[Outcome, tuple[str, ...]]:
@@ -307,13 +464,11 @@ def _verdict(
     doubts += [f"only one side has {name}" for name in missing]
     if doubts:
         return "inconclusive", tuple(doubts)
-    return "pass", (*(_kept(row) for row in decided), *(f"{one.name}: {one.says}" for one in moved))
-
-
-def _kept(row: GateRow) -> str:
-    """What a component that holds shows."""
-    times, unit = (100, " points") if row.kind == "rate" else (1, "")
-    ends = f"[{times * row.low:+.1f}, {times * row.high:+.1f}]" if times > 1 else f"[{row.low:+.3f}, {row.high:+.3f}]"
-    change = f"{times * row.change:+.1f}{unit} {ends}" if times > 1 else f"{row.change:+.3f} {ends}"
-    said = "certainly better" if row.low > 0 else f"a loss of {times * 2 * row.delta:g}{unit} is ruled out"
-    return f"{row.name}: {row.endpoint or 'share won'} {change}: {said}"
+    shown = []
+    for row in decided:
+        times, unit, digits = (100, " points", 1) if row.kind == "rate" else (1, "", 3)
+        change = f"{times * row.change:+.{digits}f}{unit}"
+        ends = f"[{times * row.low:+.{digits}f}, {times * row.high:+.{digits}f}]"
+        means = "certainly better" if row.low > 0 else f"a loss of {times * 2 * row.delta:g}{unit} is ruled out"
+        shown.append(f"{row.name}: {row.endpoint or 'share won'} {change} {ends}: {means}")
+    return "pass", (*shown, *(f"{one.name}: {one.says}" for one in moved))

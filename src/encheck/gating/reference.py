@@ -15,15 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from encheck.gating.baseline import SUMMARY, Baseline, read
-from encheck.gating.capabilities import alone, pooled, pools_of
-from encheck.gating.decision import Figures, Weights, measure
-from encheck.gating.declared import declared_of
-from encheck.gating.pairing import Compared
+from encheck.gating.decision import RowTests, measure
+from encheck.gating.gate_rows import pool_alone, pool_rows, pools_of
+from encheck.gating.pairing import Compared, ModelScores, compare_all, declared_of
 from encheck.gating.types import DEFAULT, Paired, Rule
-from encheck.gating.weighing import Side, compare_all
 from encheck.run_file import Difference, Role, RunFile
-from encheck.scoring.scale import Floats
-from encheck.statistics import paired as stats
+from encheck.statistics import hypothesis_tests as stats
 from encheck.system.documents import read_json
 
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
@@ -57,13 +54,13 @@ def _folder(name: str) -> Path:
     return Path(str(resources.files("encheck.gating") / "shipped" / name))
 
 
-def differences(before: Side, after: Side) -> tuple[Difference, ...]:
+def capability_differences(before: ModelScores, after: ModelScores) -> tuple[Difference, ...]:
     """Each capability that both sides have with the items that would gate, in the order of the gate's rows."""
     compared, _ = compare_all(before.seen(), after.seen())
-    return _differences([one for one in pooled(compared) if not one.part_of])
+    return _differences([one for one in pool_rows(compared) if not one.part_of])
 
 
-def of_properties(before: Side, after: Side, *, is_look: bool = False) -> tuple[Difference, ...]:
+def property_differences(before: ModelScores, after: ModelScores, *, is_look: bool = False) -> tuple[Difference, ...]:
     """The headline check of each property, named check/data, on the items that both sides have; its first level.
 
     Of a first look all checks: a profile shows another one where few items give the headline no figure.
@@ -74,32 +71,24 @@ def of_properties(before: Side, after: Side, *, is_look: bool = False) -> tuple[
     for one in compared:
         if is_look or declared_of(one.after).headline:
             first.setdefault(f"{one.before.check}/{one.before.data}", one)
-    return _differences([alone(name, one, pools.get(one.before.data)) for name, one in first.items()], rule)
+    return _differences([pool_alone(name, one, pools.get(one.before.data)) for name, one in first.items()], rule)
 
 
 def _differences(weighed: Sequence[Paired], rule: Rule = DEFAULT) -> tuple[Difference, ...]:
-    paired = [one for one in weighed if one.family != OWN_SPACE and _has_figure(one)]
+    paired = [one for one in weighed if one.family != OWN_SPACE and np.isfinite([*one.baseline, *one.candidate]).all()]
     if not paired:
         return ()
     figures = measure(paired, rule=rule)
-    weights = Weights.of(paired, figures, has_figure=np.ones(len(paired), bool), rule=rule)
-    gates = [i for i in range(len(paired)) if weights.gates[i] and not figures.withheld[i]]
-    certain = dict(zip(gates, stats.holm(_p_of_change(figures, weights)[gates]) <= CERTAIN, strict=True))
-    return tuple(_difference(paired[i], figures, weights, i, is_certain=bool(certain[i])) for i in gates)
-
-
-def _has_figure(one: Paired) -> bool:
-    return bool(np.isfinite(one.baseline).all() and np.isfinite(one.candidate).all())
-
-
-def _p_of_change(figures: Figures, weights: Weights) -> Floats:
-    """Two-sided p of no change at all; 1 where all scores are the same."""
+    tests = RowTests.of(paired, figures, has_figure=np.ones(len(paired), bool), rule=rule)
+    gates = [i for i in range(len(paired)) if tests.gates[i] and not figures.withheld[i]]
     below = stats.t_cdf(figures.below(np.zeros(len(figures.n))), figures.free)
-    return np.where(weights.same, 1.0, np.nan_to_num(2 * np.minimum(below, 1 - below), nan=1.0))
-
-
-def _difference(one: Paired, f: Figures, w: Weights, i: int, *, is_certain: bool) -> Difference:
-    before, now = (float(side.mean()) for side in (one.baseline, one.candidate))
-    change, low, high = (float(found[i]) for found in (f.change, w.low, w.high))
-    counts = (len(one.baseline), int(f.clusters[i]))
-    return Difference(one.name, one.kind, *counts, before, now, change, low, high, is_certain)
+    p = np.where(tests.same, 1.0, np.nan_to_num(2 * np.minimum(below, 1 - below), nan=1.0))  # of no change at all
+    certain = stats.holm(p[gates]) <= CERTAIN
+    return tuple(
+        Difference(
+            paired[i].name, paired[i].kind, len(paired[i].baseline), int(figures.clusters[i]),
+            float(paired[i].baseline.mean()), float(paired[i].candidate.mean()),
+            *(float(ends[i]) for ends in (figures.change, tests.low, tests.high)), bool(is_certain),
+        )
+        for i, is_certain in zip(gates, certain, strict=True)
+    )  # fmt: skip

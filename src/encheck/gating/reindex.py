@@ -114,7 +114,11 @@ class VectorSample:
         numbers = {key: i for i, key in enumerate(self.lengths)}
         roles: dict[TextRole, PackedVectors | PackedAs] = {}
         for role, one in self.roles.items():
-            if (same := next((other for other in roles if _is_same(self.roles[other], one)), None)) is not None:
+            same = next(
+                (other for other in roles
+                 if self.roles[other].keys == one.keys and np.array_equal(self.roles[other].vectors, one.vectors)), None
+            )  # fmt: skip
+            if same is not None:
                 roles[role] = PackedAs(same)
                 continue
             vectors = projected(one.vectors)
@@ -152,10 +156,6 @@ class VectorSample:
             vectors = whole.reshape(-1, width).astype(np.float32) * scales
             roles[role] = RoleVectors(tuple(keys[i] for i in kept.texts), vectors)
         return cls(packed.settings, packed.similarity, packed.dimension, lengths, roles, packed.fingerprint)
-
-
-def _is_same(one: RoleVectors, other: RoleVectors) -> bool:
-    return one.keys == other.keys and np.array_equal(one.vectors, other.vectors)
 
 
 def projected(vectors: Vectors) -> Vectors:
@@ -293,7 +293,7 @@ def compare(old: VectorSample, new: VectorSample, *, documents: DocumentLengths 
     if sizes[0] != sizes[1]:
         why = f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now"
         return Reindex(True, "yes", why, dimensions=sizes, related=False)
-    pairs = [_Pair.of(old, new, role) for role in old.roles if role in new.roles]
+    pairs = [_RoleComparison.of(old, new, role) for role in old.roles if role in new.roles]
     pairs = [pair for pair in pairs if pair.keys]
     if not any(pair.role in STORED_ROLES for pair in pairs):
         return Reindex(None, "cannot tell", "no text has a vector of both models in the same role", dimensions=sizes)
@@ -309,7 +309,7 @@ def compare(old: VectorSample, new: VectorSample, *, documents: DocumentLengths 
 
 
 @dataclass(frozen=True)
-class _Pair:
+class _RoleComparison:
     """Both models' vectors of the same texts in one role: cosines and ratios of lengths [n], which turned [n], and
     whether none moved.
     """
@@ -329,15 +329,19 @@ class _Pair:
         keys = tuple(key for key in old.roles[role].keys if key in there)
         before, after = (one.roles[role].of_keys(keys) for one in (old, new))
         stays, by_cosine = (same_for_use(before, after, by_cosine=directions) for directions in (False, True))
+        # all the same but for what the size of a batch changes, also of vectors kept in int8
+        largest, now = (np.abs(one).max(axis=1, initial=0).astype(float) for one in (before, after))
+        apart = np.abs(before.astype(float) - after).mean(axis=1)
+        is_unmoved = (np.abs(largest - now) <= SAME_VECTOR * largest).all() and (
+            apart <= 10 * SAME_VECTOR * largest
+        ).all()
+        related = None  # of fewer texts than can tell
+        if len(before) >= FEWEST:
+            directions = _cosines(before - before.mean(axis=0), after - after.mean(axis=0))
+            related = bool(np.median(directions) >= RELATED)
         return cls(
-            role, keys, _cosines(before, after), _ratios(before, after), stays, by_cosine,
-            _is_unmoved(before, after), _is_related(before, after),
-        )  # fmt: skip
-
-    @property
-    def has_other_lengths(self) -> Bools:
-        """Which vectors have another length now; shape [n]."""
-        return np.abs(self.ratios - 1) > SAME_LENGTH
+            role, keys, _cosines(before, after), _ratios(before, after), stays, by_cosine, bool(is_unmoved), related
+        )
 
 
 @dataclass(frozen=True)
@@ -346,10 +350,10 @@ class _Evidence:
 
     old: VectorSample
     new: VectorSample
-    pairs: Sequence[_Pair]
+    pairs: Sequence[_RoleComparison]
 
     @property
-    def stored(self) -> list[_Pair]:
+    def stored(self) -> list[_RoleComparison]:
         """The roles that texts of an index can have."""
         return [pair for pair in self.pairs if pair.role in STORED_ROLES]
 
@@ -364,7 +368,7 @@ class _Evidence:
         return f"over {len(self.keys):,} texts" if len(self.keys) != 1 else "over 1 text"
 
     @property
-    def worst(self) -> _Pair:
+    def worst(self) -> _RoleComparison:
         """The stored role whose vectors differ most."""
         return min(self.stored, key=lambda pair: float(np.median(pair.cosines)))
 
@@ -372,11 +376,6 @@ class _Evidence:
     def lowest(self) -> float:
         """The lowest cosine of a stored text."""
         return min(float(pair.cosines.min()) for pair in self.stored)
-
-    @property
-    def by_cosine(self) -> bool:
-        """Whether both models are compared by directions alone."""
-        return self.old.similarity == self.new.similarity == "cosine"
 
     @property
     def is_unmoved(self) -> bool:
@@ -394,9 +393,10 @@ class _Evidence:
         moved = (key for pair in self.pairs if pair.role == "query" for key in self._moved_of(pair))
         return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in moved)
 
-    def _moved_of(self, pair: _Pair) -> list[str]:
+    def _moved_of(self, pair: _RoleComparison) -> list[str]:
         """The texts that have another vector now, as the models compare vectors."""
-        return [pair.keys[i] for i in np.flatnonzero(~(pair.stays_by_cosine if self.by_cosine else pair.stays))]
+        by_cosine = self.old.similarity == self.new.similarity == "cosine"
+        return [pair.keys[i] for i in np.flatnonzero(~(pair.stays_by_cosine if by_cosine else pair.stays))]
 
     @cached_property
     def moved_keys(self) -> set[str]:
@@ -421,16 +421,8 @@ class _Evidence:
     @property
     def has_other_lengths(self) -> bool:
         """Whether vectors have other lengths than before, of texts that both models read whole, where limits differ."""
-        long = (pair.keys[i] for pair in self.stored for i in np.flatnonzero(pair.has_other_lengths))
+        long = (pair.keys[i] for pair in self.stored for i in np.flatnonzero(np.abs(pair.ratios - 1) > SAME_LENGTH))
         return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in long)
-
-    @property
-    def differs_beyond_limit_alone(self) -> bool:
-        """Whether vectors differ, and only of texts that are longer than the smaller maximum length."""
-        limit, moved = self.limit, self.moved_keys
-        if limit is None or not moved or tokenizer_differences(self.old.settings, self.new.settings):
-            return False
-        return all((self.tokens(key) or 0) > limit for key in moved)
 
     @property
     def longest(self) -> tuple[int, Unit] | None:
@@ -451,10 +443,13 @@ class _Evidence:
 
 def _if_vectors_differ(evidence: _Evidence) -> Reindex | None:
     """Yes, where stored vectors moved and a maximum length alone does not explain it."""
-    moved = evidence.moved_keys
-    if not moved or evidence.differs_beyond_limit_alone:
+    moved, limit, old, new = evidence.moved_keys, evidence.limit, evidence.old, evidence.new
+    if not moved:
         return None
-    worst, new = evidence.worst, evidence.new
+    is_beyond_limit = limit is not None and all((evidence.tokens(key) or 0) > limit for key in moved)
+    if is_beyond_limit and not tokenizer_differences(old.settings, new.settings):
+        return None
+    worst = evidence.worst
     if evidence.lowest >= 1 - ROUNDING:
         similarity = new.similarity if new.similarity != "cosine" else evidence.old.similarity
         what = f"{_lengths_changed(evidence)}, and the model compares by {similarity}"
@@ -500,7 +495,8 @@ def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reinde
     up_to, unit = longest or (None, "tokens")
     if limit is not None:
         up_to, unit = limit, "tokens"
-    why = f"the same vectors within rounding: lowest cosine {_floor(evidence.lowest)}, {evidence.over}"
+    lowest = np.floor((evidence.lowest + 5e-7) * 1e5) / 1e5  # not rounded up, except for what fp32 cannot tell
+    why = f"the same vectors within rounding: lowest cosine {lowest:.5f}, {evidence.over}"
     if moved := evidence.moved_keys:
         both = (one for pair in evidence.stored for one in zip(pair.keys, pair.cosines, strict=True))
         cosines = [value for key, value in both if key in moved]
@@ -527,11 +523,6 @@ def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reinde
     return replace(bound, answer=f"cannot tell for {count}; no for the others")
 
 
-def _floor(value: float) -> str:
-    """A cosine that is not rounded up, except for what fp32 cannot tell."""
-    return f"{np.floor((value + 5e-7) * 1e5) / 1e5:.5f}"
-
-
 def _cosines(old: Vectors, new: Vectors) -> Floats:
     """Row by row; 1 where both are all zeros, 0 where one is."""
     both = ~old.any(axis=1) & ~new.any(axis=1)
@@ -545,15 +536,49 @@ def _ratios(old: Vectors, new: Vectors) -> Floats:
     return np.where(known, after / np.where(known, before, 1), 1.0)
 
 
-def _is_unmoved(old: Vectors, new: Vectors) -> bool:
-    """Whether all vectors are the same but for what the size of a batch changes; also of vectors kept in int8."""
-    largest, now = (np.abs(one).max(axis=1, initial=0).astype(float) for one in (old, new))
-    apart = np.abs(old.astype(float) - new).mean(axis=1)
-    return bool((np.abs(largest - now) <= SAME_VECTOR * largest).all() and (apart <= 10 * SAME_VECTOR * largest).all())
+FIXED_TEXTS = (
+    "The ferry leaves at half past six.",
+    "How do I reset my password?",
+    "Invoice 4417 was paid twice.",
+    "The committee did not approve the budget.",
+    "Bread",
+    "A red kite circled above the quarry all afternoon.",
+    "Which of the two routers needs a firmware update before it can join the mesh?",
+    "She taught chemistry in Lisbon before she moved to Oslo.",
+    "Store below 8 degrees and away from direct light.",
+    "The bridge was closed because the river had risen by two metres overnight.",
+    "My order has not arrived, and the tracking page shows nothing since Tuesday.",
+    "Every tenant received a letter; nobody answered.",
+    "def area(radius): return 3.14159 * radius ** 2",
+    "Unlike the first edition, the second one has an index.",
+    "He sold the boat to his neighbour for less than it had cost him.",
+    "Can I cancel a booking without a fee?",
+    "The patient may leave the ward once the fever has gone.",
+    "Three of the nine samples were contaminated, so the experiment was repeated with fresh reagents in another lab.",
+    "Tickets bought online are cheaper than those at the door.",
+    "ERROR 503: upstream service unavailable",
+    "The violinist refused to play the encore.",
+    "Turn left after the church, then take the second street on the right.",
+    "Rainfall in March was far below the average of the last thirty years.",
+    "If the light blinks twice, the battery has to be replaced.",
+    "Our office is closed on public holidays.",
+    "The novel follows two brothers who inherit a lighthouse and cannot agree on what to do with it.",
+    "No refunds are given after thirty days.",
+    "Mix flour, salt and water, and let the dough rest for an hour.",
+    "The minister denied that she had met the lobbyists.",
+    "Cheap flights to Rome in October",
+    "A contract that is not signed by both parties is not binding.",
+    "Thanks, that solved it!",
+)
+LONG_WORDS = (15, 30, 45, 90, 180, 350, 700, 1_400, 2_800, 5_600, 11_200)  # a token has about three quarters of a word
 
 
-def _is_related(old: Vectors, new: Vectors) -> bool | None:
-    """Whether deviations from the mean point the same way; None of fewer texts than can tell."""
-    if len(old) < FEWEST:
-        return None
-    return bool(np.median(_cosines(old - old.mean(axis=0), new - new.mean(axis=0))) >= RELATED)
+def long_text(words: int) -> str:
+    """The short texts one after the other, from another one on for each length, cut at so many words.
+
+    >>> long_text(4), len(long_text(700).split())
+    ('The minister denied that', 700)
+    """
+    start = 7 * words % len(FIXED_TEXTS)
+    run = " ".join((*FIXED_TEXTS[start:], *FIXED_TEXTS[:start])).split()
+    return " ".join((run * (words // len(run) + 1))[:words])

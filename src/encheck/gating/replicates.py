@@ -13,15 +13,12 @@ from dataclasses import replace
 import numpy as np
 
 from encheck.errors import BaselineError
-from encheck.gating.capabilities import pooled
-from encheck.gating.decision import Figures, delta_of, measure, pooled_error
-from encheck.gating.declared import gating
-from encheck.gating.headroom import no_headroom
-from encheck.gating.pairing import shared
+from encheck.gating.decision import delta_of, has_headroom, measure, pooled_error
+from encheck.gating.gate_rows import pool_rows
+from encheck.gating.pairing import ModelScores, common_items, compare_all, gating_metric
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, Noise, Paired, Rule
-from encheck.gating.weighing import Side, compare_all
 from encheck.scoring.scores import Scale
-from encheck.statistics import paired as stats
+from encheck.statistics import hypothesis_tests as stats
 
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
 DRIFT_LEVEL = 0.01  # of the tests of all replicates together
@@ -30,7 +27,7 @@ WHAT_IT_IS = "A seed replicate is a separate checkpoint, trained like the baseli
 TWIN = "--twin="
 
 
-def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:
+def seed_noise(sides: Sequence[ModelScores], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:
     """How far luck goes between the baseline and its seed replicates; None if no gate row can tell.
 
     BaselineError for fewer than three replicates beside the baseline.
@@ -62,46 +59,36 @@ def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: R
     return Noise(common**0.5, own, replicates)
 
 
-def _above_chance(paired: Sequence[Paired], rule: Rule) -> list[Paired]:
-    """Those that fall with damage: below chance, a rate rises."""
-    return [p for p in paired if not p.part_of and not no_headroom(p, delta_of(p, rule), rule)]
-
-
-def paired_rows(before: Side, after: Side, *, rule: Rule, primary: str | None = None) -> list[Paired]:
+def paired_rows(before: ModelScores, after: ModelScores, *, rule: Rule, primary: str | None = None) -> list[Paired]:
     """The gate rows of two checkpoints that have enough items to gate."""
     compared, _ = compare_all(before.seen(), after.seen(), primary=primary)
-    return [p for p in pooled(compared) if len(p.baseline) >= rule.least(p.budget)[0]]
+    return [p for p in pool_rows(compared) if len(p.baseline) >= rule.least(p.budget)[0]]
 
 
 def refuse_few(count: int) -> None:
     """BaselineError for fewer seed replicates than can tell luck from one odd checkpoint."""
     if count < FEWEST_REPLICATES:
-        raise BaselineError(few(count))
+        raise BaselineError(
+            f"--twin names {count} seed {'replicate' if count == 1 else 'replicates'}, but it takes at least "
+            f"{FEWEST_REPLICATES}: with fewer, one odd checkpoint decides how much seed variance the gate allows"
+        )
 
 
-def few(count: int) -> str:
-    """What to say of so few seed replicates."""
-    return (
-        f"--twin names {count} seed {'replicate' if count == 1 else 'replicates'}, but it takes at least "
-        f"{FEWEST_REPLICATES}: with fewer, one odd checkpoint decides how much seed variance the gate allows"
-    )
-
-
-def checked(
-    baseline: Side,
-    replicates: Mapping[str, Side],
+def check_replicates(
+    baseline: ModelScores,
+    replicates: Mapping[str, ModelScores],
     *,
     rule: Rule = DEFAULT,
     of: str = "the baseline",
     option: str = TWIN,
-) -> dict[str, Side]:
+) -> dict[str, ModelScores]:
     """The replicates by their labels, their items in the baseline's order.
 
     BaselineError for a checkpoint that is no seed replicate of the baseline: one on other texts, one with the weights
     of the baseline or of another replicate, and one whose gate rows drift in one direction, as seeds do not. `of` is
     what messages call the baseline, `option` stands there before a label.
     """
-    known: dict[str, Side] = {of: baseline}
+    known: dict[str, ModelScores] = {of: baseline}
     for label, side in replicates.items():
         found = _in_order(baseline, side, f"{option}{label}", of)
         same = next((name for name, other in known.items() if is_copy(other, found)), None)
@@ -125,7 +112,7 @@ def refuse_other_dimension(baseline: int | None, replicates: Mapping[str, int | 
             )
 
 
-def is_copy(one: Side, other: Side) -> bool:
+def is_copy(one: ModelScores, other: ModelScores) -> bool:
     """Whether two models score all but the same, as weights do in another precision; another seed moves more.
 
     By 95% of the gating scores, in units of what identical text scores: a count, or what a search finds, can jump.
@@ -133,7 +120,7 @@ def is_copy(one: Side, other: Side) -> bool:
     moved: list[float] = []
     for name, table in one.tables.items():
         there = other.tables.get(name)
-        if there and there.items == table.items and gating(table)[0]:
+        if there and there.items == table.items and gating_metric(table)[0]:
             scale = one.scales.get(table.data, Scale(0.0, 1.0))
             unit = max(abs(scale.identity), abs(scale.reference)) or 1.0
             both = np.concatenate([np.abs(table.near - there.near), np.abs(table.far - there.far)]) / unit
@@ -141,12 +128,12 @@ def is_copy(one: Side, other: Side) -> bool:
     return bool(moved) and float(np.quantile(moved, 0.95)) <= COPY
 
 
-def _in_order(baseline: Side, side: Side, who: str, of: str) -> Side:
+def _in_order(baseline: ModelScores, side: ModelScores, who: str, of: str) -> ModelScores:
     """The cases that the baseline has too, each item in its order; BaselineError if the texts are others."""
     tables = {}
     for name, table in baseline.tables.items():
         if name in side.tables:
-            first, tables[name] = shared(table, side.tables[name])
+            first, tables[name] = common_items(table, side.tables[name])
             if not len(first.items) == len(table.items) == len(side.tables[name].items):
                 raise BaselineError(
                     f"{who} was measured on other texts than {of}, in {name}: measure both on the same data"
@@ -154,26 +141,27 @@ def _in_order(baseline: Side, side: Side, who: str, of: str) -> Side:
     return replace(side, tables=tables)
 
 
-def _refuse_drift(baseline: Side, replicates: Mapping[str, Side], rule: Rule, of: str) -> None:
+def _refuse_drift(baseline: ModelScores, replicates: Mapping[str, ModelScores], rule: Rule, of: str) -> None:
     """BaselineError if a replicate, or all together, lose or gain on the mean over the gate rows."""
-    rows = {who: _above_chance(paired_rows(baseline, side, rule=rule), rule) for who, side in replicates.items()}
-    drifts = {who: _drift(some, rule) for who, some in rows.items()}
-    drifts["all seed replicates together"] = _drift(_mean_of(list(rows.values()), rule), rule)
+    rows = {}
+    for who, side in replicates.items():
+        paired = [p for p in paired_rows(baseline, side, rule=rule) if not p.part_of]
+        rows[who] = {p.name: p for p in paired if has_headroom(p, delta_of(p, rule), rule)}  # below, a rate rises
+    drifts = {who: _drift(list(own.values()), rule) for who, own in rows.items()}
+    first, *others = rows.values()
+    together = [[own[name] for own in rows.values()] for name in first if all(name in own for own in others)]
+    means = [
+        replace(some[0], kind="mean", delta=delta_of(some[0], rule),
+                candidate=np.mean([p.candidate for p in some], axis=0))
+        for some in together
+    ]  # fmt: skip
+    drifts["all seed replicates together"] = _drift(means, rule)
     for who, (mean, p) in drifts.items():
         if p < DRIFT_LEVEL / len(drifts):
             raise BaselineError(
                 f"{who}: the gate rows {'lose' if mean < 0 else 'gain'} {abs(mean):.2f} deltas on average against "
                 f"{of} (p {p:.1g}), but a seed moves some up and some down. {WHAT_IT_IS}"
             )
-
-
-def _mean_of(every: Sequence[Sequence[Paired]], rule: Rule) -> list[Paired]:
-    """The rows that all replicates have against one baseline, as the rows of their mean."""
-    by_name = [{p.name: p for p in some} for some in every]
-    shared = [name for name in by_name[0] if all(name in some for some in by_name)]
-    rows = [[some[name] for some in by_name] for name in shared]
-    return [replace(some[0], kind="mean", delta=delta_of(some[0], rule),
-                    candidate=np.mean([p.candidate for p in some], axis=0)) for some in rows]  # fmt: skip
 
 
 def _drift(paired: Sequence[Paired], rule: Rule) -> tuple[float, float]:
@@ -185,12 +173,7 @@ def _drift(paired: Sequence[Paired], rule: Rule) -> tuple[float, float]:
         return 0.0, 1.0
     f = measure(paired, rule=rule)
     changes = f.change / f.delta
-    error = float(np.hypot(changes.std(ddof=1) / len(changes) ** 0.5, _sampled(f)))
+    error = float(np.hypot(changes.std(ddof=1) / len(changes) ** 0.5, pooled_error(f, range(len(f.n)))[0]))
     mean = float(changes.mean())
     t = mean / error if error else 0.0
     return mean, 2 * float(stats.t_cdf(-abs(t), len(changes) - 1))
-
-
-def _sampled(f: Figures) -> float:
-    """Standard error of the mean change, in deltas, from what the items of all rows share."""
-    return pooled_error(f, range(len(f.n)))[0]

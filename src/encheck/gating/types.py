@@ -1,4 +1,4 @@
-"""The values that go in and out of the gate's decision."""
+"""The values that go in and out of the gate, and the gate as results.json keeps it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from annotated_types import MinLen
 from numpy.typing import NDArray
 
-from encheck.statistics.bounds import units_needed
+from encheck.gating.old_index import IndexFaults, MapKind, OldIndex
+from encheck.gating.reindex import Reindex
+from encheck.gating.scale_shift import ScaleShift, ThresholdShift
+from encheck.statistics.hypothesis_tests import units_needed
 from encheck.system.typed_files import Count, MaybeNaN, NonNegative, Positive, writes_properties
 
 Floats = NDArray[np.float64]
@@ -186,7 +189,7 @@ class Remedy:
 
 
 @dataclass(frozen=True)
-class Beside:
+class SecondaryMetric:
     """A rank metric that is reported beside the primary endpoint and tested nowhere: its change with a 95% interval."""
 
     metric: str
@@ -297,7 +300,7 @@ class GateRow:
     gained_items: tuple[str, ...] = ()
     worse_queries: int | None = None
     better_queries: int | None = None
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[SecondaryMetric, ...] = ()
     lost_queries: tuple[ChangedQuery, ...] = ()
     lost_examples: tuple[LostExample, ...] = ()
     unjudged_answers: tuple[UnjudgedAnswer, ...] = ()
@@ -319,7 +322,7 @@ class FamilyRow:
 
 
 @dataclass(frozen=True)
-class Share:
+class ChangedShare:
     """The share of queries of which `what` holds, by how often they were asked, with the ends of its 95% interval.
 
     `figure` moves by no more than that. `queries` counts different ones that changed; `worth` says how many queries of
@@ -432,7 +435,7 @@ class UnjudgedSearch:
     asked: int
     clusters: int
     delta: float
-    shares: Annotated[tuple[Share, ...], MinLen(1)]
+    shares: Annotated[tuple[ChangedShare, ...], MinLen(1)]
     same: bool = False
     judged: Judged | None = None
     least: float = 0.0
@@ -506,7 +509,7 @@ class PartialGate:
 
 
 @dataclass(frozen=True)
-class Decision:
+class GateDecision:
     """The verdict, the rows behind it, and the reasons in words, the weightiest first.
 
     `purpose` is what the candidate is for: the same model, changed, or another one, of which a loss of `margin` has to
@@ -535,3 +538,73 @@ class Decision:
     def exit_code(self) -> ExitCode:
         """0 passed, 1 blocked, 10 inconclusive."""
         return EXIT_CODES[self.outcome]
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """The balanced score of both models; null where it cannot be told, and of a candidate that is blocked."""
+
+    baseline: float | None = None
+    candidate: float | None = None
+
+
+@dataclass(frozen=True)
+class IndexAdapter:
+    """The file of a linear map from new vectors to old ones, with which new queries find as much on the old index.
+
+    `unit` says that each vector is divided by its length first, `texts` on how many it was fitted, `says` how new
+    queries do with it.
+    """
+
+    file: Literal["adapter.npz"]
+    kind: MapKind
+    how: str
+    unit: bool
+    texts: Count
+    says: str
+
+    @classmethod
+    def of(cls, index: OldIndex) -> Self | None:
+        """That of an old index; None where no map helps, or none is needed."""
+        one = index.adapter
+        if one is None or index.mapped is None:
+            return None
+        return cls("adapter.npz", one.kind, one.how, one.unit, one.texts, index.mapped.says)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateAgainst(GateDecision):
+    """The decision against one baseline, which is named by its folder.
+
+    `languages` counts the user's texts by language, where few are English. `reported_only` says why a case did not
+    gate, `remedies` what can be done where the gate is inconclusive, `required_changes` what has to change with the
+    model, a sentence each. `index_faults` is what is wrong with an old index that is given as stored vectors, `adapter`
+    a linear map for it. `reindex` says whether stored vectors stay, None of models that score pairs; `scales` has the
+    data sets whose scale moved, `thresholds` what becomes of thresholds in use.
+    """
+
+    baseline: str
+    languages: str = ""
+    balanced: Balanced = Balanced()
+    remedies: tuple[str, ...] = ()
+    reported_only: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    required_changes: tuple[str, ...] = ()
+    index_faults: IndexFaults | None = None
+    adapter: IndexAdapter | None = None
+    reindex: Reindex | None = None
+    scales: tuple[ScaleShift, ...] = ()
+    thresholds: tuple[ThresholdShift, ...] = ()
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A gate: the worst outcome against any baseline, which are the one in use and an anchor, and the exit code.
+
+    `partial` is not null where a gate did not weigh all checks that its data allow: it can block, and never passes.
+    """
+
+    outcome: Outcome
+    exit_code: ExitCode
+    partial: PartialGate | None
+    against: tuple[GateAgainst, ...]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -12,21 +13,35 @@ import numpy as np
 from encheck.claims import CONTRACT, OF_ANY_TEXT
 from encheck.errors import BaselineError
 from encheck.gating import reindex
-from encheck.gating.answers import ALPHA, is_unjudged, moved
-from encheck.gating.balance import balanced, families_of, shares
-from encheck.gating.baseline import STORED, SUMMARY, Baseline, tables_of
-from encheck.gating.capabilities import by_property, parts, pooled
-from encheck.gating.capabilities import rows as gate_rows
+from encheck.gating.advice import remedies, required_changes
+from encheck.gating.balance import balanced, families_of, shares_above_chance
+from encheck.gating.baseline import STORED, SUMMARY, Baseline, CaseScores, FirstLookItems, tables_of
 from encheck.gating.decision import decide
-from encheck.gating.declared import GRADED, declared_of, gating
-from encheck.gating.endpoints import RANKS, beside, graded_endpoint
-from encheck.gating.gate import Balanced, GateAgainst, IndexAdapter
-from encheck.gating.index_space import OldIndex
-from encheck.gating.kept import Kept, Part
-from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries, unjudged_queries
-from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
-from encheck.gating.pairs_endpoint import pairs_endpoint
-from encheck.gating.partial import in_part, partial_gate, unselected
+from encheck.gating.gate_rows import (
+    LostItem,
+    LostQuery,
+    choose_slices,
+    divide_items,
+    lost_items,
+    lost_queries,
+    pool_by_property,
+    pool_rows,
+    row_parts,
+    unjudged_queries,
+)
+from encheck.gating.gate_rows import group_into_rows as gate_rows
+from encheck.gating.old_index import OldIndex
+from encheck.gating.pairing import (
+    GRADED,
+    Compared,
+    ModelScores,
+    compare_all,
+    declared_of,
+    gating_metric,
+    graded_endpoint,
+    secondary_metrics,
+)
+from encheck.gating.partial import partial_gate, unselected, with_partial
 from encheck.gating.purpose import (
     BUDGET,
     DECIDED_BY,
@@ -37,31 +52,32 @@ from encheck.gating.purpose import (
     Weighable,
     decide_for,
     has_enough,
+    pairs_endpoint,
 )
 from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample, cuts_more
-from encheck.gating.remedies import remedies
-from encheck.gating.required_changes import required_changes
-from encheck.gating.scale_shift import LABELLED, scale_shifts, threshold_shifts
-from encheck.gating.sight import itself, look
-from encheck.gating.slices import sliced
+from encheck.gating.scale_shift import FIRST_ANSWERS, LABELLED, PAIRS, ThresholdShift, scale_shifts, threshold_shift
 from encheck.gating.types import (
     DEFAULT,
     FEWEST_REPLICATES,
     QUIET,
-    Decision,
+    Balanced,
+    GateAgainst,
+    GateDecision,
     GateRow,
+    IndexAdapter,
     Judged,
     Noise,
     Paired,
     Rule,
     UnjudgedSearch,
 )
+from encheck.gating.unjudged import ALPHA, changed_answers, is_unjudged
 from encheck.language.prose import english_share, languages_of, languages_summary
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
-from encheck.run_file import Result, RunFile
+from encheck.run_file import ModelEntry, RunFile, listed
 from encheck.scoring.answers import Answers
-from encheck.scoring.pairs import NO_RANDOM_PAIRS
-from encheck.scoring.scores import Scale
+from encheck.scoring.scores import kind_named
+from encheck.scoring.table import Table
 from encheck.statistics.sharing import numbered
 
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
@@ -72,24 +88,11 @@ BUILT_IN = "probes"  # the data that come with encheck
 EXACT = "exact"  # how documents were searched where a baseline does not say
 FLIPS_KEPT = 10  # of each direction and row
 NEW = "new, not compared: the baseline has searches alone of these data"
-Results = RunFile
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
 @dataclass(frozen=True)
-class Side:
-    """What one model scored: its tables by case, and its calibration on each data set."""
-
-    tables: Mapping[str, Table]
-    scales: Mapping[str, Scale]
-
-    def seen(self, split: str = GATE_SPLIT) -> Side:
-        """The items of one split, where the data have dev and gate."""
-        return Side({name: table.seen(split) for name, table in self.tables.items()}, self.scales)
-
-
-@dataclass(frozen=True)
-class Searched:
+class LogAnswers:
     """What the queries of a log, which nobody judged, find under both models: the same queries in the same order."""
 
     before: Table
@@ -97,7 +100,7 @@ class Searched:
 
 
 # what people said of two models' answers; the text is the baseline's name
-People = Callable[[Searched, str, UnjudgedSearch], Judged | None]
+People = Callable[[LogAnswers, str, UnjudgedSearch], Judged | None]
 
 
 @dataclass(frozen=True)
@@ -112,40 +115,41 @@ class Weighed:
 
     decision: GateAgainst
     noise: Noise = QUIET
-    searched: tuple[Searched, ...] = ()
+    searched: tuple[LogAnswers, ...] = ()
     lost_queries: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
     lost_items: Mapping[str, tuple[LostItem, ...]] = field(default_factory=dict)
     unjudged: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
     index: OldIndex | None = None
 
 
-def side_of(results: Results, items: Columns, model: str) -> Side:
+def scores_of_run(results: RunFile, items: Columns, model: str) -> ModelScores:
     """What one model of a run scored."""
     scales = {data.name: data.calibration[model] for data in results.data if model in data.calibration}
-    return Side(tables_of(results, items, model), scales)
+    return ModelScores(tables_of(results, items, model), scales)
 
 
-def side_of_baseline(baseline: Baseline, run: Side, parts: Mapping[str, Part] = MappingProxyType({})) -> Side:
+def scores_of_baseline(
+    baseline: Baseline, run: ModelScores, parts: Mapping[str, FirstLookItems] = MappingProxyType({})
+) -> ModelScores:
     """What the baseline's model scored, on the items of a run and with what its checks declare.
 
     A case that the run lacks, or of which it has other items, is left out. `parts` says by case where the items of a
     first look stand among all of them.
     """
     scales = {data.name: data.calibration for data in baseline.summary.data if data.calibration}
-    both = {name: (kept, run.tables[name]) for name, kept in baseline.cases.items() if name in run.tables}
-    faced = {name: _on_items(kept, table, parts.get(name)) for name, (kept, table) in both.items()}
-    return Side({name: table for name, table in faced.items() if table}, scales)
-
-
-def _on_items(kept: Kept, table: Table, part: Part | None) -> Table | None:
-    if part:
-        return kept.facing_part(table, part)
-    return kept.facing(table) if kept.has_items_of(table) else None
+    both = {name: (case, run.tables[name]) for name, case in baseline.cases.items() if name in run.tables}
+    tables = {}
+    for name, (case, table) in both.items():
+        part = parts.get(name)
+        own = case.facing_part(table, part) if part else case.facing(table) if case.has_items_of(table) else None
+        if own:
+            tables[name] = own
+    return ModelScores(tables, scales)
 
 
 def weigh(
     baseline: Baseline,
-    results: Results,
+    results: RunFile,
     items: Columns,
     *,
     model: str,
@@ -167,14 +171,19 @@ def weigh(
     `people` know what was judged of answers that differ. `vectors` are the candidate's of some texts, `documents` the
     lengths of the user's, `index` what is known of an index of them; `thresholds` are those in use.
     """
-    _refuse_incomparable(baseline, results, model)
+    _refuse_other_data(baseline, results)
+    refuse_other_edition(
+        baseline, {data.name: data.version for data in results.data}, models=listed(results.run.settings, "models")
+    )
+    about = next(one for one in results.models if one.label == model)
+    refuse_other_kind(baseline, model, about.kind)
     pair = _facing(baseline, results, items, model)
     stays = _reindex(baseline, vectors, documents)
     if index and stays:
         stays = replace(index.reindex, same_model=index.reindex.same_model and stays.same_model)
     is_other_family = stays is not None and stays.related is False
     found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
-    new, missing = tuple(_uncompared(pair)), _missing(pair, results)
+    new, missing = _of_one_side(pair, results)
     noise = seed_noise or baseline.seed_noise or QUIET
     graded, pairs = _graded(pair), _labelled(pair)
     held = {"search": found.endpoints or pair.searched, "similarity": graded, "pairs": pairs}
@@ -182,7 +191,7 @@ def weigh(
     broken = _broken(results, model, cuts=wanted.name == "change")
     if wanted.name == "search" and vectors and baseline.sample:
         broken += cuts_more(baseline.sample.settings, vectors.settings, documents)
-    own = {str(row.case) for row in results.checks if is_own(row.data)}
+    own = {str(row.case) for row in results.checks if is_user_data(row.data)}
     languages = languages_of({str(text) for case in own for text in items.get(case, {}).get("source", ())})
     decisive: set[str] = set()
     has_english = english_share(languages) >= ENGLISH
@@ -210,26 +219,28 @@ def weigh(
     partial = partial_gate(baseline, results, model=model, weighed=pair.properties, missing=missing,
                            uncompared=sorted({table.property for table in new}),
                            has_behaviour=pair.has_behaviour or bool(pair.searched and not is_stored))  # fmt: skip
-    decision = in_part(doubted(decision, noise, rule), partial)
+    decision = with_partial(doubt_seed_noise(decision, noise, rule), partial)
     if index and index.faults and decision.outcome != "block":
         why = f"{index.faults.says}: an index with faults is no model to compare with"
         decision = replace(decision, outcome="inconclusive", reasons=(why, *decision.reasons), yours=())
     named = {str(row.case): row.case.of_any_model for row in results.checks if row.model == model}
     mine = {named[case]: columns for case, columns in items.items() if case in named}
     shifts = threshold_shifts(baseline.cases, pair.whole[1].tables, mine, thresholds=thresholds)
-    about = next(one for one in results.models if one.label == model)
     not_weighed = {case: why for case, why in found.reported.items() if case not in decisive}
+    prints = {data.name: data.fingerprint for data in baseline.summary.data}
     against = GateAgainst(
         **vars(replace(decision, rows=tuple(found.with_items(row) for row in decision.rows))),
         baseline=baseline.name,
         languages="" if has_english else languages_summary(languages),
-        balanced=_scores(pair, decision),
-        remedies=remedies(decision, sampled=_sampled(results)),
+        balanced=Balanced(
+            _balanced(pair.old, pair.both),
+            # a model that is blocked has none, since nobody should select by it
+            None if decision.outcome == "block" else _balanced(pair.new, pair.both),
+        ),
+        remedies=remedies(decision, sampled={data.name for data in results.data if data.sample}),
         reported_only={**not_weighed, **{table.case: NEW for table in new}},
         notes=(
-            *_not_compared(new),
-            *_same_weights(baseline, results, model),
-            *(_notes(baseline, results, model) if wanted.name == "change" else ()),
+            *_notes(baseline, results, about, new, is_change=wanted.name == "change"),
             *([NO_BUILT_IN] if not has_english and wanted.name != "change" else []),
         ),
         required_changes=tuple(required_changes(baseline.model, about, reindex=stays, index=index, thresholds=shifts)),
@@ -247,14 +258,14 @@ def weigh(
         against,
         noise,
         pair.searched,
-        lost_queries(found.rows, changed=_changed_data(baseline, results)),
+        lost_queries(found.rows, changed={one.name for one in results.data if prints.get(one.name) != one.fingerprint}),
         lost_items(found.rows),
         {row.name: unjudged_queries(found.rows[row.name]) for row in decision.rows if row.unjudged},
         index,
     )
 
 
-def is_own(data: str) -> bool:
+def is_user_data(data: str) -> bool:
     """Whether data of this name are the user's, and not the sentences that come with encheck."""
     return data.partition(":")[0] != BUILT_IN
 
@@ -264,7 +275,7 @@ def _graded(pair: _Facing) -> list[tuple[Table, Table]]:
     return [
         (old, pair.new.tables[name])
         for name, old in pair.old.tables.items()
-        if old.property == GRADED and is_own(old.data) and len({*old.gold}) > 1
+        if old.property == GRADED and is_user_data(old.data) and len({*old.gold}) > 1
     ]
 
 
@@ -272,7 +283,7 @@ def _labelled(pair: _Facing) -> dict[str, tuple[Table, Table]]:
     """The user's pairs of both labels under both models, each pair once, by their data."""
     labelled: dict[str, tuple[Table, Table]] = {}
     for name, old in pair.old.tables.items():
-        if old.kind == LABELLED and is_own(old.data) and old.data not in labelled:
+        if old.kind == LABELLED and is_user_data(old.data) and old.data not in labelled:
             once = np.unique(old.texts, return_index=True)[1]
             both = old.of(once), pair.new.tables[name].of(once)
             labelled |= {old.data: both} if {0, 1} <= {*both[0].labels} else {}
@@ -323,10 +334,6 @@ def _reindex(baseline: Baseline, vectors: VectorSample | None, documents: Docume
     return reindex.compare(baseline.sample, vectors, documents=documents)
 
 
-def _sampled(results: Results) -> set[str]:
-    return {data.name for data in results.data if data.sample}
-
-
 @dataclass(frozen=True)
 class _Rows:
     """The gate rows, slices and parts by name; what the decision weighs of them, and why other cases gate nothing."""
@@ -342,19 +349,22 @@ class _Rows:
         """Of both sides; models of two families have their own room and spread, which are reported."""
         compared, reported = compare_all(pair.old, pair.new, primary=primary, aside=pair.aside)
         rows = gate_rows(compared)
-        slices, left_out = sliced(rows, rule)
+        slices, left_out = choose_slices(rows, rule)
         judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
-        named = rows | slices | {name: part.cases for name, part in parts(compared).items()}
-        found = cls(named, pooled(compared, slices), judged | left_out, compared)
-        return found.without_space() if is_other_family else found
-
-    def without_space(self) -> _Rows:
-        """Reports what describes a model's own space, in place of weighing it."""
-        own = {name for name, some in self.rows.items() if some[0].metric in OF_THE_SPACE}
-        why = {one.name: _of_another_family(one) for one in self.paired if one.name in own}
-        rows = {name: some for name, some in self.rows.items() if name not in own}
-        paired = [one for one in self.paired if one.name not in own]
-        return replace(self, rows=rows, paired=paired, reported={**self.reported, **why})
+        named = rows | slices | {name: part.cases for name, part in row_parts(compared).items()}
+        paired, reported = pool_rows(compared, slices), judged | left_out
+        if is_other_family:
+            space = {name for name, some in named.items() if some[0].metric in OF_THE_SPACE}
+            for one in paired:
+                if one.name in space:
+                    before, after = (float(side.mean()) for side in (one.baseline, one.candidate))
+                    reported[one.name] = (
+                        f"{before:.3f} before, {after:.3f} now; reported only, as the vectors come from another family "
+                        f"of models"
+                    )
+            named = {name: some for name, some in named.items() if name not in space}
+            paired = [one for one in paired if one.name not in space]
+        return cls(named, paired, reported, compared)
 
     @property
     def endpoints(self) -> list[Paired]:
@@ -368,7 +378,7 @@ class _Rows:
             if one.budget == "behaviour" and one.metric.kind == "rate" and not declared_of(one.before).proxy
             and (built_in or one.before.data.partition(":")[0] != BUILT_IN)
         ]  # fmt: skip
-        behaviours = {one.name: one for one in by_property(found)}
+        behaviours = {one.name: one for one in pool_by_property(found)}
         cases = {name: [one for one in found if one.before.property == name] for name in behaviours}
         return replace(self, rows={**cases, **self.rows}, behaviours=behaviours)
 
@@ -377,20 +387,20 @@ class _Rows:
         """What a gate for another model weighs."""
         slices = [one for one in self.paired if one.budget == "slices"]
         rows = [one for one in self.paired if one.budget == "behaviour"]
-        return Weighable(self.endpoints, slices, self.behaviours, rows, if_right=dict(self._if_right()))
-
-    def _if_right(self) -> Iterator[tuple[str, Paired]]:
-        """The endpoints of which some first answers are unjudged, as they are if all of these are right."""
+        if_right = {}
         for one in self.endpoints:
             (case,) = self.rows[one.name]
-            tables = (case.before, case.after)
             if not case.metric.values or not (places := {query.item for query in unjudged_queries([case])}):
                 continue
-            old, new = (
-                case.metric.values(replace(table, answers=_if_right(table, places)), scale)
-                for table, scale in zip(tables, case.scales, strict=True)
-            )
-            yield one.name, replace(one, baseline=old, candidate=new, same=False)
+            sides = []
+            for table, scale in zip((case.before, case.after), case.scales, strict=True):
+                answers = tuple(
+                    str(Answers.of(text).if_right) if item in places else text
+                    for item, text in zip(table.items, table.answers, strict=True)
+                )
+                sides.append(case.metric.values(replace(table, answers=answers), scale))
+            if_right[one.name] = replace(one, baseline=sides[0], candidate=sides[1], same=False)
+        return Weighable(self.endpoints, slices, self.behaviours, rows, if_right=if_right)
 
     def with_items(self, row: GateRow) -> GateRow:
         """The row with what its items say: the first flips, what a loss means, how many queries moved."""
@@ -403,28 +413,10 @@ class _Rows:
         return replace(
             row, means=declared_of(worst.after).means, lost_items=lost, gained_items=gained,
             worse_queries=worse if is_search else None, better_queries=better if is_search else None,
-            beside=beside(some[0].before, some[0].after, some[0].metric) if some[0].budget == "primary" else (),
+            beside=(
+                secondary_metrics(some[0].before, some[0].after, some[0].metric) if some[0].budget == "primary" else ()
+            ),
         )  # fmt: skip
-
-
-def _if_right(table: Table, items: Collection[str]) -> tuple[str, ...]:
-    """The answers, with unjudged first ones of these items as right."""
-    return tuple(
-        str(Answers.of(text).if_right) if item in items else text
-        for item, text in zip(table.items, table.answers, strict=True)
-    )
-
-
-def _of_another_family(one: Paired) -> str:
-    """Both figures of what describes a model's own space."""
-    before, after = (float(side.mean()) for side in (one.baseline, one.candidate))
-    return f"{before:.3f} before, {after:.3f} now; reported only, as the vectors come from another family of models"
-
-
-def _refuse_incomparable(baseline: Baseline, results: Results, model: str) -> None:
-    _refuse_other_data(baseline, results)
-    refuse_other_edition(baseline, {data.name: data.version for data in results.data})
-    refuse_other_kind(baseline, model, next(m.kind for m in results.models if m.label == model))
 
 
 @dataclass(frozen=True)
@@ -434,9 +426,9 @@ class _Facing:
     `both` are the cases that both sides have, `aside` the baseline's items by which a gate tells what it sees.
     """
 
-    whole: tuple[Baseline, Side]
-    old: Side
-    new: Side
+    whole: tuple[Baseline, ModelScores]
+    old: ModelScores
+    new: ModelScores
     aside: Mapping[str, Table]
     both: tuple[str, ...]
 
@@ -458,78 +450,56 @@ class _Facing:
         return tuple(name for name in self.both if is_unjudged(self.old.tables[name]))
 
     @property
-    def searched(self) -> tuple[Searched, ...]:
+    def searched(self) -> tuple[LogAnswers, ...]:
         """What these found."""
-        return tuple(Searched(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
+        return tuple(LogAnswers(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
 
 
-def _facing(baseline: Baseline, results: Results, items: Columns, model: str) -> _Facing:
+def _facing(baseline: Baseline, results: RunFile, items: Columns, model: str) -> _Facing:
     """BaselineError where the items are others."""
-    after = side_of(results, items, model)
+    after = scores_of_run(results, items, model)
     both = tuple(name for name in baseline.cases if name in after.tables)
     for name in both:
         _refuse_other_items(baseline.cases[name], after.tables[name], baseline, results)
-    there = Side({name: after.tables[name] for name in both}, after.scales)
-    before = side_of_baseline(baseline, there)
-    sight = look(before.tables, there.tables, before.scales)
-    old, new = Side(sight.old, before.scales), Side(sight.new, there.scales)
+    there = ModelScores({name: after.tables[name] for name in both}, after.scales)
+    before = scores_of_baseline(baseline, there)
+    sight = divide_items(before.tables, there.tables, before.scales)
+    old, new = ModelScores(sight.old, before.scales), ModelScores(sight.new, there.scales)
     return _Facing((baseline, after), old, new, sight.aside, both)
 
 
-def _missing(pair: _Facing, results: Results) -> list[str]:
-    """The cases that only one side has, without those of checks that were not selected."""
+def _of_one_side(pair: _Facing, results: RunFile) -> tuple[list[Table], list[str]]:
+    """The new cases that the baseline was not asked for, and the names of the others that only one side has.
+
+    Cases of checks that were not selected are left out. A baseline was not asked for cases on data of which it has
+    searches with labels alone: it was saved with `-m retrieval`, or by an encheck that made no contrasts of a search.
+    """
     before, after = pair.whole
     left_out = unselected(before, results)
-    missed = [name for name in before.cases if name not in after.tables and name not in left_out]
-    uncompared = {table.case for table in _uncompared(pair)}
-    new = [table.case for table in _new(before, after) if table.case not in uncompared]
-    return [*(f"{name} (the baseline)" for name in missed), *(f"{name} (the candidate)" for name in new)]
+    missing = [f"{name} (the baseline)" for name in before.cases if name not in after.tables and name not in left_out]
+    uncompared = []
+    for name, table in after.tables.items():
+        if name in (*before.cases, *before.model.lacks) or not (gating_metric(table)[0] or is_unjudged(table)):
+            continue
+        known = [after.tables.get(case) for case, one in before.cases.items() if one.data == table.data]
+        if known and all(one and one.answers and not is_unjudged(one) for one in known):
+            uncompared.append(table)
+        else:
+            missing.append(f"{table.case} (the candidate)")
+    return uncompared, missing
 
 
-def _moved(one: Searched, baseline: str, people: People | None, purpose: Purpose) -> UnjudgedSearch:
+def _moved(one: LogAnswers, baseline: str, people: People | None, purpose: Purpose) -> UnjudgedSearch:
     """How many answers changed, and what people said of these where their number alone does not decide."""
     margin = purpose.margin
     bars = {} if purpose.name == "change" else {"delta": margin, "least": margin / 2, "alpha": ALPHA / purpose.tried}
-    found = moved(one.before, one.after, **bars)
+    found = changed_answers(one.before, one.after, **bars)
     if people is None or found.is_bounded or not found.shares[0].queries:
         return found
     return replace(found, judged=people(one, baseline, found))
 
 
-def _new(before: Baseline, after: Side) -> Iterator[Table]:
-    """The gating cases that the candidate alone has."""
-    for name, table in after.tables.items():
-        if name not in (*before.cases, *before.model.lacks) and (gating(table)[0] or is_unjudged(table)):
-            yield table
-
-
-def _uncompared(pair: _Facing) -> Iterator[Table]:
-    """The new cases on data of which the baseline has searches with labels alone.
-
-    It was saved with `-m retrieval`, or by an encheck that made no contrasts of a search.
-    """
-    before, after = pair.whole
-    return (table for table in _new(before, after) if _has_searches_alone(before, after, table.data))
-
-
-def _has_searches_alone(before: Baseline, after: Side, data: str) -> bool:
-    kept = [name for name, one in before.cases.items() if one.data == data]
-    return bool(kept) and all(name in after.tables and _is_judged_search(after.tables[name]) for name in kept)
-
-
-def _is_judged_search(table: Table) -> bool:
-    return bool(table.answers) and not is_unjudged(table)
-
-
-def _not_compared(new: Sequence[Table]) -> Iterator[str]:
-    """That a pass says nothing of the new cases, and what to do about it."""
-    if new:
-        cases = f"{len(new)} case{'s' * (len(new) > 1)}"
-        names, data = (", ".join(sorted({getattr(one, of) for one in new})) for of in ("property", "data"))
-        yield (f"{cases} ({names}) on {data}: {NEW}. To weigh them, make the baseline again with --save-baseline")
-
-
-def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
+def doubt_seed_noise(decision: GateDecision, noise: Noise, rule: Rule) -> GateDecision:
     """No pass where seed replicates differ by more than the widest delta covers: luck is as large as a loss then."""
     if decision.outcome != "pass" or noise.pooled <= rule.covered_noise:
         return decision
@@ -540,28 +510,6 @@ def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
         f"they fine-tunes that differ only in the seed?"
     )
     return replace(decision, outcome="inconclusive", reasons=(reason,))
-
-
-def compare_all(
-    before: Side, after: Side, *, primary: str | None = None, aside: Mapping[str, Table] = MappingProxyType({})
-) -> tuple[list[Compared], dict[str, str]]:
-    """The gating figures of every case that both sides have, and why the others are reported only.
-
-    `aside` has by case the items by which a gate tells what the baseline sees; without them nobody asks.
-    """
-    compared, reported = [], {}
-    for name, table in before.tables.items():
-        if name in after.tables:
-            scales = (before.scales.get(table.data, RANKS), after.scales.get(table.data, RANKS))
-            found = compare(table, after.tables[name], scales, primary=primary)
-            if found and found.metric.references and not {table.data} <= before.scales.keys() & after.scales.keys():
-                reported[name] = f"{table.data} has {NO_RANDOM_PAIRS}"
-            elif found:
-                own = aside.get(name)
-                compared.append(replace(found, aside=itself(own, before.scales)) if own else found)
-            else:
-                reported[name] = gating(table)[1]
-    return compared, reported
 
 
 def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
@@ -590,30 +538,27 @@ def refuse_other_search(baseline: Baseline, index: str) -> None:
         )
 
 
-def _refuse_other_items(kept: Kept, table: Table, baseline: Baseline, results: Results) -> None:
+def _refuse_other_items(case: CaseScores, table: Table, baseline: Baseline, results: RunFile) -> None:
     """BaselineError where a case of the run has other items than the baseline's."""
-    if not kept.has_items_of(table):
+    if not case.has_items_of(table):
+        # at least so many, since a baseline keeps three digits of each source's hash
+        absent, extra = case.others(table)
+        differ = f"at least {absent} of its {len(case)} items are not in this run, and at least {extra} are new"
+        if not absent and not extra:
+            differ = f"some of its {len(case)} items have other texts"
         raise BaselineError(
-            f"{baseline.folder} is for other items: of {kept.case}, {_others(kept, table)}. "
+            f"{baseline.folder} is for other items: of {case.case}, {differ}. "
             + ("; ".join(_differences(baseline, results, None)) or "although data, settings and versions match")
             + ". Run on the data of the baseline, or make the baseline again with --save-baseline"
         )
-    if not kept.has_parts_of(table):
+    if not case.has_parts_of(table):
         raise BaselineError(
-            f"{baseline.folder} has items of {kept.case} in other splits, or with other labels, than this run. Make "
+            f"{baseline.folder} has items of {case.case} in other splits, or with other labels, than this run. Make "
             "the baseline again with --save-baseline"
         )
 
 
-def _others(kept: Kept, table: Table) -> str:
-    """How many items differ: at least, since a baseline keeps three digits of each source's hash."""
-    absent, extra = kept.others(table)
-    if not absent and not extra:
-        return f"some of its {len(kept)} items have other texts"
-    return f"at least {absent} of its {len(kept)} items are not in this run, and at least {extra} are new"
-
-
-def _refuse_other_data(baseline: Baseline, results: Results) -> None:
+def _refuse_other_data(baseline: Baseline, results: RunFile) -> None:
     """BaselineError where no data set of the run is the baseline's: another seed makes other fresh probes."""
     then, now = (sorted(one.name for one in data) for data in (baseline.summary.data, results.data))
     if then and now and not set(then) & set(now):
@@ -623,26 +568,26 @@ def _refuse_other_data(baseline: Baseline, results: Results) -> None:
         )
 
 
-def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str]) -> None:
-    """BaselineError where data have another edition than the baseline's; `editions` by the name of the data."""
+def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], *, models: Sequence[str] = ()) -> None:
+    """BaselineError where data have another edition than the baseline's; `editions` by the name of the data.
+
+    `models` are paths and names as the user gave them: the remedy names the baseline's model so where it is one of
+    them. A baseline keeps the name of a model on a hub, and no path.
+    """
     for data in baseline.summary.data:
         name, then = data.name, data.version
         if (now := editions.get(name)) and then != now:
             place = baseline.folder if (baseline.folder / SUMMARY).is_file() else "DIR"
+            model = baseline.model
+            by_itself = model.name if PurePath(model.name).name == model.label else model.label
+            path = next((one for one in models if PurePath(one).name == model.label), by_itself)
             raise BaselineError(
                 f"{baseline.folder} was made on {name} {then or 'of a file'}, but this run is on {name} {now}, which "
-                f"has other items. Make it again: encheck run --model={baseline.model.label} --save-baseline={place}"
+                f"has other items. Make it again: encheck run --model={path} --save-baseline={place}"
             )
 
 
-def _same_weights(baseline: Baseline, results: Results, model: str) -> Iterator[str]:
-    """That a candidate is made of the baseline's weights, which may be used otherwise."""
-    weights = next(m.weights for m in results.models if m.label == model)
-    if weights is not None and weights == baseline.model.weights:
-        yield f"the weights are those of {baseline.model.label}"
-
-
-def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:
+def _differences(baseline: Baseline, results: RunFile, model: str | None) -> list[str]:
     """What was otherwise when the baseline was made."""
     then = baseline.summary
     settings = {k: v for k, v in then.settings.items() if k != "check_packages"}  # of which `partial_gate` tells
@@ -662,51 +607,106 @@ def _differences(baseline: Baseline, results: Results, model: str | None) -> lis
     return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]
 
 
-def _notes(baseline: Baseline, results: Results, model: str) -> list[str]:
-    """What was otherwise when the baseline was made, and what to do about it."""
-    found = _differences(baseline, results, model)
-    unused = baseline.summary.seed_noise and baseline.seed_noise is None
-    noise = [f"its seed noise is not used: {NOT_THREE}"] if unused else []
-    remedy = (
-        "all items still match the baseline; if the candidate did not cause the change, make the baseline again with "
-        "--save-baseline"
-    )
-    return [*noise, *found, remedy] if found else noise
+def _notes(
+    baseline: Baseline, results: RunFile, model: ModelEntry, new: Sequence[Table], *, is_change: bool
+) -> Iterator[str]:
+    """What a reader of the decision has to know.
+
+    That a pass says nothing of the `new` cases, that the weights are the baseline's, which may be used otherwise, and
+    what was otherwise when the baseline was made of a model that was changed.
+    """
+    if new:
+        cases = f"{len(new)} case{'s' * (len(new) > 1)}"
+        names, data = (", ".join(sorted({getattr(one, of) for one in new})) for of in ("property", "data"))
+        yield f"{cases} ({names}) on {data}: {NEW}. To weigh them, make the baseline again with --save-baseline"
+    if model.weights is not None and model.weights == baseline.model.weights:
+        yield f"the weights are those of {baseline.model.label}"
+    if not is_change:
+        return
+    if baseline.summary.seed_noise and baseline.seed_noise is None:
+        yield f"its seed noise is not used: {NOT_THREE}"
+    if changed := _differences(baseline, results, model.label):
+        yield from changed
+        yield (
+            "all items still match the baseline; if the candidate did not cause the change, make the baseline again "
+            "with --save-baseline"
+        )
 
 
-def _broken(results: Results, model: str, *, cuts: bool) -> list[str]:
+def _broken(results: RunFile, model: str, *, cuts: bool) -> list[str]:
     """Contracts that the candidate broke: it could not be measured, or a contract check failed.
 
-    Without `cuts` a model may cut long texts: another model than before has its own limit.
+    Each with what broke it, and what that means to users of the model. Without `cuts` a model may cut long texts:
+    another model than before has its own limit.
     """
-    rows = [row for row in results.checks if row.model == model]
-    error = next(m.error for m in results.models if m.label == model)
-    found = [f"the model cannot encode: {error}"] if error else []
-    contracts = {name: one for name, one in results.declarations.items() if one.family == CONTRACT}
-    asked = {name for name, one in contracts.items() if cuts or one.metric != ends_seen.name}
-    failed = [r for r in rows if r.check in asked and r.verdict in BROKEN]
-    return found + [_said_broken(r, contracts[r.check].means) for r in failed if not error]
+    if error := next(m.error for m in results.models if m.label == model):
+        return [f"the model cannot encode: {error}"]
+    broken = []
+    for row in results.checks:
+        declared = results.declarations.get(row.check)
+        if row.model != model or row.verdict not in BROKEN or declared is None or declared.family != CONTRACT:
+            continue
+        if cuts or declared.metric != ends_seen.name:
+            cause = row.params.get("cause") or row.reason
+            said = f"{row.check.replace('_', ' ')} on {row.data}"
+            broken.append(". ".join(filter(None, (f"{said}: {cause}" if cause else said, declared.means))))
+    return broken
 
 
-def _said_broken(row: Result, means: str) -> str:
-    """The contract, what broke it, and what that means to users of the model."""
-    cause = row.params.get("cause") or row.reason
-    broken = f"{row.check.replace('_', ' ')} on {row.data}"
-    return ". ".join(filter(None, (f"{broken}: {cause}" if cause else broken, means)))
-
-
-def _scores(pair: _Facing, decision: Decision) -> Balanced:
-    """The balanced score before and now; a model that is blocked has none, since nobody should select by it."""
-    now = None if decision.outcome == "block" else _balanced(pair.new, pair.both)
-    return Balanced(_balanced(pair.old, pair.both), now)
-
-
-def _balanced(side: Side, cases: Sequence[str]) -> float | None:
+def _balanced(side: ModelScores, cases: Sequence[str]) -> float | None:
     tables = {name: side.tables[name] for name in cases}
-    return balanced(shares(tables, side.scales), families_of(tables))
+    return balanced(shares_above_chance(tables, side.scales), families_of(tables))
 
 
-def _changed_data(baseline: Baseline, results: Results) -> set[str]:
-    """Data whose fingerprint is another one than the baseline's."""
-    there = {data.name: data.fingerprint for data in baseline.summary.data}
-    return {data.name for data in results.data if there.get(data.name) != data.fingerprint}
+def threshold_shifts(
+    baseline: Mapping[str, CaseScores], run: Mapping[str, Table], items: Columns, *, thresholds: Sequence[float]
+) -> tuple[ThresholdShift, ...]:
+    """One for each data set that has pairs, and each threshold; `items` are the run's, with texts, by case as tables.
+
+    The pairs are the data's own where they have labels, of a search its first answers, else those of the checks, each
+    once.
+    """
+    if not thresholds:
+        return ()
+    found: dict[str, dict[str, dict[tuple[str, ...], tuple[float, float]]]] = {}
+    for case, columns in items.items():
+        if columns.get("kind") and case in baseline and baseline[case].has_items_of(run[case]):
+            kind = kind_named(columns["kind"][0])
+            sides = baseline[case].facing(run[case]), run[case]
+            of_data = found.setdefault(run[case].data, {})
+            if kind and kind.compares == "answers":
+                of_data.setdefault(FIRST_ANSWERS, {}).update(_first_answers(columns, *sides))
+            elif kind and kind.compares == "texts":
+                of_data.setdefault(LABELLED if kind.weighed_as == LABELLED else PAIRS, {}).update(
+                    _scored_pairs(columns, *sides)
+                )
+    shifts = []
+    for data, of_data in sorted(found.items()):
+        scored = next((name for name in (LABELLED, FIRST_ANSWERS, PAIRS) if of_data.get(name)), None)
+        if scored:
+            before, now = np.array(list(of_data[scored].values())).T
+            unit = FIRST_ANSWERS if scored == FIRST_ANSWERS else PAIRS
+            shifts += [threshold_shift(before, now, threshold=one, data=data, unit=unit) for one in thresholds]
+    return tuple(shifts)
+
+
+def _scored_pairs(
+    columns: Mapping[str, Sequence[Any]], before: Table, now: Table
+) -> Iterable[tuple[tuple[str, ...], tuple[float, float]]]:
+    for side in ("near", "far"):
+        scores = zip(getattr(before, side).tolist(), getattr(now, side).tolist(), strict=True)
+        for source, text, both in zip(columns["source"], columns[side], scores, strict=True):
+            if text is not None and both[0] == both[0]:
+                yield tuple(sorted((source, text))), both
+
+
+def _first_answers(
+    columns: Mapping[str, Sequence[Any]], before: Table, now: Table
+) -> Iterator[tuple[tuple[str, ...], tuple[float, float]]]:
+    """The score of each query's first answer; not of a query that has several right documents, whose best is not kept.
+
+    `near` is the first answer where nobody judged, else the right document, and `far` the best other one.
+    """
+    for i, source in enumerate(columns["source"]):
+        if len(Answers.of(now.answers[i]).right) <= 1:
+            yield (source,), tuple(np.nanmax([side.near[i], side.far[i]]) for side in (before, now))

@@ -30,8 +30,8 @@ from encheck.indexes.rows import (
 )  # fmt: skip
 from encheck.indexes.sources import Fresh
 from encheck.similarity import ROUNDING, cosine, words
-from encheck.statistics.bounds import interval_of_share, units_needed, upper_of_share
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure
+from encheck.statistics.hypothesis_tests import interval_of_share, units_needed, upper_of_share
 from encheck.system.progress import Progress
 
 Vectors = NDArray[np.float32]

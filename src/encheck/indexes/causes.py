@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.scoring.nearest import directions_of
-from encheck.statistics.bounds import upper_of_share
+from encheck.statistics.hypothesis_tests import upper_of_share
 
 Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]

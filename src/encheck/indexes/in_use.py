@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from encheck.encoders.settings import count_tokens
 from encheck.encoders.stored_index import StoredIndex
-from encheck.gating.index_space import IndexFaults
-from encheck.gating.required_changes import spans
+from encheck.gating.advice import spans
+from encheck.gating.old_index import IndexFaults
 from encheck.indexes.audit import IndexAudit, audit, causes_in_words, in_words
 from encheck.indexes.sources import Fresh
 from encheck.scoring.nearest import directions_of

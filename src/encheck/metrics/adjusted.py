@@ -21,7 +21,7 @@ from encheck.metrics.pairs import worth
 from encheck.scoring.differences import NAMES, ORDER, differences
 from encheck.scoring.scores import MarginScores
 from encheck.statistics.balancing import balancing_weights, effective, imbalance, remainder
-from encheck.statistics.bootstrap import widened
+from encheck.statistics.bootstrap import widened_interval
 from encheck.surface import RIVALS
 from encheck.types import Estimate
 
@@ -90,7 +90,7 @@ def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: flo
     totals = scores.resampler.totals(np.column_stack([weights * (wins - value), weights]))
     estimate = estimated("adjusted_rate", scores, value, ratio(totals[:, 0], totals[:, 1]) + value)
     clusters = min(math.floor(effective(weights, scores.resampler.columns) + 1e-9), scores.resampler.clusters)
-    low, high = widened(value, estimate.low, estimate.high, n=clusters, clusters=clusters)
+    low, high = widened_interval(value, estimate.low, estimate.high, n=clusters, clusters=clusters)
     return replace(estimate, low=max(low - slack, 0.0), high=min(high + slack, 1.0), clusters=clusters)
 
 

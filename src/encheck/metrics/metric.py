@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import Resampler, interval, widened
+from encheck.statistics.bootstrap import Resampler, percentile_interval, widened_interval
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -130,7 +130,7 @@ def estimated(
 
     `among` says which of the items it rests on, shape [n]; all without it.
     """
-    low, high = interval(replicates)
+    low, high = percentile_interval(replicates)
     draws = scores.resampler if among is None else scores.resampler.of(np.flatnonzero(among))
     estimate = Estimate(name, float(value), float(low), float(high), len(draws.columns), draws.clusters, **more)
     return _withheld(estimate, draws, math.nan, math.nan) if draws.overlaps else estimate
@@ -153,7 +153,7 @@ def _withheld(estimate: Estimate, draws: Resampler, low: float, high: float) -> 
 
 def no_narrower(estimate: Estimate) -> Estimate:
     """The estimate of a share, its interval no narrower than Clopper-Pearson's where the share is near 0 or 1."""
-    low, high = widened(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
+    low, high = widened_interval(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
     return replace(estimate, low=low, high=high)
 
 

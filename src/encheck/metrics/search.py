@@ -18,7 +18,7 @@ from encheck.scoring.answers import Answers, Ranks
 from encheck.scoring.ranked import BM25
 from encheck.scoring.scores import LoggedScores, RankedScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import Resampler, interval, widened
+from encheck.statistics.bootstrap import Resampler, percentile_interval, widened_interval
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -157,8 +157,8 @@ def share_found(depth: int, values: Floats) -> Estimate:
     """The mean over queries, shape [n]; near 1 the interval is no narrower than Clopper-Pearson's over queries."""
     n, value = len(values), float(values.mean())
     resampler = Resampler([str(i) for i in range(n)])
-    low, high = map(float, interval(resampler.totals(values[:, None] - value)[:, 0] / n + value))
-    low, high = widened(value, max(low, 0.0), min(high, 1.0), n=n * depth, clusters=n) if n > 1 else (0.0, 1.0)
+    low, high = map(float, percentile_interval(resampler.totals(values[:, None] - value)[:, 0] / n + value))
+    low, high = widened_interval(value, max(low, 0.0), min(high, 1.0), n=n * depth, clusters=n) if n > 1 else (0.0, 1.0)
     return Estimate(f"{FIRST_STAGE_RECALL}_{depth}", value, low, high, n, n)
 
 

@@ -11,7 +11,7 @@ from encheck.metrics.metric import estimated, figure, metric, no_references, rat
 from encheck.metrics.thresholds import accuracy, best_threshold, has_both
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import interval, widened
+from encheck.statistics.bootstrap import percentile_interval, widened_interval
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -77,10 +77,10 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
 
 def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float | str]) -> Estimate:
     totals = scores.resampler.totals_of([flips, np.broadcast_to(1.0, len(flips))])
-    low, high = map(float, interval(totals[:, 0] / totals[:, 1]))
+    low, high = map(float, percentile_interval(totals[:, 0] / totals[:, 1]))
     n, clusters, value = len(flips), scores.resampler.clusters, float(flips.mean())
     if (scores.asymmetry > ROUNDING).any():  # else it is symmetric, which is no matter of luck
-        low, high = widened(value, low, high, n=n, clusters=clusters)
+        low, high = widened_interval(value, low, high, n=n, clusters=clusters)
     return Estimate("flip_rate", value, low, high, n, clusters, params={**params})
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.scoring.folds import FOLDS, fold_of
-from encheck.statistics.ordered import parts_of
+from encheck.statistics.clusters import chunks_of
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -69,7 +69,7 @@ def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objec
     """
     positive, negative = (np.sort(values[side]) for side in (labels == 1, labels != 1))
     totals, best, found = (float(len(positive)), float(len(negative))), -math.inf, float(values.max())
-    candidates = (np.array([found]), *(positive[::-1][some] for some in parts_of(len(positive))))
+    candidates = (np.array([found]), *(positive[::-1][some] for some in chunks_of(len(positive))))
     for cuts in candidates:  # below the first one, a cut right below negative pairs alone only adds alarms
         hits, alarms = (len(side) - np.searchsorted(side, cuts).astype(float) for side in (positive, negative))
         reached = objective(hits, alarms, *totals)

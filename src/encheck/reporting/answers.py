@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
-from encheck.gating.gate import Gate
-from encheck.gating.judged import Asked
-from encheck.gating.types import ChangedQuery
-from encheck.gating.weighing import Searched
+from encheck.gating.types import ChangedQuery, Gate
+from encheck.gating.unjudged import ComparedQuery
+from encheck.gating.weighing import LogAnswers
 from encheck.reporting.lost import in_a_line
 from encheck.scoring.answers import Answers
 from encheck.system import files
@@ -60,7 +59,7 @@ class Disagreement:
 
 def write_answers(
     folder: Path,
-    searched: Sequence[Searched],
+    searched: Sequence[LogAnswers],
     items: Mapping[str, Mapping[str, Sequence[Any]]],
     documents: Mapping[str, Documents],
 ) -> None:
@@ -90,7 +89,7 @@ def write_unjudged(folder: Path, gate: Gate) -> None:
         files.write_text(folder / UNJUDGED, "\n".join(["query\tcorpus-id\tdocument", *lines]) + "\n")
 
 
-def asked_of(one: Searched, texts: Mapping[str, str], documents: Documents) -> tuple[Asked, ...]:
+def asked_of(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> tuple[ComparedQuery, ...]:
     """The queries of a search with the first answers of both models; `texts` are those of the items."""
     firsts = zip(one.before.answers, one.after.answers, strict=True)
     rows = [[Answers.of(text).first[0] for text in both] for both in firsts]
@@ -101,7 +100,7 @@ def asked_of(one: Searched, texts: Mapping[str, str], documents: Documents) -> t
     )
 
 
-def asked_in(folder: Path) -> tuple[Asked, ...]:
+def asked_in(folder: Path) -> tuple[ComparedQuery, ...]:
     """The same from a gate's folder; UsageError as for `disagreements`."""
     texts = _texts(folder)
     return tuple(
@@ -111,11 +110,11 @@ def asked_in(folder: Path) -> tuple[Asked, ...]:
     )  # fmt: skip
 
 
-def _asked(item: str, weight: int, cluster: str, query: str, before: str, after: str) -> Asked:
-    return Asked(item, weight, cluster, *map(content_hash, (query, before, after)))
+def _asked(item: str, weight: int, cluster: str, query: str, before: str, after: str) -> ComparedQuery:
+    return ComparedQuery(item, weight, cluster, *map(content_hash, (query, before, after)))
 
 
-def _rows(one: Searched, texts: Mapping[str, str], documents: Documents) -> Iterator[dict[str, Any]]:
+def _rows(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> Iterator[dict[str, Any]]:
     for i, item in enumerate(one.after.items):
         found = [[documents[row][0] for row in Answers.of(side.answers[i]).first] for side in (one.before, one.after)]
         yield dict(zip(COLUMNS, (

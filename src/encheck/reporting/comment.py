@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from encheck.gating.gate import Gate, GateAgainst
+from encheck.gating.types import Gate, GateAgainst
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import Line, overview
 from encheck.reporting.gate.rows import CHANGE

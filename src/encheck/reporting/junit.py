@@ -10,8 +10,7 @@ from typing import Literal
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from encheck.errors import EncheckError
-from encheck.gating.gate import Gate, GateAgainst
-from encheck.gating.types import GateRow, UnjudgedSearch
+from encheck.gating.types import Gate, GateAgainst, GateRow, UnjudgedSearch
 from encheck.ids import CaseId
 from encheck.reporting import lost
 from encheck.reporting.gate.rows import cells

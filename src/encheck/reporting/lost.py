@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, Literal
 
-from encheck.gating.lost import LostItem, LostQuery
+from encheck.gating.gate_rows import LostItem, LostQuery
 from encheck.gating.types import (
     ChangedQuery,
     ExampleText,

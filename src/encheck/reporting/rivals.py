@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from encheck.metrics import both_directions
 from encheck.run_file import Result
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure
 from encheck.surface import RIVALS
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from encheck.gating.types import Z
 from encheck.generators.phenomenon import title_of
 from encheck.run_file import DataEntry, Result, RunFile
-from encheck.statistics.bounds import wilson
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure
+from encheck.statistics.hypothesis_tests import wilson
 from encheck.types import Validity
 
 

@@ -26,7 +26,7 @@ from encheck.scoring.features import features
 from encheck.scoring.frame import Frame
 from encheck.scoring.scale import Floats
 from encheck.scoring.triplets import Triplet
-from encheck.statistics.subgroups import CLUSTERS, MOST, Cell, Mask, Share, Table, search
+from encheck.statistics.subgroups import CLUSTERS, MOST, FailureRates, FeatureTable, Mask, Subgroup, find_subgroups
 from encheck.types import Group
 
 log = logging.getLogger("encheck")
@@ -59,7 +59,7 @@ class Finding:
     check: str
     data: str
     level: str
-    cell: Cell
+    cell: Subgroup
     beside: Beside
 
     @property
@@ -104,16 +104,16 @@ def _of_model(
     seed: int,
 ) -> Search:
     tables = [_table(frame, english, domains, topics[frame.case.check]) for frame in contests]
-    cells = search(tables, seed=seed)
+    cells = find_subgroups(tables, seed=seed)
     known = {str(frame.case): frame for frame in contests}
     findings = tuple(_finding(known[c.table], c) for c in cells if c.is_confirmed)
     return Search(model, findings, len(cells), sum(map(len, contests)), len(contests))
 
 
-def _table(frame: Frame, english: English, domains: Mapping[str, str], topic: str) -> Table:
+def _table(frame: Frame, english: English, domains: Mapping[str, str], topic: str) -> FeatureTable:
     columns = features(frame, english) | {"domain": [domains.get(source, "") for source in frame.sources]}
     known, lost = _surface(frame), np.array(frame.lost())
-    return Table(str(frame.case), topic, lost, frame.clusters, frame.sources, columns, known)
+    return FeatureTable(str(frame.case), topic, lost, frame.clusters, frame.sources, columns, known)
 
 
 def _surface(frame: Frame) -> Floats:
@@ -142,11 +142,11 @@ def _groups(spec: str) -> Sequence[Group]:
         return ()
 
 
-def _finding(frame: Frame, cell: Cell) -> Finding:
+def _finding(frame: Frame, cell: Subgroup) -> Finding:
     return Finding(frame.case.check, frame.case.data, frame.case.level, cell, _beside(frame, cell))
 
 
-def _beside(frame: Frame, cell: Cell) -> Beside:
+def _beside(frame: Frame, cell: Subgroup) -> Beside:
     at = np.flatnonzero(cell.confirming)
     surface, inside, lost = _surface(frame)[at], cell.members[at], np.array(frame.lost())[at]
     rates = {}
@@ -209,7 +209,7 @@ def _finding_lines(one: Finding) -> Iterator[str]:
     yield f"    {beside.scorer} fails {beside.inside:.0%} against {beside.outside:.0%}: {_held_equal(one)}"
 
 
-def _share(share: Share) -> str:
+def _share(share: FailureRates) -> str:
     of = f"{share.n} items in {share.clusters} clusters"
     return f"{share.inside:.0%} of {of} against {share.outside:.0%} of {share.n_outside}"
 

@@ -9,8 +9,7 @@ from typing import cast
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder, PartialEncoder, VerifiedModel
 from encheck.encoders.settings import ROLES, EncodingSettings, count_tokens
-from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
-from encheck.gating.reindex import FEWEST, KEPT_DIMENSIONS, TextLength, VectorSample
+from encheck.gating.reindex import FEWEST, FIXED_TEXTS, KEPT_DIMENSIONS, LONG_WORDS, TextLength, VectorSample, long_text
 from encheck.running.roles import Role
 from encheck.running.subject import Subject
 from encheck.types import content_hash

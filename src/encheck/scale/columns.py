@@ -22,8 +22,7 @@ from encheck.scale.partitions import Folder
 from encheck.scale.rows import some_rows
 from encheck.scale.shards import Done
 from encheck.statistics.bootstrap import MANY_ITEMS, MOST_CLUSTERS
-from encheck.statistics.clusters import component_numbers
-from encheck.statistics.ordered import distinct, parts_of, places_in
+from encheck.statistics.clusters import chunks_of, component_numbers, distinct, places_in
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
@@ -195,7 +194,7 @@ def _rows_of(values: Hashes, some: Hashes) -> Positions:
     if not len(some):
         return np.zeros(0, np.int64)
     found = []
-    for part in parts_of(len(values)):
+    for part in chunks_of(len(values)):
         at = np.searchsorted(some, values[part])
         found.append(part.start + np.flatnonzero(some[np.minimum(at, len(some) - 1)] == values[part]))
     return np.concatenate(found)

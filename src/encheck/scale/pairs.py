@@ -30,7 +30,7 @@ from encheck.scoring.pairs import PAIR, ScoredPairs, SentencePair
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import BothOrdersScores, PairScores
 from encheck.statistics.bootstrap import Clusters, Resampler
-from encheck.statistics.ordered import parts_of
+from encheck.statistics.clusters import chunks_of
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
 from encheck.types import content_hash
@@ -325,7 +325,7 @@ class ColumnPairs(WholeItems):
         numbers = self.clusters.numbers[chosen]
         order = self.columns.order
         is_present = np.zeros(len(order), bool)  # in the order of the hashes
-        for some in parts_of(len(numbers)):
+        for some in chunks_of(len(numbers)):
             is_present[order[numbers[some]]] = True
         dealt = ((np.cumsum(is_present, dtype=np.int32) - 1) % count).astype(np.int8)
         fold: NDArray[np.int8] = dealt[order][numbers]
@@ -394,7 +394,7 @@ class ScoredColumns(ScoredPairs):
     def least(self, values: Floats) -> list[int]:
         """Positions of the `WORST` smallest values, the smallest first."""
         least = np.zeros(0, np.intp)
-        for some in parts_of(len(values)):
+        for some in chunks_of(len(values)):
             beside = np.append(least, np.arange(some.start, some.stop))
             least = beside[np.argsort(values[beside], kind="stable")[:WORST]]
         return [int(i) for i in least]

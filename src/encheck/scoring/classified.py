@@ -17,7 +17,7 @@ from encheck.scoring.measure import Measure
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.statistics.bootstrap import Resampler
-from encheck.statistics.regression import Told, by_development, by_nested_folds, by_training_folds
+from encheck.statistics.regression import ClassifiedTexts, by_development, by_nested_folds, by_training_folds
 from encheck.surface import SHARED, SURFACE, tokens
 
 NO_SCALE = Scale(0.0)
@@ -59,7 +59,7 @@ class ClassifiedScores(PairScores):
 
     surface_scorers: ClassVar[tuple[str, ...]] = ()
     calibrates: ClassVar[bool] = False
-    told: Told | None = None
+    told: ClassifiedTexts | None = None
     names: tuple[str, ...] = ()
     seen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
 
@@ -114,7 +114,7 @@ class ClassifiedScores(PairScores):
 
 def _told(
     items: Sequence[Classified], others: Sequence[Classified], x: Any, codes: NDArray[np.intp], inner: int | None
-) -> Told:
+) -> ClassifiedTexts:
     """By nested folds, by a development part, or by folds of the training part, as the task is divided."""
     if not others:
         return by_nested_folds(x, codes, inner=inner)
@@ -126,7 +126,7 @@ def _told(
     return by_training_folds(learned, test, inner=inner)
 
 
-def _seen(items: Sequence[Classified], others: Sequence[Classified], told: Told) -> NDArray[np.bool_]:
+def _seen(items: Sequence[Classified], others: Sequence[Classified], told: ClassifiedTexts) -> NDArray[np.bool_]:
     """Whether each text's classifier learned from a text of the same cluster, so from a near-duplicate."""
     if others:
         known = {one.cluster for one in others}

@@ -45,21 +45,17 @@ def mirror_coefficients(terms: Floats, *, ridge: float = RIDGE) -> Floats:
         curve = (terms * (less * (1 - less))[:, None]).T @ terms + ridge * np.eye(len(found))
         step = np.linalg.solve(curve, slope)
         step = step * min(1.0, _LONGEST / max(np.abs(step).max(initial=0), _NEAR))
-        found = found + _rising(terms, found, step, ridge)
+        before = _likelihood(terms, found, ridge)
+        before -= _ROUNDED * abs(before)
+        part = step
+        for _ in range(_HALVES):  # a whole step can overshoot, and then come back for ever
+            if _likelihood(terms, found + part, ridge) >= before:
+                break
+            part = part / 2
+        found = found + part
         if np.abs(step).max(initial=0) < _NEAR:
             break
     return found
-
-
-def _rising(terms: Floats, found: Floats, step: Floats, ridge: float) -> Floats:
-    """The step, halved until the likelihood rises: a whole one can overshoot, and then come back for ever."""
-    before = _likelihood(terms, found, ridge)
-    before -= _ROUNDED * abs(before)
-    for _ in range(_HALVES):
-        if _likelihood(terms, found + step, ridge) >= before:
-            break
-        step = step / 2
-    return step
 
 
 def _likelihood(terms: Floats, found: Floats, ridge: float) -> float:

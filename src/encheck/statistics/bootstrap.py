@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from encheck.statistics.ordered import parts_of, places_in
+from encheck.statistics.clusters import chunks_of, places_in
 from encheck.statistics.sharing import Sharing, numbered, sharing_of
 from encheck.types import content_hash
 
@@ -85,7 +85,7 @@ class _Drawn:
 
 
 @lru_cache(maxsize=2)
-def _weights_of_some(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
+def weights_of_clusters(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
     """The weights of the clusters in these columns, given as bytes of `np.intp`; shape [some, replicates].
 
     The last ones are kept, since all figures of a check take those of the same clusters.
@@ -200,9 +200,9 @@ class Resampler:
             return self.sharing.rate_interval(values)
         columns = values.reshape(len(self._numbers), -1)
         totals = self.totals(np.column_stack([columns, np.ones(len(columns))]))
-        ends = interval(totals[:, :-1] / totals[:, -1:])
+        ends = percentile_interval(totals[:, :-1] / totals[:, -1:])
         sizes = {"n": len(columns), "clusters": self.clusters}
-        found = [widened(m, a, b, **sizes) for m, a, b in zip(columns.mean(axis=0), *ends, strict=True)]
+        found = [widened_interval(m, a, b, **sizes) for m, a, b in zip(columns.mean(axis=0), *ends, strict=True)]
         low, high = np.array(found).T
         return low, high
 
@@ -225,7 +225,7 @@ class Resampler:
     def _seen(self, chosen: NDArray[np.bool_] | None) -> int:
         """Number of clusters of the chosen items: a sort of millions for each figure would take most of the time."""
         seen = np.zeros(self._count, bool)
-        for some in parts_of(len(self._numbers)):
+        for some in chunks_of(len(self._numbers)):
             seen[self._numbers[some] if chosen is None else self._numbers[some][chosen[some]]] = True
         return int(seen.sum())
 
@@ -255,7 +255,7 @@ class Resampler:
         few = len(present) < every // 3
         sums = np.zeros((len(present) if few else every, values.shape[1]))
         np.add.at(sums, places if few else columns, values)
-        weights = _weights_of_some(self._drawn, present.tobytes()) if few else self.weights.T
+        weights = weights_of_clusters(self._drawn, present.tobytes()) if few else self.weights.T
         return (sums.T.astype(np.float32) @ weights).T.astype(np.float64)
 
     def _totals_by_group(self, columns: Iterable[Floats]) -> Floats:
@@ -266,7 +266,11 @@ class Resampler:
         both = None if self.others is None else np.flatnonzero(self.others >= 0)
         sums, of_both = [], []
         for column in columns:
-            sums.append(self._sums_of_groups(column))
+            of_column = np.zeros(self.weights.shape[1])  # over the items of each group that hang on one cluster
+            for some in chunks_of(len(column)):
+                alone = slice(None) if self.others is None else self.others[some] < 0
+                of_column += np.bincount(self.columns[some][alone], column[some][alone], len(of_column))
+            sums.append(of_column)
             of_both.append(column[both] if both is not None else column[:0])
         table = np.column_stack(sums)
         rows_at_once = _slices(self.weights.shape, _CAST_AT_ONCE)
@@ -275,14 +279,6 @@ class Resampler:
             drawn, values = self._drawn_by_both, np.column_stack(of_both)
             for rows in _slices(drawn.shape):
                 found[rows] += drawn[rows].astype(np.float64) @ values
-        return found
-
-    def _sums_of_groups(self, column: Floats) -> Floats:
-        """The sum of a column over the items of each group that hang on one cluster, shape [groups]."""
-        found = np.zeros(self.weights.shape[1])
-        for some in parts_of(len(column)):
-            alone = slice(None) if self.others is None else self.others[some] < 0
-            found += np.bincount(self.columns[some][alone], column[some][alone], len(found))
         return found
 
     @cached_property
@@ -305,9 +301,7 @@ class Resampler:
 
         What needs every item in every replicate takes the first 2,000 replicates where there are many items.
         """
-        return self._chunks(self.weights[: max(2_000, _MAX_ITEM_WEIGHTS // max(len(self.columns), 1))])
-
-    def _chunks(self, rows: NDArray[np.float32]) -> Iterator[NDArray[np.float32]]:
+        rows = self.weights[: max(2_000, _MAX_ITEM_WEIGHTS // max(len(self.columns), 1))]
         for some in _slices((len(rows), len(self.columns))):
             found = rows[some][:, self.columns]
             if self.others is not None:
@@ -321,7 +315,7 @@ def _slices(shape: tuple[int, ...], at_once: int = _WEIGHTS_AT_ONCE) -> Iterator
     return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
-def interval(replicates: Floats) -> tuple[Floats, Floats]:
+def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
     """The 95% percentile interval of each column of [replicates] or [replicates, k].
 
     NaN replicates are left out; a column with mostly NaN has no interval (NaN).
@@ -330,20 +324,16 @@ def interval(replicates: Floats) -> tuple[Floats, Floats]:
     if np.isfinite(replicates).all():
         low, high = np.percentile(replicates, [tail, 100 - tail], axis=0)
         return low, high
-    columns = replicates.reshape(len(replicates), -1).T
-    ends = [_ends(column[np.isfinite(column)], len(column), tail) for column in columns]
+    ends = []
+    for column in replicates.reshape(len(replicates), -1).T:
+        finite = column[np.isfinite(column)]
+        has_most = len(finite) * 2 >= len(column)
+        ends.append(np.percentile(finite, [tail, 100 - tail]) if has_most else np.full(2, np.nan))
     low, high = np.array(ends).T.reshape(2, *replicates.shape[1:])
     return low, high
 
 
-def _ends(finite: Floats, wanted: int, tail: float) -> Floats:
-    if len(finite) * 2 < wanted:
-        return np.full(2, np.nan)
-    ends: Floats = np.percentile(finite, [tail, 100 - tail])
-    return ends
-
-
-def widened(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
+def widened_interval(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
     """The interval of a share of n items, no narrower than Clopper-Pearson's over clusters where that is near an edge.
 
     There, with fewer than MIN_ITEMS_A_SIDE items on one side, percentiles of a bootstrap reach too short, and where all
@@ -379,55 +369,49 @@ def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler 
     starts = np.flatnonzero(np.r_[True, np.diff(scores[order]) != 0])
     is_positive = (order < size).astype(np.float32)
     chunks = [np.ones((1, len(scores)), np.float32)] if resampler is None else resampler.item_weights()
-    return np.concatenate([_auc(chunk[:, order], is_positive, starts) for chunk in chunks])
-
-
-def _auc(weights: NDArray[np.float32], is_positive: NDArray[np.float32], starts: NDArray[np.intp]) -> Floats:
-    up, down = weights * is_positive, weights * (1 - is_positive)
-    if len(starts) < weights.shape[1]:  # equal scores share one step
-        up, down = np.add.reduceat(up, starts, axis=1), np.add.reduceat(down, starts, axis=1)
-    below = np.cumsum(down, axis=1) - down / 2  # sums of small whole numbers and halves: exact in fp32
-    with np.errstate(invalid="ignore"):
-        result: Floats = (up * below).sum(axis=1, dtype=np.float64) / (
-            up.sum(axis=1, dtype=np.float64) * down.sum(axis=1, dtype=np.float64)
-        )
-    return result
+    found = []
+    for chunk in chunks:
+        weights = chunk[:, order]
+        up, down = weights * is_positive, weights * (1 - is_positive)
+        if len(starts) < weights.shape[1]:  # equal scores share one step
+            up, down = np.add.reduceat(up, starts, axis=1), np.add.reduceat(down, starts, axis=1)
+        below = np.cumsum(down, axis=1) - down / 2  # sums of small whole numbers and halves: exact in fp32
+        with np.errstate(invalid="ignore"):
+            found.append(
+                (up * below).sum(axis=1, dtype=np.float64)
+                / (up.sum(axis=1, dtype=np.float64) * down.sum(axis=1, dtype=np.float64))
+            )
+    return np.concatenate(found)
 
 
 def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
     """The AUC of the positive items against the others, and that of each replicate, shape [replicates].
 
     Of more than `MANY_ITEMS` no replicate is ranked again: each is the figure and what its draws move it by, to first
-    order.
+    order: by placements, the share of the other side that each item beats (DeLong et al. 1988; of clusters, Obuchowski
+    1997).
     """
     if len(values) > MANY_ITEMS:
-        return _auc_of_many(values, is_positive, resampler)
+        sizes = int(is_positive.sum()), int((~is_positive).sum())
+        if not all(sizes):
+            return math.nan, np.full(len(resampler.weights), np.nan)
+        value = float(_placements(values, is_positive).sum() / sizes[0])
+
+        def influence() -> Iterator[Floats]:
+            """The positives' placements less the AUC, which items are positive; then the same of the others."""
+            for side, sign in ((is_positive, 1), (~is_positive, -1)):
+                placements = _placements(sign * values, side)
+                placements[side] -= value
+                yield placements
+                del placements
+                yield side.astype(float)
+
+        sums = resampler.totals_of(influence())
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return value, value + sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]
     order = np.argsort(~is_positive, kind="stable")
     sides = values[is_positive], values[~is_positive]
     return float(weighted_auc(*sides)[0]), weighted_auc(*sides, resampler.of(order))
-
-
-def _auc_of_many(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
-    """The AUC by placements: the share of the other side that each item beats (DeLong et al. 1988; of clusters,
-    Obuchowski 1997); each replicate by what its items' placements say.
-    """
-    sizes = int(is_positive.sum()), int((~is_positive).sum())
-    if not all(sizes):
-        return math.nan, np.full(len(resampler.weights), np.nan)
-    value = float(_placements(values, is_positive).sum() / sizes[0])
-    sums = resampler.totals_of(_influence(values, is_positive, value))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return value, value + sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]
-
-
-def _influence(values: Floats, is_positive: NDArray[np.bool_], value: float) -> Iterator[Floats]:
-    """The positives' placements less the AUC, which items are positive; then the same of the others; shape [n] each."""
-    for side, sign in ((is_positive, 1), (~is_positive, -1)):
-        found = _placements(sign * values, side)
-        found[side] -= value
-        yield found
-        del found
-        yield side.astype(float)
 
 
 def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:
@@ -436,3 +420,70 @@ def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:
     found = np.zeros(len(values))
     found[side] = (places_in(among, own) + places_in(among, own, "right")) / (2 * len(among))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure with the ends of its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def says(self) -> str:
+        """As a share in percent.
+
+        >>> Figure(0.981, 0.972, 0.989).says
+        '98.1% [97.2, 98.9]'
+        """
+        return f"{100 * self.value:.1f}% [{100 * self.low:.1f}, {100 * self.high:.1f}]"
+
+
+@dataclass(frozen=True)
+class LogFigures:
+    """The queries of a log: how often each was asked, and its cluster; both of shape [n].
+
+    All figures of a log are of the same draws of clusters.
+    """
+
+    weights: Floats
+    clusters: tuple[str, ...]
+    resampler: Resampler
+
+    @classmethod
+    def of(cls, weights: Sequence[int], clusters: Sequence[str], *, seed: int) -> LogFigures:
+        """With the draws of a seed."""
+        return cls(np.array(weights, np.float64), tuple(clusters), Resampler(clusters, seed=seed))
+
+    @property
+    def worth(self) -> int:
+        """How many clusters of the same weight would say as much (Kish 1965, section 11.7)."""
+        sizes = np.bincount(self.resampler.columns, weights=self.weights)
+        return int(sizes.sum() ** 2 / (sizes**2).sum())
+
+    def mean(self, values: Floats) -> Figure:
+        """The mean of values from 0 to 1, shape [n]."""
+        return self.ratio(values, np.ones(len(values)))
+
+    def ratio(self, part: Floats, whole: Floats) -> Figure:
+        """The sum of `part` over that of `whole`, shape [n] each; NaN if the whole is 0.
+
+        The interval is no narrower than Clopper-Pearson's over clusters where the ratio is nearly 0 or 1.
+        """
+        both = np.column_stack([part, whole]) * self.weights[:, None]
+        total = both.sum(axis=0)
+        if not total[1]:
+            return Figure(np.nan, np.nan, np.nan)
+        value, sums = float(total[0] / total[1]), self.resampler.totals(both)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            low, high = map(float, percentile_interval(sums[:, 0] / sums[:, 1]))
+        ends = widened_interval(min(value, 1.0), low, high, n=len(part), clusters=self.worth)
+        return Figure(value, min(low, ends[0]), max(high, ends[1]))
+
+    def change(self, before: Floats, after: Floats) -> Figure:
+        """The mean of `after` less `before`, shape [n] each."""
+        both = np.column_stack([after - before, np.ones(len(before))]) * self.weights[:, None]
+        sums = self.resampler.totals(both)
+        low, high = percentile_interval(sums[:, 0] / sums[:, 1])
+        return Figure(float(both[:, 0].sum() / both[:, 1].sum()), float(low), float(high))

@@ -34,7 +34,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.statistics.bounds import units_needed_at, upper_of_share
+from encheck.statistics.hypothesis_tests import units_needed_at, upper_of_share
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

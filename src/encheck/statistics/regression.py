@@ -26,7 +26,7 @@ STEPS = 1_000  # after which a fit ends
 
 
 @dataclass(frozen=True)
-class Told:
+class ClassifiedTexts:
     """The class that each measured text was given, shape [n], and the fold that it was measured in.
 
     `penalties` are the C of the classifiers that were measured, `held_out` their mean accuracy where C was chosen.
@@ -40,7 +40,7 @@ class Told:
     open_fits: int
 
 
-def by_nested_folds(x: Features, y: Classes, *, inner: int | None = None) -> Told:
+def by_nested_folds(x: Features, y: Classes, *, inner: int | None = None) -> ClassifiedTexts:
     """Each text by the classifier of the other folds, whose C was chosen on `inner` folds of these (`FOLDS`)."""
     classes, numbers = np.empty_like(y), np.empty_like(y)
     chosen: list[tuple[float, float, int]] = []
@@ -50,15 +50,15 @@ def by_nested_folds(x: Features, y: Classes, *, inner: int | None = None) -> Tol
         classes[test], numbers[test] = fitted.predict(x[test]), number
         chosen.append((penalty, held_out, _is_open(fitted)))
     penalties, accuracies, open_fits = zip(*chosen, strict=True)
-    return Told(classes, numbers, penalties, float(np.mean(accuracies)), sum(open_fits))
+    return ClassifiedTexts(classes, numbers, penalties, float(np.mean(accuracies)), sum(open_fits))
 
 
-def by_training_folds(train: Part, test: Features, *, inner: int | None = None) -> Told:
+def by_training_folds(train: Part, test: Features, *, inner: int | None = None) -> ClassifiedTexts:
     """The test part by the classifier of the training part, whose C was chosen on `inner` folds of it (`FOLDS`)."""
     return _one(train, test, *_best(ON_TRAINING, _over_folds(*train, inner)))
 
 
-def by_development(train: Part, development: Part, test: Features) -> Told:
+def by_development(train: Part, development: Part, test: Features) -> ClassifiedTexts:
     """The test part by the classifier of the training part, whose C was chosen on the development part."""
 
     def accuracy(penalty: float) -> float:
@@ -67,10 +67,10 @@ def by_development(train: Part, development: Part, test: Features) -> Told:
     return _one(train, test, *_best(NESTED, accuracy))
 
 
-def _one(train: Part, test: Features, penalty: float, held_out: float) -> Told:
+def _one(train: Part, test: Features, penalty: float, held_out: float) -> ClassifiedTexts:
     fitted = _fitted(*train, penalty)
     classes = fitted.predict(test)
-    return Told(classes, np.zeros(len(classes), np.intp), (penalty,), held_out, _is_open(fitted))
+    return ClassifiedTexts(classes, np.zeros(len(classes), np.intp), (penalty,), held_out, _is_open(fitted))
 
 
 def _best(penalties: Sequence[float], accuracy: Callable[[float], float]) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from encheck.statistics.paired import t_quantile, tango_bound
+from encheck.statistics.hypothesis_tests import t_quantile, tango_bound
 
 Floats = NDArray[np.float64]
 Things = NDArray[np.intp]
@@ -173,7 +173,8 @@ class Sharing:
     @cached_property
     def free(self) -> float:
         """The degrees of freedom of the variance of a mean; 0 where all items share something."""
-        return _freedom(*self._plain_traces)
+        first, second = self._plain_traces
+        return first**2 / second if second > _NOTHING else 0.0
 
     @cached_property
     def worth(self) -> float:
@@ -217,7 +218,8 @@ class Sharing:
             variance = np.maximum(plain, grown)
             effective = np.where(variance > 0, n * plain / variance, n)
             scores = residuals * np.sqrt(np.where(shared > 0, variance / shared, variance / squares))
-        return Errors(mean, variance, _freedom(*traces), effective, np.nan_to_num(scores))
+        free = traces[0] ** 2 / traces[1] if traces[1] > _NOTHING else 0.0
+        return Errors(mean, variance, free, effective, np.nan_to_num(scores))
 
     def counted(self, errors: Errors, rare: Floats) -> Floats:
         """The effective number of items of rates of which `rare` items [k] are on the rarer side.
@@ -306,10 +308,6 @@ def side_by_side(several: Sequence[Things]) -> Things:
     """
     width = max(one.shape[1] for one in several)
     return np.concatenate([np.pad(one, ((0, 0), (0, width - one.shape[1])), constant_values=-1) for one in several])
-
-
-def _freedom(first: float, second: float) -> float:
-    return first**2 / second if second > _NOTHING else 0.0
 
 
 def _patterns(linked: Any) -> tuple[Things, Things]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.statistics.paired import holm
+from encheck.statistics.hypothesis_tests import holm
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -25,7 +25,7 @@ _FINEST = 1e-9
 
 
 @dataclass(frozen=True)
-class Table:
+class FeatureTable:
     """Items of one check: whether each failed, its cluster, its text, and its value of each feature, shape [n] each.
 
     A value of "" is none. Cells of tables with the same `topic` that share texts are taken for the same cell. `known`
@@ -49,7 +49,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Share:
+class FailureRates:
     """Failures in a cell and among the other items of its table, on one half of the clusters."""
 
     inside: float
@@ -60,7 +60,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Subgroup:
     """A cell that was nominated; `values` has one or two (feature, value), `p` is Holm's over all nominated.
 
     `members` and `confirming` say which of the table's items are in the cell, and which in the half that confirms.
@@ -68,8 +68,8 @@ class Cell:
 
     table: str
     values: tuple[tuple[str, str], ...]
-    search: Share
-    confirmation: Share
+    search: FailureRates
+    confirmation: FailureRates
     p: float
     members: Mask
     confirming: Mask
@@ -88,7 +88,7 @@ class _Candidate:
     mask: Mask
 
 
-def search(tables: Sequence[Table], *, seed: int, permutations: int = PERMUTATIONS) -> list[Cell]:
+def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: int = PERMUTATIONS) -> list[Subgroup]:
     """At most ten cells that fail more often than the rest of their table, those of the smallest p first.
 
     A seeded half of all clusters nominates: by the lower 95% bound of the difference in failure rate beyond what is
@@ -97,68 +97,54 @@ def search(tables: Sequence[Table], *, seed: int, permutations: int = PERMUTATIO
     no pattern in the data, at most 5% of searches have a confirmed cell.
     """
     rng = np.random.default_rng(seed)
-    first = _half(tables, rng)
+    names = sorted({name for table in tables for name in table.clusters})
+    first = frozenset(rng.permutation(names)[: len(names) // 2].tolist())  # a cluster is in one half of all tables
     halves = [np.array([c in first for c in table.clusters], bool) for table in tables]
-    chosen = _apart(tables, sorted(_candidates(tables, halves), key=lambda one: -one.bound))
+    candidates = [
+        one
+        for number, (table, half) in enumerate(zip(tables, halves, strict=True))
+        for one in _of_table(number, table, half)
+    ]
+    chosen = _apart(tables, sorted(candidates, key=lambda one: -one.bound))
     p = holm([_tested(tables[c.table], c.mask, ~halves[c.table], permutations, rng) for c in chosen])
     found = [_cell(tables[c.table], c, halves[c.table], float(q)) for c, q in zip(chosen, p, strict=True)]
     return sorted(found, key=lambda cell: cell.p)
 
 
-def _half(tables: Sequence[Table], rng: np.random.Generator) -> frozenset[str]:
-    """Half of the clusters of all tables: one that is in two tables is in the same half of both."""
-    names = sorted({name for table in tables for name in table.clusters})
-    return frozenset(rng.permutation(names)[: len(names) // 2].tolist())
-
-
-def _candidates(tables: Sequence[Table], halves: Sequence[Mask]) -> Iterator[_Candidate]:
-    for number, (table, half) in enumerate(zip(tables, halves, strict=True)):
-        yield from _of_table(number, table, half)
-
-
-def _of_table(number: int, table: Table, half: Mask) -> Iterator[_Candidate]:
+def _of_table(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candidate]:
     """The cells of a table that are large enough, and fail more often than its rest beyond chance in this half."""
     if not half.any():
         return
     beyond, groups = table.beyond(half), _numbers(_own(table, half))
     failed = beyond(table.failed[half].astype(float))
-    columns = _columns(table)
-    columns = [(value, mask) for value, mask in columns if _reaches(mask[half], groups)]
+    columns = []
+    for name, column in table.features.items():
+        given = np.array(column, object)
+        for value in sorted(set(column) - {""}):
+            mask = given == value
+            if len(set(groups[mask[half]].tolist())) >= CLUSTERS:
+                columns.append(((name, value), mask))
     if not columns or table.failed[half].all() or not table.failed[half].any():
         return
     matrix = np.column_stack([mask for _, mask in columns])
     for i, (value, mask) in enumerate(columns):
         bounds = _bounds(matrix[half] & mask[half, None], failed, groups, beyond)
         for j in range(i, len(columns)):
-            other, others = columns[j]
-            if bounds[j] > 0 and (i == j or (value[0] != other[0] and _narrows(mask & others, mask, others))):
-                values = (value,) if i == j else (value, other)
-                yield _Candidate(float(bounds[j]), number, values, mask & others)
+            (other, others), is_pair = columns[j], i != j
+            if bounds[j] <= 0 or (is_pair and value[0] == other[0]):
+                continue
+            both = mask & others
+            if is_pair and both.sum() == min(mask.sum(), others.sum()):  # one of them says it all
+                continue
+            yield _Candidate(float(bounds[j]), number, (value, other) if is_pair else (value,), both)
 
 
-def _narrows(both: Mask, *each: Mask) -> bool:
-    """Whether two values together hold for fewer items than each by itself: else one of them says it all."""
-    return all(both.sum() < one.sum() for one in each)
-
-
-def _columns(table: Table) -> list[tuple[tuple[str, str], Mask]]:
-    found = []
-    for name, column in table.features.items():
-        given = np.array(column, object)
-        found += [((name, value), given == value) for value in sorted(set(column) - {""})]
-    return found
-
-
-def _own(table: Table, half: Mask) -> list[str]:
+def _own(table: FeatureTable, half: Mask) -> list[str]:
     return [cluster for cluster, is_own in zip(table.clusters, half, strict=True) if is_own]
 
 
 def _numbers(names: Sequence[str]) -> NDArray[np.intp]:
     return np.unique(np.array(names, str), return_inverse=True)[1].reshape(-1).astype(np.intp)
-
-
-def _reaches(mask: Mask, groups: NDArray[np.intp]) -> bool:
-    return len(set(groups[mask].tolist())) >= CLUSTERS
 
 
 def _bounds(masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Callable[[Floats], Floats]) -> Floats:
@@ -181,7 +167,7 @@ def _bounds(masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Calla
     return np.where(is_one, scores.sum(0) - _ONE_SIDED * np.sqrt((scores**2).sum(0)), -np.inf)
 
 
-def _apart(tables: Sequence[Table], ranked: Sequence[_Candidate]) -> list[_Candidate]:
+def _apart(tables: Sequence[FeatureTable], ranked: Sequence[_Candidate]) -> list[_Candidate]:
     """The first ten that share less than half of their texts with one before them on the same topic."""
     chosen: list[_Candidate] = []
     texts: list[frozenset[str]] = []
@@ -198,7 +184,7 @@ def _apart(tables: Sequence[Table], ranked: Sequence[_Candidate]) -> list[_Candi
     return chosen
 
 
-def _tested(table: Table, mask: Mask, half: Mask, permutations: int, rng: np.random.Generator) -> float:
+def _tested(table: FeatureTable, mask: Mask, half: Mask, permutations: int, rng: np.random.Generator) -> float:
     if not half.any():
         return 1.0
     own, beyond = _own(table, half), table.beyond(half)
@@ -222,38 +208,26 @@ def permutation_p(
     0.01
     """
     observed, drawn = float(np.vdot(outcomes, cell)), np.zeros(permutations)
-    for cells, some in _by_size(cell, outcomes, _numbers(clusters)):
-        drawn += _drawn(cells, some, permutations, rng)
+    groups = _numbers(clusters)
+    order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
+    for size in np.unique(sizes).tolist():
+        at = order[sizes[groups[order]] == size]
+        cells, some = cell[at].reshape(-1, size), outcomes[at].reshape(-1, size)  # a row a cluster
+        for i in range(permutations):
+            exchanged = some[rng.permutation(len(some))]
+            if size > 1:
+                exchanged = rng.permuted(exchanged, axis=1)
+            drawn[i] += np.vdot(exchanged, cells)
     return float((1 + (drawn >= observed - _FINEST).sum()) / (permutations + 1))
 
 
-def _by_size(cell: Floats, outcomes: Floats, groups: NDArray[np.intp]) -> Iterator[tuple[Floats, Floats]]:
-    """Both columns of the clusters of each size, a row a cluster."""
-    order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
-    of_item = sizes[groups[order]]
-    for size in np.unique(sizes).tolist():
-        at = order[of_item == size]
-        yield cell[at].reshape(-1, size), outcomes[at].reshape(-1, size)
-
-
-def _drawn(cells: Floats, outcomes: Floats, permutations: int, rng: np.random.Generator) -> Floats:
-    """Products of cell and outcomes, the outcomes exchanged; shape [permutations]."""
-    found = np.empty(permutations)
-    for i in range(permutations):
-        exchanged = outcomes[rng.permutation(len(outcomes))]
-        if exchanged.shape[1] > 1:
-            exchanged = rng.permuted(exchanged, axis=1)
-        found[i] = np.vdot(exchanged, cells)
-    return found
-
-
-def _cell(table: Table, one: _Candidate, half: Mask, p: float) -> Cell:
+def _cell(table: FeatureTable, one: _Candidate, half: Mask, p: float) -> Subgroup:
     found, held = (_share(table, one.mask, own) for own in (half, ~half))
-    return Cell(table.name, one.values, found, held, p, one.mask, ~half)
+    return Subgroup(table.name, one.values, found, held, p, one.mask, ~half)
 
 
-def _share(table: Table, mask: Mask, half: Mask) -> Share:
+def _share(table: FeatureTable, mask: Mask, half: Mask) -> FailureRates:
     inside, outside = mask & half, ~mask & half
     names = {table.clusters[i] for i in np.flatnonzero(inside)}
     rates = [float(table.failed[m].mean()) if m.any() else float("nan") for m in (inside, outside)]
-    return Share(rates[0], int(inside.sum()), len(names), rates[1], int(outside.sum()))
+    return FailureRates(rates[0], int(inside.sum()), len(names), rates[1], int(outside.sum()))

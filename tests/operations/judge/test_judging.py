@@ -16,11 +16,10 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.errors import UsageError
-from encheck.gating.answers import moved
 from encheck.gating.decision import decide
-from encheck.gating.gate import Gate, GateAgainst
-from encheck.gating.judgements import read
-from encheck.gating.weighing import Searched, Weighed
+from encheck.gating.types import Gate, GateAgainst
+from encheck.gating.unjudged import changed_answers, read_judgements
+from encheck.gating.weighing import LogAnswers, Weighed
 from encheck.operations.judge.judging import ask_people, opened, verdict
 from encheck.operations.judge.sheet import take, write_sheet
 from encheck.reporting.answers import write_answers
@@ -37,8 +36,8 @@ def made(tmp_path_factory):
     place = tmp_path_factory.mktemp("made")
     old = [(2 * (i % 60), 2 * (i % 60) + 1) for i in range(400)]
     before, after = table(old), table([found[::-1] for found in old[:60]] + old[60:])
-    decision = GateAgainst(**vars(decide((), moved=[moved(before, after)])), baseline="sbert")
-    found = Weighed(decision, searched=(Searched(before, after),))
+    decision = GateAgainst(**vars(decide((), moved=[changed_answers(before, after)])), baseline="sbert")
+    found = Weighed(decision, searched=(LogAnswers(before, after),))
     items = {"c": {"item": list(before.items), "source": [f"query {i} {HOSTILE}" for i in range(400)]}}
     folder = place / "r"
     folder.mkdir()
@@ -62,7 +61,7 @@ def keys_for(judging, side):
     old = {one.query: one.before.text for one in judging.disagreements.values()}
 
     def ask(_keys):
-        question = judging.following(read(judging.qrels), judging.repeats())
+        question = judging.following(read_judgements(judging.qrels), judging.repeats())
         is_first = question.first == old[question.query]
         return "1" if is_first == (side == "before") else "2"
 
@@ -76,7 +75,10 @@ def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
     assert said[0].startswith("\n1 of at most 65\n  query ")
     assert said[24].startswith("\n25 of at most 65\n")
     assert len(said) == 25
-    assert judging.agreement(read(judging.qrels)) == "5 pairs were shown twice, and 5 were judged the same both times"
+    assert (
+        judging.agreement(read_judgements(judging.qrels))
+        == "5 pairs were shown twice, and 5 were judged the same both times"
+    )
     assert "even" in said[0]
     decided = verdict(judging, judged)
     assert (decided.outcome, decided.exit_code) == ("block", 1)
@@ -88,7 +90,7 @@ def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
     assert [one.before[:4] for one in search.lost_queries] == ["even"] * 3
     assert ask_people(judging, ask=pytest.fail, show=said.append) == judged  # asks nobody again
     again = opened(shutil.copytree(folder, folder.with_name("again")))
-    assert again.judged(read(again.qrels)) == judged
+    assert again.judged(read_judgements(again.qrels)) == judged
 
 
 def test_new_answers_that_are_better_pass_and_what_else_was_open_stays_open(folder):
@@ -113,7 +115,7 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
     keys = iter(["u", "1", "=", "0", "x", "", "u", "2", "e", "n", "q"])
     judged = ask_people(judging, ask=lambda _: next(keys), show=said.append)
     first = [q.item for q in judging.pool.order[:5]]
-    known = read(judging.qrels).answers(judging.pool.order)
+    known = read_judgements(judging.qrels).answers(judging.pool.order)
     assert list(known) == first
     assert [known[item] for item in first[1:]] == ["equal", known[first[2]], "equal", "neither"]
     assert known[first[2]] in ("before", "after")
@@ -127,7 +129,7 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
     keys = iter(["u", "q"])
     ask_people(opened(folder), ask=lambda _: next(keys), show=said.append)
     assert "5 of these queries were judged before" in said
-    assert list(read(judging.qrels).answers(judging.pool.order)) == first[:4]
+    assert list(read_judgements(judging.qrels).answers(judging.pool.order)) == first[:4]
 
 
 def test_which_model_gave_an_answer_is_not_shown_and_sides_change(folder):
@@ -159,7 +161,7 @@ def test_pairs_are_shown_again_and_who_disagrees_with_themselves_is_warned(folde
     ask_people(judging, ask=lambda _: next(keys), show=shown.append)
     again = judging.repeats()
     assert len(again) in (4, 5)
-    known = read(judging.qrels)
+    known = read_judgements(judging.qrels)
     sides = {q.query: (q.is_swapped(3), q.is_swapped(3, again=True)) for q, _ in judging.pool.repeats}
     agreed = sum(sides[query][0] == sides[query][1] for query in again)
     told = judging.agreement(known)

@@ -8,7 +8,6 @@ from scipy import stats
 
 from encheck.operations.threshold.pairs import NEGATIVE, Pairs, load_pairs
 from encheck.operations.threshold.rates import Population
-from encheck.statistics.bounds import units_needed, upper_of_share
 from encheck.statistics.false_accepts import (
     Negatives,
     above,
@@ -19,6 +18,7 @@ from encheck.statistics.false_accepts import (
     step_of,
     upper_bound,
 )
+from encheck.statistics.hypothesis_tests import units_needed, upper_of_share
 
 
 def negatives(scores, clusters=None):

@@ -18,7 +18,7 @@ from encheck.operations.explore.cells import CONFIRMATION, Cell
 from encheck.operations.explore.material import Item
 from encheck.operations.explore.parts import drawn
 from encheck.operations.explore.search import Standing
-from encheck.statistics.bounds import ALPHA, interval_of_share, upper_of_share
+from encheck.statistics.hypothesis_tests import ALPHA, interval_of_share, upper_of_share
 from encheck.surface import SHARED, SURFACE
 
 SIZES = (200, 150, 120, 100, 80, 60, 45, 30, 20, CONFIRMATION)  # clusters a row

@@ -15,7 +15,7 @@ from encheck.operations.explore.asking import Meter
 from encheck.operations.explore.cells import Catalogue, Cell, cells_of
 from encheck.operations.explore.material import Item
 from encheck.operations.explore.parts import drawn
-from encheck.statistics.bounds import wilson
+from encheck.statistics.hypothesis_tests import wilson
 
 FIRST, ROUNDS = 10, 5  # clusters a cell in the first round, doubled in each
 KEPT = 40  # cells that no round drops

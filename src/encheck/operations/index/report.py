@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from encheck.gating.required_changes import spans
+from encheck.gating.advice import spans
 from encheck.indexes.audit import AuditedRow, IndexAudit
 from encheck.reporting.results import write_named
 from encheck.reporting.text import one_line, table

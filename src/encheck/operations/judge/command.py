@@ -11,7 +11,7 @@ from encheck.cli.shared import app, say, tell, told
 from encheck.errors import UsageError
 
 if TYPE_CHECKING:
-    from encheck.gating.gate import Gate
+    from encheck.gating.types import Gate
 
 
 @app.command("judge")
@@ -40,7 +40,7 @@ def judge_(
 
         encheck judge reports/x --answers answers.json
     """
-    from encheck.gating.judgements import read
+    from encheck.gating.unjudged import read_judgements
     from encheck.operations.judge.judging import ask_people, opened, verdict
     from encheck.operations.judge.sheet import take, write_sheet
 
@@ -51,12 +51,12 @@ def judge_(
         if answers:
             judged = judging.judged(take(judging, answers))
         elif page:
-            judged = judging.judged(read(judging.qrels))
+            judged = judging.judged(read_judgements(judging.qrels))
             path, count = write_sheet(judging)
             tell(f"{path}: {count:,} pairs; then: {judging.command} --answers answers.json")
         else:
             judged = ask_people(judging, ask=_ask, show=tell)
-        agreement = judging.agreement(read(judging.qrels))
+        agreement = judging.agreement(read_judgements(judging.qrels))
     gate = verdict(judging, judged)
     _tell(gate, agreement)
     raise typer.Exit(gate.exit_code)

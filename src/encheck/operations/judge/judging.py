@@ -1,7 +1,7 @@
 """Blind judging of which of two models answers a query better, until a gate's search is decided.
 
 The plan (the looks, the seed, and what is asked) is written to judging.json in the folder before the first answer.
-Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.judgements`. A few pairs are shown
+Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.unjudged`. A few pairs are shown
 again later, with sides drawn anew: what is said then goes into repeats.json and decides nothing, but tells how far
 people agree with themselves.
 """
@@ -16,12 +16,20 @@ from math import ceil
 from pathlib import Path
 
 from encheck.errors import UsageError
-from encheck.gating.answers import asks
-from encheck.gating.gate import Gate
-from encheck.gating.judged import LOSS, REPEATS, Answer, Asked, Pool, judge
-from encheck.gating.judgements import Judgements, keep, read
-from encheck.gating.partial import reason
-from encheck.gating.types import EXIT_CODES, Judged, Outcome, UnjudgedSearch
+from encheck.gating.partial import partial_reason
+from encheck.gating.types import EXIT_CODES, Gate, Judged, Outcome, UnjudgedSearch
+from encheck.gating.unjudged import (
+    LOSS,
+    REPEATS,
+    Answer,
+    ComparedQuery,
+    Judgements,
+    Pool,
+    judge_pool,
+    read_judgements,
+    save_answers,
+    what_decides,
+)
 from encheck.reporting.answers import AGAIN, PLAN, Disagreement, asked_in, disagreements
 from encheck.reporting.results import into, read_results
 from encheck.run_file import seed_of
@@ -40,7 +48,7 @@ MAKE = "Make one with: encheck gate NEW OLD --data FOLDER --queries FILE"
 class Question:
     """A query of the pool with the answers as they are shown, `first` above `second`; `again` the second time."""
 
-    asked: Asked
+    asked: ComparedQuery
     query: str
     first: str
     second: str
@@ -76,7 +84,7 @@ class Judging:
         """The name of the model that is to be replaced."""
         return self.gate.against[0].baseline
 
-    def question(self, asked: Asked, *, again: bool = False) -> Question:
+    def question(self, asked: ComparedQuery, *, again: bool = False) -> Question:
         """The query as it is shown: the sides are shuffled, and once more where it is shown again."""
         one = self.disagreements[asked.item]
         texts, is_swapped = [one.before.text, one.after.text], asked.is_swapped(self.pool.seed, again=again)
@@ -85,10 +93,10 @@ class Judging:
 
     def judged(self, known: Judgements) -> Judged:
         """What the judgements decide."""
-        return judge(self.pool, known.answers(self.pool.order), baseline=self.baseline)
+        return judge_pool(self.pool, known.answers(self.pool.order), baseline=self.baseline)
 
     @property
-    def planned(self) -> tuple[Asked, ...]:
+    def planned(self) -> tuple[ComparedQuery, ...]:
         """The queries that are asked at most, in their order."""
         return self.pool.order[: self.pool.looks[-1]]
 
@@ -201,7 +209,7 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
 
     Every answer is kept at once. Undo takes the last one back.
     """
-    known, again = read(judging.qrels), judging.repeats()
+    known, again = read_judgements(judging.qrels), judging.repeats()
     if before := len(known.answers(judging.planned)):
         show(f"{before:,} of these queries were judged before")
     most, last_repeat, has_asked = len(judging.planned) + len(judging.pool.repeats), "", False
@@ -223,12 +231,16 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
             again, last_repeat, has_asked = {**again, one.asked.query: one.answer(SIDES[said])}, one.asked.query, True
             judging.keep_repeats(again)
         elif said in SIDES:
-            known, last_repeat, has_asked = keep(judging.qrels, [(one.asked, one.answer(SIDES[said]))]), "", True
+            known, last_repeat, has_asked = (
+                save_answers(judging.qrels, [(one.asked, one.answer(SIDES[said]))]),
+                "",
+                True,
+            )
         elif said == "u" and last_repeat:
             again, last_repeat = {query: answer for query, answer in again.items() if query != last_repeat}, ""
             judging.keep_repeats(again)
         elif said == "u" and (last := _last(judging, known)):
-            known = keep(judging.qrels, [(last, None)])
+            known = save_answers(judging.qrels, [(last, None)])
         else:
             show("there is nothing to undo" if said == "u" else f"{said!r} is not an answer")
     return judging.judged(known)
@@ -238,7 +250,7 @@ def _line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
-def _last(judging: Judging, known: Judgements) -> Asked | None:
+def _last(judging: Judging, known: Judgements) -> ComparedQuery | None:
     """The query of this folder that was judged last; None where the last judgement is of another one."""
     pairs = {q.pair: q for q in judging.pool.order}
     return pairs.get(next(reversed(list(known.scores)), ("", "", "")))
@@ -257,10 +269,10 @@ def verdict(judging: Judging, judged: Judged) -> Gate:
     else:
         outcome, reasons = ("inconclusive" if own or stays else "pass"), [*own, *stays]
     if gate.partial and outcome == "pass":
-        outcome, reasons = "inconclusive", [reason(gate.partial.why)]
+        outcome, reasons = "inconclusive", [partial_reason(gate.partial.why)]
     command = judging.command if judged.left and not gate.partial else None
     search = replace(
-        now, left=judged.left, judge=command, asks="" if gate.partial else asks(now, command or ""),
+        now, left=judged.left, judge=command, asks="" if gate.partial else what_decides(now, command or ""),
         lost_queries=tuple(judging.disagreements[item].changed for item in judged.lost) if now.blocks else (),
     )  # fmt: skip
     # an inconclusive gate counts as it did, where it was one

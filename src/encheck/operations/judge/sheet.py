@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
-from encheck.gating.judged import Answer, Asked
-from encheck.gating.judgements import Judgements, keep, read
+from encheck.gating.unjudged import Answer, ComparedQuery, Judgements, read_judgements, save_answers
 from encheck.operations.judge.judging import Judging, Question
 from encheck.reporting.answers import SHEET
 from encheck.reporting.results import into
@@ -28,7 +27,7 @@ AGAIN = "again/"
 
 def write_sheet(judging: Judging) -> tuple[Path, int]:
     """Write judging.html with what is still to be asked; where it is, and how many pairs it shows."""
-    known, again = read(judging.qrels), judging.repeats()
+    known, again = read_judgements(judging.qrels), judging.repeats()
     due = {after: q for q, after in judging.pool.repeats if q.query not in again}
     asked: list[Question] = []
     looks: list[int] = []
@@ -88,7 +87,7 @@ def take(judging: Judging, path: Path) -> Judgements:
         raise UsageError(f"{path} answers the questions of another report than {judging.folder}")
     known = {q.query: q for q in judging.pool.order}
     repeated = {q.query for q, _ in judging.pool.repeats}
-    again, kept = judging.repeats(), list[tuple[Asked, Answer]]()
+    again, kept = judging.repeats(), list[tuple[ComparedQuery, Answer]]()
     for name, said in found["answers"].items():
         query = name.removeprefix(AGAIN)
         if query not in (known if query == name else repeated):
@@ -100,7 +99,7 @@ def take(judging: Judging, path: Path) -> Judgements:
             kept.append((known[query], answer))
         else:
             again[query] = answer
-    judgements = keep(judging.qrels, kept)
+    judgements = save_answers(judging.qrels, kept)
     if again:
         judging.keep_repeats(again)
     return judgements

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.load import load
-from encheck.statistics.bootstrap import Resampler, interval, widened
-from encheck.statistics.figures import Figure
+from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval, widened_interval
 from encheck.types import Group, keeps_meaning
 
 Floats = NDArray[np.float64]
@@ -74,8 +73,8 @@ def _of(kind: str, items: NDArray[np.intp], accepted: NDArray[np.bool_], resampl
     mine, values = resampler.of(items), accepted[items].astype(float)
     totals = mine.totals(np.column_stack([values, np.ones(len(items))]))
     with np.errstate(invalid="ignore", divide="ignore"):
-        low, high = interval(totals[:, 0] / totals[:, 1])
+        low, high = percentile_interval(totals[:, 0] / totals[:, 1])
     share = float(values.mean())
-    ends = widened(share, float(low), float(high), n=len(items), clusters=mine.clusters)
+    ends = widened_interval(share, float(low), float(high), n=len(items), clusters=mine.clusters)
     name = WORDS.get(kind, kind.replace("_", " "))
     return Behaviour(str(kind), name, keeps_meaning(kind), Figure(share, *ends), len(items), mine.clusters)

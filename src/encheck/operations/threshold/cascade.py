@@ -23,6 +23,7 @@ from encheck.operations.threshold.behaviours import Behaviour
 from encheck.operations.threshold.pairs import NEGATIVE, Pairs
 from encheck.operations.threshold.rates import Point, Population
 from encheck.scoring.folds import fold_of
+from encheck.statistics.bootstrap import Figure
 from encheck.statistics.false_accepts import (
     MIN_ACCEPTED,
     Outcome,
@@ -33,7 +34,6 @@ from encheck.statistics.false_accepts import (
     step_of,
     upper_bound,
 )
-from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -23,9 +23,8 @@ from encheck.options import Settings
 from encheck.running.resources import open_store, resolve_models
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
-from encheck.statistics.bootstrap import Resampler, auc_of, interval
+from encheck.statistics.bootstrap import Figure, Resampler, auc_of, percentile_interval
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise, promise, step_of
-from encheck.statistics.figures import Figure
 from encheck.store import Store
 from encheck.system.progress import Progress
 
@@ -399,7 +398,7 @@ def _auc(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
         return None
     draws = Resampler([pairs.clusters[i] for i in labelled.tolist()], seed=seed)
     value, replicates = auc_of(scores[labelled], is_positive, draws)
-    return Figure(value, *map(float, interval(replicates)))
+    return Figure(value, *map(float, percentile_interval(replicates)))
 
 
 def _highest_negatives(pairs: Pairs, scores: Floats, at: float, most: int) -> tuple[Example, ...]:

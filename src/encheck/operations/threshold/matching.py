@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.operations.threshold.rates import BASES, Base, Part, Point, Population, precision
-from encheck.statistics.bootstrap import interval
+from encheck.statistics.bootstrap import Figure, percentile_interval
 from encheck.statistics.false_accepts import MIN_ACCEPTED
-from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -78,7 +77,7 @@ def matched(
 
 
 def _rate(value: float, replicates: Floats) -> Figure:
-    low, high = interval(replicates)
+    low, high = percentile_interval(replicates)
     return Figure(value, float(low), float(high))
 
 

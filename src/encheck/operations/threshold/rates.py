@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from encheck.errors import DataError, UsageError
 from encheck.operations.threshold.pairs import NEGATIVE, POSITIVE, UNKNOWN, Pairs
-from encheck.statistics.bootstrap import bootstrap_weights, interval, widened
+from encheck.statistics.bootstrap import Figure, bootstrap_weights, percentile_interval, widened_interval
 from encheck.statistics.false_accepts import Negatives, strictest_of_use
-from encheck.statistics.figures import Figure
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -144,10 +143,10 @@ class Population:
         items = self.items(base)
         n, sizes = len(items), np.bincount(self.pairs.codes[items])
         clusters = n**2 // int((sizes**2).sum())  # so many of equal size tell as much (Kish 1965)
-        low, high = interval(replicates)
+        low, high = percentile_interval(replicates)
         found = []
         for value, a, b in zip(values.tolist(), low.tolist(), high.tolist(), strict=True):
-            found.append(Figure(value, *widened(value, a, b, n=n, clusters=clusters)))
+            found.append(Figure(value, *widened_interval(value, a, b, n=n, clusters=clusters)))
         return found
 
     def _precisions(
@@ -158,7 +157,7 @@ class Population:
         value, drawn = (
             precision(both["recall"][i], both["false_accepts"][i], self.positives) for i in (0, 1)
         )  # fmt: skip
-        low, high = interval(drawn)
+        low, high = percentile_interval(drawn)
         found: list[Figure | None] = []
         for k, one in enumerate(value.tolist()):
             ends = [

@@ -10,9 +10,9 @@ from encheck.operations.threshold.cascade import Cascade
 from encheck.operations.threshold.decision import Described, Example, Rival, ThresholdReport
 from encheck.operations.threshold.matching import NAMED, Match
 from encheck.operations.threshold.rates import BASES, Point
-from encheck.statistics.bounds import units_needed
+from encheck.statistics.bootstrap import Figure
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise
-from encheck.statistics.figures import Figure
+from encheck.statistics.hypothesis_tests import units_needed
 
 WIDEST = 60
 HEAD = ("threshold", "accepted", "hits", "false accepts", "recall", "precision")

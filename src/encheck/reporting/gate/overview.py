@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from encheck.gating.gate import GateAgainst
-from encheck.gating.types import GateRow, UnjudgedSearch
+from encheck.gating.types import GateAgainst, GateRow, UnjudgedSearch
 from encheck.reporting.gate.names import name_of, with_data
 from encheck.reporting.gate.rows import cells, says_nothing
 from encheck.reporting.gate.story import Tone

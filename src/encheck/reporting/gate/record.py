@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from encheck.gating.answers import asks
-from encheck.gating.gate import Gate, GateAgainst
-from encheck.gating.lost import LOST_SHOWN, LostQuery
-from encheck.gating.types import EXIT_CODES, ChangedQuery, ExitCode, GateRow, Outcome, UnjudgedSearch
-from encheck.gating.weighing import Searched, Weighed
+from encheck.gating.gate_rows import LOST_SHOWN, LostQuery
+from encheck.gating.types import EXIT_CODES, ChangedQuery, ExitCode, Gate, GateAgainst, GateRow, Outcome, UnjudgedSearch
+from encheck.gating.unjudged import what_decides
+from encheck.gating.weighing import LogAnswers, Weighed
 from encheck.reporting import lost
 from encheck.scoring.answers import Answers
 
@@ -73,7 +72,7 @@ def _search(w: Weighed, one: UnjudgedSearch, shown: Shown) -> UnjudgedSearch:
     command = f"encheck judge {shlex.quote(shown.folder)}" if needs and shown.folder else None
     search = next((s for s in w.searched if str(s.after.gate_row) == one.name), None)
     return replace(
-        one, judge=command, asks="" if w.decision.partial else asks(one, command or ""), left=left,
+        one, judge=command, asks="" if w.decision.partial else what_decides(one, command or ""), left=left,
         qrels=shown.qrels or None,
         lost_queries=_queries(search, one.judged.lost, shown) if search and one.judged and one.blocks else (),
         changed_queries=_queries(search, _changed(search), shown) if search and not one.passes and not one.blocks
@@ -81,14 +80,14 @@ def _search(w: Weighed, one: UnjudgedSearch, shown: Shown) -> UnjudgedSearch:
     )  # fmt: skip
 
 
-def _changed(search: Searched) -> list[str]:
+def _changed(search: LogAnswers) -> list[str]:
     """Three queries whose first answer changed, the most frequent first."""
     sides = zip(search.before.answers, search.after.answers, search.after.weights, search.after.items, strict=True)
     moved = [(-weight, i, item) for i, (before, now, weight, item) in enumerate(sides) if _first(before) != _first(now)]
     return [item for *_, item in sorted(moved)[:LOST_SHOWN]]
 
 
-def _queries(search: Searched, items: Sequence[str], shown: Shown) -> tuple[ChangedQuery, ...]:
+def _queries(search: LogAnswers, items: Sequence[str], shown: Shown) -> tuple[ChangedQuery, ...]:
     """These queries with what came first before and what comes first now."""
     at = {item: i for i, item in enumerate(search.after.items)}
     rows = {item: [_first(side.answers[at[item]]) for side in (search.before, search.after)] for item in items}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
-from encheck.gating.gate import GateAgainst
-from encheck.gating.types import FamilyRow, GateRow
+from encheck.gating.types import FamilyRow, GateAgainst, GateRow
 
 NEARLY_ANYTHING = 10  # deltas: 20 points of a rate
 CHANGE = "change [95% interval]"

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from encheck.gating.gate import GateAgainst
+from encheck.gating.types import GateAgainst
 from encheck.options import model_options
 from encheck.reporting.commands import NOT_OF_A_GATE, chosen
 from encheck.reporting.gate.story import NEW

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
-from encheck.gating.gate import GateAgainst
-from encheck.gating.types import ChangedQuery, GateRow, LostExample, UnjudgedSearch
+from encheck.gating.types import ChangedQuery, GateAgainst, GateRow, LostExample, UnjudgedSearch
 from encheck.reporting.gate.names import name_of, with_data
 from encheck.reporting.gate.words import is_after_encoding, ruled_out, weighed_in
 

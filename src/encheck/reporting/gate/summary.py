@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.gating.gate import Gate, GateAgainst
-from encheck.gating.types import GateRow, UnjudgedSearch
+from encheck.gating.types import Gate, GateAgainst, GateRow, UnjudgedSearch
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import overview
 from encheck.reporting.gate.rows import (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from encheck.gating.gate import Gate, GateAgainst
-from encheck.gating.types import GateRow
+from encheck.gating.types import Gate, GateAgainst, GateRow
 from encheck.reporting import lost
 from encheck.reporting.gate.overview import change_of
 from encheck.reporting.gate.rows import CHANGE, HEAD, cells, folded, state_of, weighed_rows

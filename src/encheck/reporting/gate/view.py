@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from encheck.gating.gate import GateAgainst
+from encheck.gating.types import GateAgainst
 from encheck.reporting.gate import words
 from encheck.reporting.gate.overview import Line, explanations, overview
 from encheck.reporting.gate.rows import family_cells

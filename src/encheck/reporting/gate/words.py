@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from encheck.gating.gate import Gate, GateAgainst
-from encheck.gating.types import DEFAULT, Beside, Decision, GateRow, Judged, Outcome, PartialGate, Share, UnjudgedSearch
+from encheck.gating.types import (
+    DEFAULT,
+    ChangedShare,
+    Gate,
+    GateAgainst,
+    GateDecision,
+    GateRow,
+    Judged,
+    Outcome,
+    PartialGate,
+    SecondaryMetric,
+    UnjudgedSearch,
+)
 from encheck.ids import GateRowId
 from encheck.reporting.gate.names import name_of, with_data
 
@@ -38,7 +49,7 @@ def what_has_to_change(against: GateAgainst) -> list[str]:
     return found[: bool(against.index_faults)] if against.outcome == "block" else found
 
 
-def part(said: Gate | Decision) -> str:
+def part(said: Gate | GateDecision) -> str:
     """Which part of the checks was weighed, as it stands beside a verdict; empty where all were."""
     if not said.partial:
         return ""
@@ -46,7 +57,7 @@ def part(said: Gate | Decision) -> str:
     return f" (partial: {named})" if named else " (partial)"
 
 
-def made_for(against: Decision) -> str:
+def made_for(against: GateDecision) -> str:
     """What the gate decided for, and the margin.
 
     >>> made_for(Decision("pass", (), (), purpose="search", margin=0.04))
@@ -182,12 +193,12 @@ def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = T
     yield from against.notes
 
 
-def _primary_rows(against: Decision) -> list[GateRow]:
+def _primary_rows(against: GateDecision) -> list[GateRow]:
     """The rows of primary endpoints."""
     return [row for row in against.rows if row.budget == "primary"]
 
 
-def endpoint_remedy(against: Decision) -> str:
+def endpoint_remedy(against: GateDecision) -> str:
     """Which judgements or further queries would decide; empty if nothing is open, or no number of them would."""
     found = [
         f"{row.unjudged:,} queries have a first answer that nobody judged: add judgements of these (unjudged.tsv)"
@@ -198,7 +209,7 @@ def endpoint_remedy(against: Decision) -> str:
     return found[0] if found and against.outcome == "inconclusive" else ""
 
 
-def _of_endpoint(against: Decision) -> Iterator[str]:
+def _of_endpoint(against: GateDecision) -> Iterator[str]:
     """Of a primary endpoint: the figure that decides, the alpha of it and the others, and what stands beside it."""
     rows, decides = _primary_rows(against), against.purpose != "change"
     shares = {row.budget: row.alpha for row in reversed(against.rows) if row.gates}
@@ -214,7 +225,7 @@ def _of_endpoint(against: Decision) -> Iterator[str]:
             yield f"{row.name}, beside it and not tested: {'; '.join(beside)}"
 
 
-def _other_metric(one: Beside, *, told: bool) -> str:
+def _other_metric(one: SecondaryMetric, *, told: bool) -> str:
     """Both figures, and the change where there are queries enough for one."""
     change = f", {one.change:+.3f} [{one.low:+.3f}, {one.high:+.3f}]" if told else ""
     return f"{one.metric} {one.baseline:.3f} to {one.candidate:.3f}{change}"
@@ -276,6 +287,6 @@ def _of_search(search: UnjudgedSearch, against: GateAgainst, *, commands: bool) 
     yield from (_beside(search.name, share) for share in search.shares[1:])
 
 
-def _beside(row: str, share: Share) -> str:
+def _beside(row: str, share: ChangedShare) -> str:
     ends = f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
     return f"{row}: {share.what} for {100 * share.value:.1f}% {ends}, which bounds {share.figure}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from encheck.gating.gate import Gate
+from encheck.gating.types import Gate
 from encheck.reporting.gate.view import views
 from encheck.reporting.gate.words import undecided
 from encheck.reporting.html.page import still

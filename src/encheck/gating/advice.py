@@ -1,15 +1,79 @@
-"""What has to change with the model: the index, prompts, thresholds."""
+"""What to do: about a gate that is inconclusive, and with the model that replaces another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from encheck.gating.baseline import STORED
-from encheck.gating.index_space import OldIndex
+from encheck.gating.old_index import OldIndex
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ThresholdShift
+from encheck.gating.types import GateDecision
+from encheck.ids import GateRowId
 from encheck.run_file import ModelEntry
+
+REACHABLE = 5.0  # times the items: beyond, nobody collects them
+NAMED = 3  # rows by name
+Wanted = tuple[str, str, float | None]  # what is open, its data, how many times its items would decide
+
+
+def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[str, ...]:
+    """What to do, a line each; none for a gate that decided, or where nothing that was weighed is open.
+
+    `sampled` names the data of which a sample was taken. A primary endpoint has a remedy of its own.
+    """
+    if decision.outcome != "inconclusive":
+        return ()
+    rows = [row for row in decision.rows if row.evidence and row.outcome == "inconclusive" and not row.endpoint]
+    wanted: list[Wanted] = [
+        (row.name, GateRowId(row.name).data, row.needed / row.n if row.needed else None) for row in rows
+    ]
+    for one in decision.families:
+        if not one.passes:
+            data = {GateRowId(row.name).data for row in decision.rows if row.family == one.family and row.evidence}
+            wanted.append((f"family {one.family}", data.pop() if len(data) == 1 else "", one.more))
+    if not wanted:
+        return ()
+    said = [*_data(wanted, sampled)]
+    if rates := [row for row in rows if row.kind == "rate" and row.needed and row.gained + row.lost]:
+        worst = max(rates, key=lambda row: (row.needed or 0) / row.n)
+        now = (worst.gained + worst.lost) / worst.n
+        enough = now * worst.n / (worst.needed or worst.n)
+        said.append(
+            f"a candidate that changes less: {now:.1%} of the items of {worst.name} flip, and the same change would be "
+            f"decided with {enough:.1%} (train less far, or average the weights with the baseline's)"
+        )
+    if not decision.seed_noise and decision.replicates is None:  # luck was not measured
+        said.append(
+            "other seeds: train the candidate again and gate it; three --twin models show how much the baseline "
+            "varies by seed"
+        )
+    return tuple(said)
+
+
+def _data(wanted: Sequence[Wanted], sampled: Collection[str]) -> Iterator[str]:
+    """What more items would decide, and where to get them."""
+    near = [one for one in wanted if one[2] is not None and one[2] <= REACHABLE]
+    if near:
+        most = max(more for *_, more in near if more is not None)
+        named = _named([one[0] for one in near])
+        data = {one[1] for one in near}
+        more_of = ["--sample all"] * bool(data & set(sampled)) + ["--data probes:fresh=SEED"] * ("probes" in data)
+        options = " or ".join([*more_of, "pairs or triplets of your own"])
+        yield f"more data: {most:.1f} times the items would decide {named} ({options}, in a new baseline too)"
+    far = [name for name, _, more in wanted if more is None or more > REACHABLE]
+    if far:
+        yield (
+            f"more data alone will hardly decide {_named(far)}: the loss is close to what matters, or too many items "
+            "flip both ways"
+        )
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
 
 BUILT_IN = "probes"
 SAME_SHARE = 0.01  # of the pairs: a threshold that accepts so many more or fewer stays
@@ -59,13 +123,13 @@ def required_changes(
             name = {"query": "queries", "document": "documents"}[role]
             instead = f" in place of {before!r}" if before else ""
             yield f"Put {repr(after) if after else 'nothing'} before {name}{instead}."
-    yield from _of_thresholds(thresholds)
+    yield from _threshold_changes(thresholds)
     licences = [one.licence or "not stated" for one in (old, new)]
     if licences[0] != licences[1] and old.adapter != STORED:
         yield f"Check the licence: {licences[1]}, it was {licences[0]}."
 
 
-def _of_thresholds(thresholds: Sequence[ThresholdShift]) -> Iterator[str]:
+def _threshold_changes(thresholds: Sequence[ThresholdShift]) -> Iterator[str]:
     """Where thresholds go: on the user's data if these map them, else on the sentences that come with encheck."""
     for threshold in dict.fromkeys(one.threshold for one in thresholds):
         shifts = [one for one in thresholds if one.threshold == threshold]

@@ -1,29 +1,41 @@
-"""Paired differences of two models on the items that they share.
+"""Paired differences of two models on the items that they share, of every case and of one row.
 
-Reported, never judged: the gate (gate.py) is what decides.
+Reported, never judged: the gate is what decides.
 """
 
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.decision import delta_of
-from encheck.gating.declared import chance_of, declared_of, shown
-from encheck.gating.endpoints import RANKS
-from encheck.gating.headroom import rise_is_evidence
-from encheck.gating.pairing import alike, shared
+from encheck.comparing.models import ComparedModel
+from encheck.gating.decision import delta_of, has_headroom
+from encheck.gating.pairing import (
+    RANKS,
+    ModelScores,
+    chance_of,
+    common_items,
+    declared_of,
+    itemwise_metric,
+    unchanged_items,
+)
 from encheck.gating.types import DEFAULT, Paired
-from encheck.gating.weighing import Side
-from encheck.metrics import Metric, named
+from encheck.ids import ItemId
+from encheck.metrics import Metric, adjusted_rate, margin_rate, named
+from encheck.run_file import Result
+from encheck.scoring.differences import differences
 from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST
 from encheck.scoring.table import Table
+from encheck.scoring.triplets import Triplet
+from encheck.statistics.balancing import balancing_weights, effective
+from encheck.statistics.hypothesis_tests import t_cdf
 from encheck.statistics.sharing import Sharing, interval_of_mean, numbered, sharing_of
 from encheck.verdict import MIN_CLUSTERS
 
@@ -31,7 +43,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Difference:
+class CaseDifference:
     """One case under two models, on the `n` items that both scored.
 
     `before` and `after` are the metric `figure` under the first and the other model, `difference` their
@@ -76,25 +88,25 @@ class Difference:
         return self.clusters < MIN_CLUSTERS
 
 
-def flips_count(d: Difference) -> bool:
+def flips_count(d: CaseDifference) -> bool:
     """Whether the items of a case are won or lost, one by one."""
     metric = named(d.figure)
     return metric.kind == "rate" and metric.unit == "item"
 
 
-def compare_sides(
-    first: Side, other: Side, *, epsilons: Mapping[str, float] = MappingProxyType({})
-) -> list[Difference]:
+def case_differences(
+    first: ModelScores, other: ModelScores, *, epsilons: Mapping[str, float] = MappingProxyType({})
+) -> list[CaseDifference]:
     """A `Difference` for every case of which both sides scored the same items, at least two of them.
 
     An item is won by more than the `epsilons` of its case. What only has a figure of the whole set is left out.
     """
     found = []
     for case, table in first.tables.items():
-        metric = shown(table)
+        metric = itemwise_metric(table)
         has_scale = metric is None or not metric.references or table.data in first.scales.keys() & other.scales.keys()
         if case in other.tables and metric and has_scale:
-            before, after = map(measured, shared(table, other.tables[case]))
+            before, after = map(measured_items, common_items(table, other.tables[case]))
             if len(before.items) > 1:
                 scales = (first.scales.get(table.data, RANKS), other.scales.get(table.data, RANKS))
                 found.append(_difference(metric, before, after, scales, epsilons.get(case, 0.0)))
@@ -122,7 +134,7 @@ def metric_values(metric: Metric[...], table: Table, scale: Scale, *, epsilon: f
 
 def _difference(
     metric: Metric[...], before: Table, after: Table, scales: tuple[Scale, Scale], epsilon: float
-) -> Difference:
+) -> CaseDifference:
     old, new = (
         metric_values(metric, table, scale, epsilon=epsilon)
         for table, scale in zip((before, after), scales, strict=True)
@@ -135,14 +147,14 @@ def _difference(
     low, high = (0.0 if same.all() else end[0] for end in ends)
     is_won = metric.kind == "rate" and metric.unit == "item"
     lost, gained = (tuple(heads.items[i] for i in np.flatnonzero(moved == sign)) if is_won else () for sign in (-1, 1))
-    return Difference(
+    return CaseDifference(
         before.case, before.check, before.property, before.data, before.level, metric.name, len(moved),
-        clusters_told(sharing), float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high),
+        counted_clusters(sharing), float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high),
         lost, gained, beats_chance(heads, metric, old, new),
     )  # fmt: skip
 
 
-def clusters_told(sharing: Sharing) -> int:
+def counted_clusters(sharing: Sharing) -> int:
     """How many clusters the items are worth; too few to tell where their interval is withheld."""
     return min(sharing.independent, MIN_CLUSTERS - 1) if sharing.withheld else sharing.independent
 
@@ -157,28 +169,109 @@ def beats_chance(heads: Table, metric: Metric[...], before: Floats, after: Float
         numbered(heads.things),
         delta=metric.delta, chance=chance_of(heads, metric),
     )  # fmt: skip
-    return rise_is_evidence(one, delta_of(one, DEFAULT))
+    return has_headroom(replace(one, baseline=after), delta_of(one, DEFAULT))
 
 
 def unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Items that have not changed; all or none where what one says of a metric depends on other items."""
     if metric.unit == "chain":
         return equal
-    same = alike(before, after)
+    same = unchanged_items(before, after)
     return np.full(len(same), same.all()) if metric.contrast else same
 
 
-def measured(table: Table) -> Table:
+def measured_items(table: Table) -> Table:
     """The part that the check measures: the test part alone, where it declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
     return table.of(test) if len(test) and declared_of(table).part == "test" else table
 
 
-def names_of(models: Sequence[tuple[str, str]]) -> list[str]:
-    """A name for each (run, model): the model, with its run where two share it.
+@dataclass(frozen=True, slots=True)
+class PairedChange:
+    """A figure under two models on the same `n` items of `clusters` clusters, with the 95% interval of the difference.
 
-    >>> names_of([("a", "m"), ("b", "m"), ("b", "n")])
-    ['m (a)', 'm (b)', 'n']
+    `p` is two-sided, of no difference at all: 1 where no item changed, or where there are too few clusters to tell.
+    `beats_chance` says whether the other model is shown to beat guessing, by the gate's rule: if not, a rise is no
+    evidence, since damage raises what is below chance.
     """
-    labels = [model for _, model in models]
-    return [model if labels.count(model) == 1 else f"{model} ({run})" for run, model in models]
+
+    n: int
+    clusters: int
+    before: float
+    after: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    beats_chance: bool = True
+
+
+def paired_change(
+    row: Result, first: ComparedModel, other: ComparedModel, *, epsilon: float = 0.0
+) -> PairedChange | None:
+    """How `other` differs from `first` in the figure of a row of results.json.
+
+    Of an adjusted rate the differences of the items are weighed as the rate weighs the items: the weights come from the
+    texts, so both models have the same. None where fewer than two items are shared, or no item has a part in it.
+    """
+    case = row.case.of_any_model
+    metric = named(row.metric or "")
+    is_adjusted = metric.base == adjusted_rate.name
+    metric = margin_rate if is_adjusted else metric
+    if metric.values is None or not all(case in model.side.tables for model in (first, other)):
+        return None
+    before, after = map(measured_items, common_items(first.side.tables[case], other.side.tables[case]))
+    if len(before.items) < 2:
+        return None
+    heads = metric.heads(before)
+    weights = _weights(heads, first, row) if is_adjusted else np.ones(len(heads.items))
+    if not np.isfinite(weights).all():
+        return None
+    old, new = (_values(metric, table, model, epsilon) for table, model in ((before, first), (after, other)))
+    same = unchanged(metric, before, after, old == new)
+    moved = np.where(same, 0.0, new - old)
+    found = _change(old, moved, weights, heads, is_rate=metric.kind == "rate", is_adjusted=is_adjusted)
+    if same.all():
+        found = replace(found, low=0.0, high=0.0)
+    ends = ((old, found.before), (old + moved, found.after))
+    weighted = [mean + weights / weights.mean() * (values - mean) for values, mean in ends]
+    return replace(found, beats_chance=beats_chance(heads, metric, *weighted))
+
+
+def _values(metric: Metric[...], table: Table, model: ComparedModel, epsilon: float) -> Floats:
+    return metric_values(metric, table, model.side.scales.get(table.data, RANKS), epsilon=epsilon)
+
+
+def _weights(table: Table, model: ComparedModel, row: Result) -> Floats:
+    """The weights of the adjusted rate over these items; shape [n], NaN where none balance the surface."""
+    columns = model.items[str(replace(row.case, model=model.label))]
+    at = {item: i for i, item in enumerate(columns["item"])}
+    triplets = [
+        Triplet(ItemId(item), columns["source"][at[item]], columns["near"][at[item]], columns["far"][at[item]], "")
+        for item in table.items
+    ]
+    return balancing_weights(differences(triplets))
+
+
+def _change(
+    old: Floats, moved: Floats, weights: Floats, heads: Table, *, is_rate: bool, is_adjusted: bool
+) -> PairedChange:
+    """The change, by what the items share; of weighted items by what each adds to the weighted mean."""
+    sharing = sharing_of(numbered(heads.things))
+    before, difference = (float(weights @ values / weights.sum()) for values in (old, moved))
+    found = sharing.errors(difference + weights / weights.mean() * (moved - difference))
+    ends = sharing.change_interval(moved) if is_rate and not is_adjusted else interval_of_mean(found)
+    low, high = (float(end[0]) for end in ends)
+    clusters = counted_clusters(sharing)
+    if is_adjusted:
+        codes = np.unique(heads.clusters, return_inverse=True)[1].reshape(-1)
+        clusters = min(clusters, math.floor(effective(weights, codes) + 1e-9))
+    p = _p(difference, float(found.error[0]), found.free, clusters)
+    return PairedChange(len(moved), clusters, before, before + difference, difference, low, high, p)
+
+
+def _p(difference: float, error: float, free: float, clusters: int) -> float:
+    """Two-sided p of no difference, by Student's t."""
+    if clusters < MIN_CLUSTERS or not difference:
+        return 1.0
+    return float(2 * t_cdf(-abs(difference) / error, free)) if error else 0.0

@@ -10,34 +10,162 @@ being in one part: so it has seen nothing that it is judged by.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from pathlib import Path
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.collection import Collection
 from encheck.datasets.near_duplicates import near_duplicates
-from encheck.gating.answers import DELTA
-from encheck.gating.linear_map import LinearMap, fitted, parts_of
 from encheck.gating.reindex import Reindex
-from encheck.metrics.search import ndcg, recall
+from encheck.metrics.search import DELTA, ndcg, recall
 from encheck.scoring.answers import NOT_FOUND, Answers
 from encheck.scoring.nearest import nearest, wider, without_own
-from encheck.statistics.bootstrap import widened
-from encheck.statistics.figures import Figure, Log
+from encheck.statistics.bootstrap import Figure, LogFigures, widened_interval
+from encheck.system import files
 from encheck.system.typed_files import Count
 from encheck.types import content_hash
 
-Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
+Vectors = NDArray[np.float32]
 Ints = NDArray[np.intp]
+MapKind = Literal["orthogonal", "ridge", "low-rank"]
+MapChoice = tuple[MapKind, float, int]  # the kind, the penalty, the rank
+TEXTS_A_DIMENSION = 3
+FEWEST_TEXTS = 60
+PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # in mean variances of a dimension
+RANKS = (8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+HELD_BACK = 5  # one part in five
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """`x @ matrix + offset`: from vectors of the new model, shape [n, new], to those of the old, shape [n, old].
+
+    With `unit` each vector is divided by its length first, as cosines do not see it. `how` says what was chosen, and
+    `texts` how many the map was fitted on.
+    """
+
+    kind: MapKind
+    matrix: Floats
+    offset: Floats
+    unit: bool
+    how: str = ""
+    texts: int = 0
+
+    def __call__(self, vectors: Vectors) -> Vectors:
+        """The vectors in the old model's space, fp32."""
+        moved: Vectors = (directed(vectors, unit=self.unit) @ self.matrix + self.offset).astype(np.float32)
+        return moved
+
+    def save(self, path: Path, about: Mapping[str, str]) -> None:
+        """Write an .npz that `numpy.load(path, allow_pickle=False)` reads: matrix, offset, unit, and texts on it."""
+        arrays: dict[str, Any] = {"matrix": self.matrix.astype(np.float32), "offset": self.offset.astype(np.float32)}
+        arrays |= {"unit": np.array(self.unit), "format": np.array(FORMAT)}
+        arrays |= {name: np.array(text) for name, text in {"kind": self.kind, "how": self.how, **about}.items()}
+        with files.write_whole(path) as file:
+            np.savez(file, **arrays)
+
+
+def fit_map(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMap | None:
+    """The map with the least squared error on what is held back; None of fewer than `FEWEST_TEXTS` texts.
+
+    `new` [n, d] and `old` [n, e] are of the same distinct texts; `groups` numbers those that are held back together.
+    With fewer than three texts a dimension, the map is of low rank, with a direction for every three texts.
+    """
+    if len(new) < FEWEST_TEXTS:
+        return None
+    x, y = (directed(one, unit=unit) for one in (new, old))
+    kinds: tuple[MapKind, ...] = ("low-rank",)
+    if len(x) >= TEXTS_A_DIMENSION * x.shape[1]:
+        kinds = ("orthogonal", "ridge")
+    back = split_groups(groups, HELD_BACK) == 0
+    tried = _Equations.of(x[~back], y[~back]).maps(kinds)
+    _, chosen = min(
+        ((float(((made(x[back]) - y[back]) ** 2).mean()), how) for how, made in tried), key=lambda one: one[0]
+    )
+    made = next(made for how, made in _Equations.of(x, y).maps((chosen[0],), only=chosen))
+    return replace(made, unit=unit, texts=len(x))
+
+
+def split_groups(groups: Ints, parts: int) -> Ints:
+    """The part of each text, 0 to `parts` - 1: whole groups, the largest first, each to the part that has least."""
+    sizes = np.bincount(groups)
+    filled, part = np.zeros(parts, np.intp), np.zeros(len(sizes), np.intp)
+    for group in np.argsort(-sizes, kind="stable"):
+        part[group] = int(filled.argmin())
+        filled[part[group]] += sizes[group]
+    found: Ints = part[groups]
+    return found
+
+
+def directed(vectors: Vectors, *, unit: bool) -> Floats:
+    """The vectors in fp64, with `unit` of length 1; zeros stay."""
+    wide = vectors.astype(np.float64)
+    return wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-60) if unit else wide
+
+
+@dataclass(frozen=True)
+class _Equations:
+    """The normal equations of some texts, from which every map follows."""
+
+    count: int
+    mean_x: Floats
+    mean_y: Floats
+    cross: Floats
+    plain: Floats
+    values: Floats
+    axes: Floats
+
+    @classmethod
+    def of(cls, x: Floats, y: Floats) -> _Equations:
+        mean_x, mean_y = x.mean(axis=0), y.mean(axis=0)
+        centred = x - mean_x
+        values, axes = np.linalg.eigh(centred.T @ centred)
+        return cls(len(x), mean_x, mean_y, centred.T @ (y - mean_y), x.T @ y, np.maximum(values, 0), axes)
+
+    def maps(
+        self, kinds: tuple[MapKind, ...], *, only: MapChoice | None = None
+    ) -> Iterator[tuple[MapChoice, LinearMap]]:
+        """(what is chosen, the map) of these kinds; with `only`, that one alone."""
+        from scipy.linalg import svd
+
+        if "orthogonal" in kinds:
+            left, _, right = svd(self.plain, full_matrices=False, lapack_driver="gesvd")
+            yield ("orthogonal", 0.0, 0), LinearMap("orthogonal", left @ right, np.zeros(len(self.mean_y)), unit=False)
+        if not {"ridge", "low-rank"} & {*kinds}:
+            return
+        for penalty in PENALTIES if only is None else [only[1]]:
+            weight = penalty * max(float(self.values.mean()), 1e-30)
+            matrix: Floats = self.axes @ ((self.axes.T @ self.cross) / (self.values + weight)[:, None])
+            said = f"penalty {penalty:g} mean variances"
+            if "ridge" in kinds:
+                yield ("ridge", penalty, 0), self._centred("ridge", matrix, said)
+            if "low-rank" not in kinds:
+                continue
+            predicted = np.sqrt(self.values)[:, None] * (self.axes.T @ matrix)
+            directions = np.linalg.eigh(predicted.T @ predicted)[1][:, ::-1]
+            most = max(1, min(self.count // TEXTS_A_DIMENSION, min(matrix.shape) - 1))
+            for rank in [*(rank for rank in RANKS if rank < most), most] if only is None else [only[2]]:
+                kept = directions[:, :rank]
+                yield (
+                    ("low-rank", penalty, rank),
+                    self._centred("low-rank", matrix @ kept @ kept.T, f"rank {rank}, {said}"),
+                )
+
+    def _centred(self, kind: MapKind, matrix: Floats, how: str) -> LinearMap:
+        return LinearMap(kind, matrix, self.mean_y - self.mean_x @ matrix, unit=False, how=how)
+
+
 Rows = Sequence[tuple[int, ...]]  # of the documents that each query finds, the best first
 TOP = 10
 FEWEST_DOCUMENTS = 100  # the first ten of fewer say little: a stranger finds every second right document in ten of 20
-PARTS = 5
+FOLDS = 5
 MOST_TEXTS = 6_000  # that maps are fitted on: five fits take seconds
 UNSEEN = -1
 
@@ -62,7 +190,7 @@ class IndexSearch:
     queries: tuple[str, ...]
     grades: tuple[Mapping[int, int], ...]
     own: tuple[int | None, ...]
-    log: Log
+    log: LogFigures
 
     @classmethod
     def of(cls, collection: Collection, *, seed: int) -> Self:
@@ -74,7 +202,7 @@ class IndexSearch:
             tuple(query.text for query in queries),
             tuple({row[name]: grade for name, grade in query.right.items()} for query in queries),
             tuple(row[query.own] if query.own else None for query in queries),
-            Log.of([query.weight for query in queries], [query.cluster for query in queries], seed=seed),
+            LogFigures.of([query.weight for query in queries], [query.cluster for query in queries], seed=seed),
         )
 
     @property
@@ -156,7 +284,7 @@ class OldIndex:
     adapter: LinearMap | None = None
 
 
-def faulty(faults: IndexFaults, documents: int) -> OldIndex:
+def faulty_index(faults: IndexFaults, documents: int) -> OldIndex:
     """An index with faults: it is compared with nothing."""
     why = "its vectors are not those of one model, each of its own text"
     return OldIndex(documents, Reindex(True, "yes", why), faults)
@@ -192,7 +320,7 @@ def old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors
     rows = search.find(queries, old.documents, similarity=old.similarity)
     found = replace(found, mapped=_on_old_index(own, rows, search, texts))
     if found.mapped and found.mapped.is_as_good:
-        return replace(found, adapter=fitted(*texts.of_both(old, new), texts.groups, unit=old.similarity == "cosine"))
+        return replace(found, adapter=fit_map(*texts.of_both(old, new), texts.groups, unit=old.similarity == "cosine"))
     return found
 
 
@@ -220,21 +348,17 @@ def _on_old_index(own: Rows, rows: Rows, search: IndexSearch, texts: _Texts | No
         there = np.array([bool(some) for some in right])
         if not there.any():
             return None
-        log = Log(search.log.weights * there, search.log.clusters, search.log.resampler)
+        log = LogFigures(search.log.weights * there, search.log.clusters, search.log.resampler)
         at_own, at_old = (np.nan_to_num(values(_answers(found, right))) for found in (own, rows))
         change = log.change(at_own, at_old)
         lost, won = (
-            _slack(log.mean(np.maximum(side, 0)).value, int(there.sum()), log.worth)
-            for side in (at_own - at_old, at_old - at_own)
+            widened_interval(share, share, share, n=int(there.sum()), clusters=log.worth)[1]
+            - share  # beyond what was seen
+            for share in (log.mean(np.maximum(side, 0)).value for side in (at_own - at_old, at_old - at_own))
         )
         ends = Figure(change.value, min(change.low, change.value - lost), max(change.high, change.value + won))
         figures.append(FigureOnOldIndex(name, log.mean(at_own).value, log.mean(at_old).value, ends))
     return OnOldIndex(tuple(figures))
-
-
-def _slack(share: float, queries: int, clusters: int) -> float:
-    """How much larger than what was seen a share can be, where so few clusters show it."""
-    return widened(share, share, share, n=queries, clusters=clusters)[1] - share
 
 
 def _answers(rows: Rows, grades: Sequence[Mapping[int, int]]) -> list[Answers]:
@@ -272,7 +396,7 @@ class _Texts:
         wanted = [sorted(some) for some in search.grades] if search.is_judged else [list(rows[:1]) for rows in own]
         groups = _joined(groups, places, wanted, documents=len(search.documents))
         firsts = np.array([rows[0] if rows else UNSEEN for rows in wanted], np.intp)
-        return cls(places, groups, parts_of(groups, PARTS), len(search.documents), firsts)
+        return cls(places, groups, split_groups(groups, FOLDS), len(search.documents), firsts)
 
     @property
     def parts(self) -> tuple[Ints, Ints]:
@@ -284,7 +408,7 @@ class _Texts:
         part[self.places] = self.part
         of_document, of_query = part[: self.documents], part[self.documents :]
         of_first = np.where(self.firsts == UNSEEN, UNSEEN, of_document[self.firsts])
-        anywhere = np.where(of_first == UNSEEN, np.arange(len(of_query)) % PARTS, of_first)
+        anywhere = np.where(of_first == UNSEEN, np.arange(len(of_query)) % FOLDS, of_first)
         return np.where(of_query == UNSEEN, anywhere, of_query), of_document
 
     def of_both(self, old: IndexVectors, new: IndexVectors) -> tuple[Vectors, Vectors]:
@@ -314,7 +438,7 @@ def _joined(groups: Ints, places: Ints, wanted: Sequence[Sequence[int]], *, docu
     size = int(groups.max()) + 1
     codes = connected_components(coo_array((np.ones(len(first)), (first, second)), shape=(size, size)))[1]
     joined: Ints = codes[groups].astype(np.intp)
-    return joined if np.bincount(joined).max() <= len(places) // PARTS else groups
+    return joined if np.bincount(joined).max() <= len(places) // FOLDS else groups
 
 
 def _mapped_unseen(old: IndexVectors, new: IndexVectors, texts: _Texts) -> Vectors | None:
@@ -324,7 +448,7 @@ def _mapped_unseen(old: IndexVectors, new: IndexVectors, texts: _Texts) -> Vecto
     queries = np.zeros((len(new.queries), y.shape[1]), np.float32)
     for part in np.unique(of_query):
         seen, mine = texts.part != part, of_query == part
-        made = fitted(x[seen], y[seen], texts.groups[seen], unit=old.similarity == "cosine")
+        made = fit_map(x[seen], y[seen], texts.groups[seen], unit=old.similarity == "cosine")
         if made is None:
             return None
         queries[mine] = made(new.queries[mine])

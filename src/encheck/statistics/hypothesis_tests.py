@@ -1,0 +1,289 @@
+"""Tests and bounds: of paired changes, of shares of independent units, and of several looks at growing data.
+
+Tests of paired changes take arrays of one entry a gate row, so that a gate of twenty is a handful of array operations.
+
+The bounds of several looks share one error rate (Lan and DeMets 1983). Their statistics are those of a Brownian motion
+at the fractions of the information; the probability of crossing is integrated, not simulated (Armitage, McPherson and
+Rowe 1969, JRSS A 132).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+_BISECTIONS = 26
+
+
+def tango_z(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLike) -> Floats:
+    """Score statistic of H0: P(up) - P(down) = theta for paired proportions (Tango 1998, Stat. Med. 17, equation 4).
+
+    `up` of the `n` items are won by the candidate alone, `down` by the baseline alone. Negative: the change is below
+    theta. At theta 0 its square is McNemar's statistic.
+
+    >>> round(float(tango_z(100, 5, 15, 0.0)), 3)
+    -2.236
+    """
+    n, x, y, t = np.broadcast_arrays(*(np.asarray(v, float) for v in (n, up, down, theta)))
+    away = x - y - n * t
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z: Floats = np.where(np.abs(away) < 1e-12, 0.0, away / (n * np.sqrt(tango_variance(n, x, y, t))))
+    return z
+
+
+def tango_variance(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLike) -> Floats:
+    """The variance of (up - down) / n under H0: P(up) - P(down) = theta, at the likeliest discordance (Tango 1998).
+
+    Counts need not be whole.
+
+    >>> round(float(tango_variance(100, 5, 15, 0.0)), 4)
+    0.002
+    """
+    n, x, y, t = np.broadcast_arrays(*(np.asarray(v, float) for v in (n, up, down, theta)))
+    b = -(x + y) + t * (2 * n - x + y)
+    c = -y * t * (1 - t)
+    q = (-b + np.sqrt(np.maximum(b * b - 8 * n * c, 0))) / (4 * n)
+    result: Floats = np.maximum(2 * q + t * (1 - t), 0) / n
+    return result
+
+
+def tango_bound(n: ArrayLike, up: ArrayLike, down: ArrayLike, z: ArrayLike) -> Floats:
+    """The theta at which Tango's statistic is `z`: a lower bound of the change for z > 0, an upper one for z < 0."""
+    z = np.asarray(z, float)
+    shape = np.broadcast(n, up, down, z).shape
+    low, high = np.full(shape, -1.0), np.full(shape, 1.0)
+    for _ in range(_BISECTIONS):  # it falls with theta: seven decimals
+        middle = (low + high) / 2
+        above = tango_z(n, up, down, middle) - z > 0
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    found: Floats = (low + high) / 2
+    return found
+
+
+def holm(p: ArrayLike) -> Floats:
+    """Holm's adjusted p-values (Holm 1979): each is at most alpha when its hypothesis is rejected.
+
+    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    given = np.asarray(p, float)
+    order = np.argsort(given, kind="stable")
+    stepped = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
+    adjusted = np.empty(len(given))
+    adjusted[order] = np.minimum(stepped, 1)
+    return adjusted
+
+
+def t_cdf(t: ArrayLike, free: ArrayLike) -> Floats:
+    """P(T <= t) of Student's t with `free` degrees of freedom."""
+    from scipy.special import stdtr
+
+    result: Floats = np.asarray(stdtr(free, t), float)
+    return result
+
+
+def t_quantile(p: ArrayLike, free: ArrayLike) -> Floats:
+    """The t below which Student's distribution with `free` degrees of freedom has the share p."""
+    from scipy.special import stdtrit
+
+    result: Floats = np.asarray(stdtrit(free, p), float)
+    return result
+
+
+def mcnemar(up: int, down: int) -> float:
+    """Exact two-sided p of McNemar's test: are gains and losses equally likely?
+
+    >>> round(mcnemar(2, 8), 4)
+    0.1094
+    """
+    from scipy.special import bdtr
+
+    return min(1.0, 2 * float(bdtr(min(up, down), up + down, 0.5))) if up + down else 1.0
+
+
+ALPHA = 0.05
+_MOST_UNITS = 2**31
+
+
+def upper_of_share(hits: float, n: int, *, alpha: float = ALPHA) -> float:
+    """Clopper and Pearson's (1934, Biometrika 26) one-sided upper bound of a share of n independent units.
+
+    `hits` need not be whole: they may be a share of effective units.
+
+    >>> round(upper_of_share(0, 299), 4), upper_of_share(3, 3)
+    (0.01, 1.0)
+    """
+    from scipy.special import betaincinv
+
+    return float(betaincinv(hits + 1, n - hits, 1 - alpha)) if hits < n else 1.0
+
+
+def interval_of_share(hits: int, n: int, *, alpha: float = ALPHA) -> tuple[float, float]:
+    """Clopper and Pearson's interval of a share of n independent units, wrong in either direction alpha / 2 at most.
+
+    >>> low, high = interval_of_share(20, 20)
+    >>> round(low, 3), high
+    (0.832, 1.0)
+    """
+    return 1 - upper_of_share(n - hits, n, alpha=alpha / 2), upper_of_share(hits, n, alpha=alpha / 2)
+
+
+def wilson(share: float, n: int, *, z: float) -> tuple[float, float]:
+    """Wilson's (1927, JASA 22) interval of a share of n units, z standard errors wide on each side.
+
+    >>> [round(end, 3) for end in wilson(0.5, 16, z=2)]
+    [0.276, 0.724]
+    """
+    middle, shrunk = (share + z * z / (2 * n)) / (1 + z * z / n), 1 + z * z / n
+    half = z * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5 / shrunk
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+def units_needed_at(rate: float, share: float, *, alpha: float = ALPHA) -> int | None:
+    """How many units show that the share is `share` or less where hits come at this rate; None where none can.
+
+    >>> units_needed_at(0.0, 0.01), units_needed_at(0.0025, 0.01), units_needed_at(0.01, 0.01)
+    (299, 521, None)
+    """
+    from scipy.special import betaincinv
+
+    if rate >= share:
+        return None
+    low, high = 0, 1
+    while betaincinv(rate * high + 1, high - rate * high, 1 - alpha) > share:
+        low, high = high, 2 * high
+        if high > _MOST_UNITS:
+            return None
+    while low + 1 < high:
+        middle = (low + high) // 2
+        is_shown = betaincinv(rate * middle + 1, middle - rate * middle, 1 - alpha) <= share
+        low, high = (low, middle) if is_shown else (middle, high)
+    return high
+
+
+def units_needed(hits: int, share: float, *, alpha: float = ALPHA) -> int:
+    """How many units show that the share is `share` or less where so many of them are hits.
+
+    >>> units_needed(0, 0.01), units_needed(1, 0.01)
+    (299, 473)
+    """
+    low, high = hits, hits + 1
+    while _at_most(hits, high, share) > alpha and high < _MOST_UNITS:
+        low, high = high, high * 2
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _at_most(hits, middle, share) <= alpha else (middle, high)
+    return high
+
+
+def _at_most(hits: int, n: int, share: float) -> float:
+    """P(so many hits or fewer) of n units that are hits with probability `share`."""
+    from scipy.special import bdtr
+
+    return float(bdtr(hits, n, share)) if hits < n else 1.0
+
+
+Spending = Callable[[float, float], float]
+NODES, WIDEST = 160, 12.0
+
+
+def obrien_fleming_like(t: float, alpha: float) -> float:
+    """The two-sided error spent at the fraction `t`, hardly any at first (Lan and DeMets 1983, Biometrika 70).
+
+    >>> round(obrien_fleming_like(1.0, 0.05), 6)
+    0.05
+    """
+    from scipy.stats import norm
+
+    return float(4 * norm.sf(norm.isf(alpha / 4) / np.sqrt(t)))
+
+
+def pocock_like(t: float, alpha: float) -> float:
+    """The two-sided error spent at the fraction `t`, about evenly (Lan and DeMets 1983, Biometrika 70).
+
+    >>> round(pocock_like(1.0, 0.05), 6)
+    0.05
+    """
+    return float(alpha * np.log(1 + (np.e - 1) * t))
+
+
+@lru_cache(maxsize=256)
+def look_bounds(fractions: tuple[float, ...], *, alpha: float, spending: Spending = pocock_like) -> tuple[float, ...]:
+    """The bounds of |z| at each look; all looks together cross one with probability `alpha` where nothing is there.
+
+    `fractions` of the information rise, and the last is 1.
+
+    >>> [round(bound, 2) for bound in bounds((0.5, 1.0), alpha=0.05)]
+    [2.16, 2.2]
+    """
+    found: list[float] = []
+    walk = Walk()
+    spent = 0.0
+    for fraction in fractions:
+        budget = spending(fraction, alpha) - spent
+        found.append(walk.bound(fraction, budget))
+        walk = walk.within(fraction, found[-1])
+        spent += budget
+    return tuple(found)
+
+
+def crossing_probability(fractions: Sequence[float], limits: Sequence[float], *, drift: float = 0.0) -> Floats:
+    """The probability of having crossed a bound of |z| by each look, shape [looks].
+
+    `drift` is the mean of z at the last look, 0 where nothing is there.
+
+    >>> crossing([1.0], [1.959964]).round(4).tolist()
+    [0.05]
+    """
+    walk, left = Walk(drift=drift), []
+    for fraction, bound in zip(fractions, limits, strict=True):
+        left.append(walk.leaves(fraction, bound))
+        walk = walk.within(fraction, bound)
+    return np.cumsum(left)
+
+
+class Walk:
+    """A Brownian motion that has not left the bounds so far: where it is, at the time `at`."""
+
+    def __init__(self, *, at: float = 0.0, drift: float = 0.0) -> None:
+        self.at, self.drift = at, drift
+        self.places, self.mass = np.zeros(1), np.ones(1)  # mass: density times the weight of the node
+
+    def leaves(self, at: float, bound: float) -> float:
+        """The probability that |z| is beyond `bound` at the time `at`, and was within the bounds before."""
+        from scipy.special import ndtr
+
+        edge, mean, spread = bound * np.sqrt(at), *self._step(at)
+        return float(self.mass @ (ndtr((mean - edge) / spread) + ndtr((-edge - mean) / spread)))
+
+    def bound(self, at: float, error: float) -> float:
+        """The bound beyond which |z| is with the probability `error` at the time `at`."""
+        from scipy.optimize import brentq
+
+        return float(brentq(lambda bound: self.leaves(at, bound) - error, 0, WIDEST))
+
+    def within(self, at: float, bound: float) -> Walk:
+        """The same at the time `at`, where |z| is within `bound`."""
+        nodes, weights = _gauss(NODES)
+        edge, mean, spread = bound * np.sqrt(at), *self._step(at)
+        found = Walk(at=at, drift=self.drift)
+        found.places = edge * nodes
+        z = (found.places[:, None] - mean[None, :]) / spread
+        found.mass = edge * weights * ((np.exp(-z * z / 2) / (spread * np.sqrt(2 * np.pi))) @ self.mass)
+        return found
+
+    def _step(self, at: float) -> tuple[Floats, float]:
+        """Mean, from each place, and standard deviation of the motion at a later time."""
+        return self.places + self.drift * (at - self.at), float(np.sqrt(at - self.at))
+
+
+@lru_cache(maxsize=4)
+def _gauss(count: int) -> tuple[Floats, Floats]:
+    from scipy.special import roots_legendre
+
+    nodes, weights = roots_legendre(count)
+    return nodes, weights
