@@ -15,10 +15,10 @@ from encheck.datasets.load import names
 from encheck.encoders.load import Device, load, where
 from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
 from encheck.encoders.pins import pinned
+from encheck.engine.checks import checks_of_packages
 from encheck.engine.results import read
 from encheck.errors import ConfigError, DataError, ModelError, UsageError
 from encheck.options import Settings
-from encheck.running.shipped import checks_of_packages
 from encheck.system import entry_points
 
 MODULES = {

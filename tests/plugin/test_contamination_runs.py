@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from encheck import run
 from encheck.cli import app
-from encheck.engine.contamination import contamination_of
+from encheck.engine.conclusion import contamination_of
 from encheck.engine.measured import Described
 from encheck.engine.recorder import Recorder
 from encheck.gating.baseline import read, save
@@ -60,7 +60,7 @@ def settings(*models, replicates=()):
 
 @pytest.fixture
 def rows(monkeypatch):
-    monkeypatch.setattr("encheck.engine.contamination.described", lambda _settings: {})
+    monkeypatch.setattr("encheck.engine.conclusion.described", lambda _settings: {})
     return contamination_of
 
 

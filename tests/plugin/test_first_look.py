@@ -13,7 +13,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
 from encheck.engine import first_look as looking
-from encheck.engine.first_look import Decision, Shared, decide, mode_of
+from encheck.engine.first_look import Decision, Shared, decide, first_look, headlines, mode_of
 from encheck.errors import UsageError
 from encheck.gating.kept import Kept, Part
 from encheck.items.variants import Maker
@@ -22,7 +22,6 @@ from encheck.options.settings import OPTIONS
 from encheck.reporting.first_look import rest_lines
 from encheck.reporting.results import read_items, read_results
 from encheck.running.bench import Bench
-from encheck.running.first_look import first_look, headlines
 from encheck.running.subject import Subject
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.table import Table
@@ -273,7 +272,7 @@ def run(pytester, some_probes, tmp_path, monkeypatch):
     def run(*args, name="run"):
         told = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("encheck.engine.first_profile.tell", told.append)
+            patch.setattr("encheck.engine.first_look.tell", told.append)
             found = pytester.runpytest(
                 "--pyargs", "encheck.checks", "-p", "no:cacheprovider", f"--encheck-data={some_probes}", *SOME,
                 f"--encheck-report-dir={tmp_path / name}", *args,

@@ -13,8 +13,8 @@ from encheck.items.variants import Maker
 from encheck.metrics.search import figures, ndcg_at_10
 from encheck.options import Settings
 from encheck.running.bench import Bench
-from encheck.running.first_stage import said
 from encheck.running.resources import resolve_index
+from encheck.running.scorer import said
 from encheck.running.subject import Subject
 from encheck.scoring.inverted import FirstStage, IndexSize
 from encheck.store import Store

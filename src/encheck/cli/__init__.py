@@ -17,11 +17,11 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli import checks, compare, data, gate, look, reports, store, variants
+from encheck.cli import checks, compare, data, gate, reports, show, store
 from encheck.cli.shared import STOPPED, app, tell
 from encheck.system.terminal import guard_log, stream
 
-__all__ = ["app", "checks", "compare", "data", "gate", "look", "main", "reports", "store", "variants"]
+__all__ = ["app", "checks", "compare", "data", "gate", "main", "reports", "show", "store"]
 
 
 if found := find_spec("encheck.operations"):  # each folder has a command; the others do without

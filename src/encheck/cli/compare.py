@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli.shared import ModelArgs, StorePath, app, say, tell, told
-from encheck.cli.table import as_option
+from encheck.cli.shared import ModelArgs, StorePath, app, as_option, say, tell, told
 
 FORMATS = {"html": ".html", "latex": ".tex", "csv": ".csv"}
 
@@ -131,7 +130,7 @@ def _refuse_contradictions(given: dict[str, Any]) -> None:
 def _compare_costs(
     models: list[str], data: str | None, checks: str, out: Path, json_file: Path | None, how: dict[str, Any]
 ) -> None:
-    from encheck.api.costing import compare_costs
+    from encheck.api import compare_costs
     from encheck.comparing.costs_text import lines, render
     from encheck.reporting.results import write_named
     from encheck.system.typed_files import as_json

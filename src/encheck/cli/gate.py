@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli.shared import STOPPED, app, say, tell, told
-from encheck.cli.table import as_option, shows_options
+from encheck.cli.shared import STOPPED, app, as_option, say, shows_options, tell, told
 from encheck.errors import EncheckError, NothingToCompare, UsageError
 
 # A gate measures all items of two models, so it stops after no first look; and it has no aims.

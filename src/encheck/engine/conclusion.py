@@ -1,44 +1,155 @@
-"""The end of a gate, and of a run that saves a baseline: what is refused before it, the decision, the new baseline."""
+"""The end of a run: its gate, its new baseline, and the models that it is compared with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from encheck.engine.contamination import contamination_of
-from encheck.engine.people import people, qrels_of
+from encheck.engine.folder import from_here
 from encheck.engine.recorder import Conclusion, Recorder
-from encheck.engine.references import references_of
 from encheck.errors import BaselineError
 from encheck.gating import judgements
-from encheck.gating.baseline import Baseline, refuse_place, save
+from encheck.gating.baseline import Baseline, refuse_place, save, tables_of
+from encheck.gating.contamination import contaminations, data_pairs
 from encheck.gating.index_space import OldIndex
+from encheck.gating.judged import Pool, judge
+from encheck.gating.judgements import place_of, read
 from encheck.gating.purpose import Purpose
-from encheck.gating.replicates import (
-    WHAT_IT_IS,
-    checked,
-    is_copy,
-    refuse_few,
-    refuse_other_dimension,
-    seed_noise,
-)
-from encheck.gating.types import ExitCode, Noise
-from encheck.gating.weighing import (
-    People,
-    Side,
-    Weighed,
-    refuse_other_kind,
-    side_of,
-    side_of_baseline,
-    weigh,
-)
+from encheck.gating.reference import SHIPPED, differences, of_properties, shipped
+from encheck.gating.replicates import WHAT_IT_IS, checked, is_copy, refuse_few, refuse_other_dimension, seed_noise
+from encheck.gating.types import ExitCode, Judged, Noise, UnjudgedSearch
+from encheck.gating.weighing import People, Searched, Side, Weighed, refuse_other_kind, side_of, side_of_baseline, weigh
 from encheck.options import Settings, described
+from encheck.reporting.answers import Documents, asked_of
 from encheck.reporting.gate import record
 from encheck.reporting.markdown import ENDED
-from encheck.run_file import BaselineFigure, Result, RunFile
+from encheck.run_file import BaselineFigure, Contamination, ModelEntry, Reference, Result, Role, RunFile
 from encheck.running.labels import labels
 from encheck.running.subject import Subject
+
+
+def qrels_of(settings: Settings) -> str:
+    """The file of judgements of the run's log of queries, as one would type it; empty if there is no log."""
+    if settings.queries is None:
+        return ""
+    return from_here(place_of(settings.queries))
+
+
+def people(
+    items: Mapping[str, Mapping[str, Sequence[Any]]], documents: Mapping[str, Documents], settings: Settings
+) -> People:
+    """What is known of a search's answers; UsageError if the file of judgements is wrong."""
+
+    def said(one: Searched, baseline: str, found: UnjudgedSearch) -> Judged | None:
+        if settings.queries is None:
+            return None
+        texts = {name: text for some in items.values() for name, text in zip(some["item"], some["source"], strict=True)}
+        asked = asked_of(one, texts, documents[one.after.case])
+        pool = Pool(asked, settings.seed, found.delta, found.least, found.alpha)
+        return judge(pool, read(place_of(settings.queries)).answers(pool.order), baseline=baseline)
+
+    return said
+
+
+def contamination_of(
+    recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
+) -> tuple[Contamination, ...]:
+    """The rows of the model since each baseline, else of each later model since the first, as results.json has them.
+
+    Nothing if the run was not on both sorts of probes. Seed replicates are no candidates.
+    """
+    results = recorder.results(settings=described(settings), end=Conclusion(0))
+    editions = {data.name: data.version for data in results.data}
+    used = {name for pair in data_pairs(editions) for name in pair}
+    if not used:
+        return ()
+    results = replace(results, checks=tuple(row for row in results.checks if row.data in used))
+    return tuple(
+        row
+        for names, older, candidate in _pairs(recorder, results, settings, baselines)
+        for row in contaminations(older, candidate, editions, names=names, seed=settings.seed)
+    )
+
+
+def _pairs(
+    recorder: Recorder, results: RunFile, settings: Settings, baselines: Sequence[Baseline]
+) -> Iterator[tuple[tuple[str, str], Side, Side]]:
+    """The names and the sides of each older model with its candidate."""
+    first, *later = labels(settings.models)
+    side = side_of(results, recorder.items, first)
+    for baseline in baselines:
+        yield (baseline.name, first), side_of_baseline(baseline, side), side
+    if not baselines and not settings.seed_replicates:
+        for label in later:
+            yield (first, label), side, side_of(results, recorder.items, label)
+
+
+def references_of(recorder: Recorder, settings: Settings) -> tuple[Reference, ...]:
+    """The `references` of results.json; none on data that none of them was measured on."""
+    results = recorder.results(settings=described(settings), end=Conclusion(0))
+    baselines = list(shipped(results))
+    if not baselines:
+        return ()
+    sides = [(model, side_of(results, recorder.items, model.label)) for model in results.models]
+    return tuple(
+        one
+        for model, side in sides
+        for one in (*_with_parent(recorder, results, model, side), *_against_all(baselines, recorder, model, side))
+    )
+
+
+def for_profile(recorder: Recorder, settings: Settings) -> tuple[Reference, ...]:
+    """What a profile is paired with: of each model the properties against the reference, and no capabilities."""
+    results = recorder.results(settings=described(settings), end=Conclusion(0))
+    references = [one for one in shipped(results) if SHIPPED[one.model.label] == "reference"]
+    found = []
+    for model in results.models:
+        side = side_of(results, recorder.items, model.label)
+        for baseline in references:
+            if model.fingerprint != baseline.model.fingerprint:
+                before = side_of_baseline(baseline, side, recorder.parts)
+                properties = of_properties(before, side, is_look=recorder.first_look is not None)
+                name = baseline.model.label
+                found.append(Reference(model.label, name, "reference", same_weights=False, properties=properties))
+    return tuple(found)
+
+
+def _against_all(
+    baselines: Sequence[Baseline], recorder: Recorder, model: ModelEntry, side: Side
+) -> Iterator[Reference]:
+    """One model against each reference but itself; a reference that is its parent is called so."""
+    parent = recorder.parent(model.label)
+    is_look = recorder.first_look is not None
+    for baseline in baselines:
+        name, is_same = baseline.model.label, _is_same(model, baseline.model.weights)
+        is_itself = model.fingerprint == baseline.model.fingerprint
+        both = (side_of_baseline(baseline, side, recorder.parts), side)
+        rows, properties = ((), ()) if is_itself else (differences(*both), of_properties(*both, is_look=is_look))
+        is_parent = parent is not None and parent.label == name
+        role: Role = "parent" if is_parent else SHIPPED[name]
+        by = parent.named_by if parent and is_parent else ""
+        if rows or (is_same and model.label != name):
+            is_other = is_same and not is_itself
+            yield Reference(model.label, name, role, is_other, rows, properties, by)
+
+
+def _with_parent(recorder: Recorder, results: RunFile, model: ModelEntry, side: Side) -> Iterator[Reference]:
+    """One model against a parent that is none of the references; without a row where the store lacks its vectors."""
+    parent = recorder.parent(model.label)
+    if parent is None or parent.label in SHIPPED:
+        return
+    items = {case: {**recorder.items[case], **scores} for case, scores in recorder.parents_scores.items()}
+    both = (Side(tables_of(results, items, model.label), parent.scales), side)
+    is_same = _is_same(model, parent.weights)
+    rows, properties = differences(*both), of_properties(*both)
+    yield Reference(model.label, parent.label, "parent", is_same, rows, properties, parent.named_by)
+
+
+def _is_same(model: ModelEntry, weights: str | None) -> bool:
+    return model.weights is not None and model.weights == weights
+
 
 FINISHED = (0, 1)  # pytest's: nothing failed, something failed
 NOTHING = 5  # nothing was measured

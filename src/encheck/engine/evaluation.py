@@ -13,10 +13,10 @@ from encheck.claims import CONTRACT
 from encheck.encoders.objects import THROWN_AWAY
 from encheck.encoders.protocol import Model, Partial
 from encheck.encoders.weights import architecture_of, weights_of
-from encheck.engine.first_look import Decision, Mode, Shared, decide, look_of
+from encheck.engine.checks import Case
+from encheck.engine.first_look import Decision, Look, Mode, Shared, decide, look_of
 from encheck.engine.locks import Locks
 from encheck.engine.measured import Described
-from encheck.engine.shards import in_shards
 from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, scored_table
 from encheck.gating.declared import is_weighed
@@ -31,12 +31,11 @@ from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
 from encheck.run_file import DataEntry, ModelEntry, Selection
 from encheck.running.bench import Bench, Request
-from encheck.running.case import Case
-from encheck.running.first_look import Look
 from encheck.running.labels import labels
 from encheck.running.notes import Notes
 from encheck.running.parents import Parent, known_parent
 from encheck.running.resources import (
+    in_shards,
     open_store,
     resolve_data,
     resolve_english,
@@ -44,8 +43,7 @@ from encheck.running.resources import (
     resolve_models,
     resolve_writers,
 )
-from encheck.running.roles import texts_of
-from encheck.running.subject import Subject
+from encheck.running.subject import Subject, texts_of
 from encheck.scoring.answers import Answers
 from encheck.scoring.documents import SearchingQuery
 from encheck.scoring.frame import Columns

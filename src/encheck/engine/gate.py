@@ -13,7 +13,7 @@ from encheck.engine.checks import Check, checks_in, packaged_checks, refuse_twic
 from encheck.engine.results import Results, read
 from encheck.engine.run import measure, named_models, scratch_store
 from encheck.errors import BaselineError, EncheckError, NothingToCompare, UsageError, unknown
-from encheck.options.keywords import Given
+from encheck.options.settings import Given
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
@@ -369,7 +369,7 @@ def _has_labels(options: Mapping[str, Given]) -> bool:
 
 def _settings(specs: Sequence[str], data: Sequence[str], options: Mapping[str, Given]) -> Settings:
     from encheck.options import refuse_place
-    from encheck.options.keywords import from_keywords
+    from encheck.options.settings import from_keywords
 
     settings = from_keywords(specs, data, options)
     if settings.report_dir:

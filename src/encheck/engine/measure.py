@@ -16,9 +16,9 @@ from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageErro
 from encheck.types import CheckResult, Estimate, Verdict
 
 if TYPE_CHECKING:
+    from encheck.engine.checks import Case
     from encheck.engine.evaluation import Evaluation
     from encheck.engine.measured import MeasuredCase
-    from encheck.running.case import Case
     from encheck.scoring.scores import Scores
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.engine.results import Results
-from encheck.options.keywords import Given
+from encheck.options.settings import Given
 from encheck.system.garbage import seldom_collected
 from encheck.system.scratch import Scratch
 
@@ -56,7 +56,7 @@ def run(
     """
     from encheck.datasets.load import with_property
     from encheck.options import refuse_place
-    from encheck.options.keywords import from_keywords
+    from encheck.options.settings import from_keywords
 
     specs, loaded = named_models(model)
     datasets = with_property([data] if isinstance(data, str) else list(data), options.pop("property", None))

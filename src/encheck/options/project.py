@@ -4,14 +4,93 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from encheck.errors import ConfigError
-from encheck.options.toml_lines import line_of
 from encheck.system.config_text import config_text
-from encheck.system.schema import shown
+from encheck.system.schema import Place, problems, shown
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_PART = r"""(?:[\w-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
+_KEY = rf"({_PART}(?:\s*\.\s*{_PART})*)"
+_HEADER, _ASSIGNED = re.compile(rf"\s*\[\[?\s*{_KEY}\s*\]"), re.compile(rf"\s*{_KEY}\s*=")
+
+
+def line_of(text: str, place: Sequence[str | int]) -> int:
+    """The line of the key, or of the nearest one around it.
+
+    >>> line_of("[tool.encheck]\\nmodels = 1", ("tool", "encheck", "models"))
+    2
+    """
+    lines: dict[tuple[str, ...], int] = {}
+    for path, line in _keys(text):
+        for end in range(1, len(path) + 1):
+            lines.setdefault(path[:end], line)
+    around = (tuple(map(str, place[:end])) for end in range(len(place), 0, -1))
+    return next((lines[path] for path in around if path in lines), 1)
+
+
+def _keys(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+    """(path, line) of what looks like a key; a line inside a text of several lines may."""
+    table: tuple[str, ...] = ()
+    for line, content in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(content):
+            table = _path(header[1])
+            yield table, line
+        elif assigned := _ASSIGNED.match(content):
+            yield (*table, *_path(assigned[1])), line
+
+
+def _path(key: str) -> tuple[str, ...]:
+    """The parts of a dotted key, read as TOML reads them."""
+    parts = re.findall(_PART, key)
+    return tuple(next(iter(tomllib.loads(f"{part} = 0"))) for part in parts)
+
+
+MAX_MEGABYTES = 1_000_000_000
+WANTED = {
+    "thresholds": "a table of checks and numbers",
+    "thresholds.*": "a number",
+    "known_failures": "a table of models",
+    "known_failures.*": "a table of checks and reasons",
+    "known_failures.*.*": "a reason",
+    "models": "the path of a file",
+    "store-limit-mb": "a whole number of megabytes",
+    "check-packages": "a list of names of packages",
+    "check-packages.*": "the name of a package",
+}
+
+
+def wrong_values(table: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+    """(where, what is wrong), for each value that its key does not take, and for unknown keys."""
+    return problems(_schema(), table, WANTED, kind="key")
+
+
+def keys() -> set[str]:
+    """The keys that there are."""
+    return {field.alias or name for name, field in _schema().model_fields.items()}
+
+
+@cache
+def _schema() -> type[BaseModel]:
+    from pydantic import ConfigDict, Field, create_model
+
+    text = Annotated[str, Field(pattern=r"\S")]
+    fields: dict[str, Any] = {
+        "thresholds": (dict[str, float], {}),
+        "known_failures": (dict[str, dict[str, text]], {}),
+        "models": (text, "models.yaml"),
+        "check_packages": (list[text], Field([], alias="check-packages")),
+        "store_limit_mb": (int, Field(0, alias="store-limit-mb", ge=0, le=MAX_MEGABYTES)),
+    }
+    strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    return create_model("Project", __config__=strict, **fields)
+
 
 TABLE = ("tool", "encheck")
 MOST_BYTES, MOST_DOTS = 10**6, 50  # the time that Python's reader takes grows with the square of a key's parts
@@ -42,7 +121,6 @@ def _refuse_long_keys(path: Path, text: str) -> None:
 
 
 def _refuse_wrong(path: Path, text: str, table: Mapping[str, Any]) -> None:
-    from encheck.options.project_schema import wrong_values
 
     for place, problem in wrong_values(table):
         inside = ".".join(map(str, (*TABLE, *place[:-1])))

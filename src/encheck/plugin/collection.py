@@ -1,4 +1,4 @@
-"""From collected tests to cases: which tests are checks of which property."""
+"""From collected tests to cases: which tests are checks of which property, which ask for a model."""
 
 from __future__ import annotations
 
@@ -12,12 +12,57 @@ from typing import TYPE_CHECKING
 import pytest
 
 from encheck.claims import Claim, claim_of, properties_in, sentence_of, tested
+from encheck.errors import EncheckError
 from encheck.options import data_of, models_of
+from encheck.plugin.process import Process, settings_of
 from encheck.system import entry_points
 
 if TYPE_CHECKING:
+    from encheck.engine.checks import Case
     from encheck.options import Settings
-    from encheck.running.case import Case
+    from encheck.running.service import EncoderService
+
+FIXTURE, MODEL = "encoder", "encheck_model"
+WARM = "The harbour lay quiet."  # encoded before the first test, so that none has to wait for the weights
+
+
+def parametrize_encoder(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for the model once for each one that is named."""
+    if MODEL in metafunc.fixturenames and len(models := models_of(metafunc.config.option)) > 1:
+        metafunc.parametrize(MODEL, models, indirect=True, scope="session")
+
+
+def spare(item: pytest.Item) -> None:
+    """Lift hypothesis's deadline from a test that asks for the model, so that a slow one does not fail for it."""
+    if MODEL in getattr(item, "fixturenames", ()) and getattr(item.obj, "is_hypothesis_test", False):  # type: ignore[attr-defined]
+        from encheck.strategies.patience import patient
+
+        patient(item.obj)  # type: ignore[attr-defined]
+
+
+def model_name(request: pytest.FixtureRequest) -> str:
+    """The model of this test."""
+    given: str = getattr(request, "param", "")
+    return given or models_of(request.config.option)[0]
+
+
+def opened(config: pytest.Config, process: Process, name: str) -> EncoderService:
+    """The model of this name, loaded; the test fails with one message where it is not there or does not compute."""
+    from encheck.encoders.protocol import Partial
+    from encheck.running.labels import labels
+    from encheck.running.resources import open_store, resolve_models
+    from encheck.running.service import EncoderService
+
+    try:
+        settings = settings_of(config, process.store)
+        store = open_store(settings)
+        label = next(label for label, spec in labels(settings.models).items() if spec == name)
+        service = EncoderService(resolve_models(settings, store)[label], store).as_fixture()
+        if not isinstance(service.model, Partial):
+            service.similarity(WARM, WARM)
+    except EncheckError as error:
+        pytest.fail(f"encheck: {error}", pytrace=False)
+    return service
 
 
 def makes_no_case(config: pytest.Config, function: object) -> bool:
@@ -25,7 +70,7 @@ def makes_no_case(config: pytest.Config, function: object) -> bool:
     claim = claim_of(function) if isfunction(function) else None
     if claim is None:
         return False
-    from encheck.engine.cases import claims_on
+    from encheck.engine.checks import claims_on
 
     return not claims_on(claim, data_of(config.option))
 
@@ -115,7 +160,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     claim = claim_of(metafunc.function)
     if claim is None:
         return
-    from encheck.engine.cases import cases, claims_on
+    from encheck.engine.checks import cases, claims_on
 
     name = metafunc.definition.originalname or metafunc.function.__name__
     marks = [mark.name for mark in metafunc.definition.iter_markers()]

@@ -109,13 +109,12 @@ class Controller:
 
     def _find_faults(self) -> None:
         """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
-        from encheck.plugin.unknown_names import refuse_unknown_checks
+        from encheck.plugin.selection import refuse_unknown_checks
 
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:
-            from encheck.engine.shards import in_shards
             from encheck.running.notes import store_notes
-            from encheck.running.resources import open_store, resolve_data, resolve_models
+            from encheck.running.resources import in_shards, open_store, resolve_data, resolve_models
 
             with store_notes() as self.notes:
                 subjects = resolve_models(settings, open_store(settings))

@@ -1,23 +1,128 @@
-"""Select the checks that run: refuse unknown names, leave out what cannot decide, open an evaluation for the rest."""
+"""Select the checks that run: refuse wrong arguments and unknown names, open an evaluation for the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from copy import copy
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from encheck.plugin import collection, unknown_names
+from encheck import options
+from encheck.errors import UsageError, unknown
+from encheck.ids import PYTEST_MARKERS
+from encheck.options import Settings
+from encheck.plugin import collection
 from encheck.plugin.process import Process, settings_of, usage_errors
 from encheck.system.terminal import visible
 
 if TYPE_CHECKING:
     from encheck.claims import Claim
-    from encheck.engine.checks import CheckFunction
+    from encheck.datasets.dataset import Dataset
+    from encheck.engine.checks import Case, CheckFunction
     from encheck.engine.evaluation import Evaluation
     from encheck.options import Settings
-    from encheck.running.case import Case
+    from encheck.running.subject import Subject
+
+SHORT = "encheck.short_options"
+
+
+def refuse_outside_paths(config: pytest.Config, args: list[str]) -> None:
+    """UsageError for a path outside the project after a blank: pytest takes it for a test path."""
+    for option, path in options.given_after_a_blank(args, prefix=options.PREFIX):
+        _refuse_outside(config, option, path)
+    for option, path in options.given_after_a_blank(args):
+        if _has_short_options(config):
+            _refuse_outside(config, option, path)
+
+
+def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
+    """UsageError for an option that nobody knows and that looks like one of ours."""
+    if config.known_args_namespace.help:
+        return
+    options.refuse_baseline(args, prefix=options.PREFIX)
+    if config.pluginmanager.has_plugin(SHORT):
+        options.refuse_baseline(args)
+    unknown = parser.parse_known_and_unknown_args(list(args), copy(config.option))[1]
+    options.refuse_misspelt(unknown, prefix=options.PREFIX)
+    if config.pluginmanager.has_plugin(SHORT):
+        options.refuse_misspelt(unknown)
+
+
+def _has_short_options(config: pytest.Config) -> bool:
+    """Whether this run has the short options, or would have them: a path after a blank hides the project's settings."""
+    here = config.invocation_params.dir
+    files = (folder / "pyproject.toml" for folder in (here, *here.parents))
+    return config.pluginmanager.has_plugin(SHORT) or any(
+        SHORT in file.read_text("utf-8", "replace") for file in files if file.is_file()
+    )
+
+
+def _refuse_outside(config: pytest.Config, option: str, path: str) -> None:
+    """UsageError for a path outside the project: pytest has looked there for its settings, and for conftest.py."""
+    if not _in_project(config, Path(path)):
+        raise UsageError(
+            f"use {option}={path}, not {option} {path}, for a path outside the project: pytest treats a separate "
+            f"path as a test, and would run the code there"
+        )
+
+
+def _in_project(config: pytest.Config, path: Path) -> bool:
+    """Whether the project's own settings were found although this path stood among the arguments."""
+    here, known = config.invocation_params.dir, config.known_args_namespace
+    if known.inifilename and known.rootdir:
+        return True  # nothing was looked for
+    return config.inipath is not None and all(
+        p.is_relative_to(config.rootpath) for p in (here, (here / path).resolve())
+    )
+
+
+OPERATORS = {"and", "or", "not", "True", "False", "None"}
+
+
+def refuse_unknown_markers(config: pytest.Config, checks: Iterable[pytest.Item]) -> None:
+    """UsageError for a marker of -m that nothing registers: it would select nothing in silence."""
+    registered = {line.partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")}
+    offered = {m.name for item in checks for m in item.iter_markers()} - PYTEST_MARKERS
+    for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"\(.*?\)", "", config.option.markexpr or "")):
+        if name not in registered | OPERATORS:
+            raise UsageError(
+                f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
+                f'[pytest] of pytest.ini, should name it: markers = ["{name}: what it is about"]'
+                if name in offered
+                else unknown("marker", name, offered)
+            )
+
+
+def refuse_unknown_checks(
+    config: pytest.Config, settings: Settings, subjects: Mapping[str, Subject], offered: Mapping[str, set[str]]
+) -> None:
+    """ConfigError for thresholds and known failures of checks that do not exist: the project's and the models'."""
+    configs = {label: subject.config for label, subject in subjects.items()}
+    options.refuse_unknown_thresholds(settings, configs, offered, places=_places(config))
+
+
+def refuse_unread_variants(data: Iterable[Dataset], claims: Iterable[Claim]) -> None:
+    """DataError for written variants that neither these claims read, of all collected checks, nor those that ship."""
+    from encheck.engine.checks import shipped_checks
+    from encheck.items.reading import refuse_unread
+
+    known = list(claims)
+    for dataset in data:
+        refuse_unread(dataset, known, lambda: (claim for _, claim in shipped_checks()))
+
+
+def _places(config: pytest.Config) -> Iterator[Path]:
+    """The files and directories that pytest was given, also as names of modules."""
+    for arg in (text.partition("::")[0] for text in config.args):
+        with suppress(ImportError, ValueError):  # pytest says what is wrong with it
+            found = find_spec(arg) if config.option.pyargs and not Path(arg).exists() else None
+            yield Path(found.origin).parent if found and found.origin else Path(arg)
+
 
 EVALUATION: pytest.StashKey[Evaluation] = pytest.StashKey()
 CLASH: pytest.StashKey[str] = pytest.StashKey()  # of a check that has the name of another one: what is wrong
@@ -28,7 +133,7 @@ def selecting(config: pytest.Config, process: Process, items: list[pytest.Item])
     checks = collection.checks_among(items)
     with process.refusing(items):
         if checks:
-            unknown_names.refuse_unknown_markers(config, checks)
+            refuse_unknown_markers(config, checks)
     offered = collection.claims_offered(checks)
     yield
     process.selected(item.nodeid for item in collection.checks_among(items))
@@ -52,15 +157,15 @@ def _open_session(
         evaluation = config.stash[EVALUATION] = _evaluation_of(settings, process, checks, existing)
         process.refuse_models(evaluation)
         levels = {check: set(map(str, claim.levels)) for check, claim in offered.items()}
-        unknown_names.refuse_unknown_checks(config, evaluation.settings, evaluation.bench.subjects, levels)
-        unknown_names.refuse_unread_variants(evaluation.bench.data.values(), offered.values())
+        refuse_unknown_checks(config, evaluation.settings, evaluation.bench.subjects, levels)
+        refuse_unread_variants(evaluation.bench.data.values(), offered.values())
 
 
 def _evaluation_of(
     settings: Settings, process: Process, checks: list[pytest.Item], existing: Mapping[str, Case]
 ) -> Evaluation:
     """The evaluation of these checks; those that have the name of another one are marked."""
-    from encheck.engine.cases import clashes
+    from encheck.engine.checks import clashes
     from encheck.engine.evaluation import Evaluation
     from encheck.engine.first_look import mode_of
 
@@ -76,9 +181,8 @@ def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) 
     found = list(map(collection.case_of, collection.checks_among(items)))
     if not found or not config.option.collectonly:
         return []
-    from encheck.engine.cases import roughly
-    from encheck.engine.shards import in_shards
-    from encheck.running.resources import resolve_data
+    from encheck.engine.checks import roughly
+    from encheck.running.resources import in_shards, resolve_data
 
     with usage_errors():
         settings = settings_of(config, process.store)
@@ -97,7 +201,7 @@ def prepare(session: pytest.Session, process: Process) -> None:
 
 
 def _show(evaluation: Evaluation, checks: list[pytest.Item]) -> None:
-    from encheck.engine.first_profile import show
+    from encheck.engine.first_look import show
 
     show(evaluation, _functions(checks))
 

@@ -6,9 +6,12 @@ It has the items made and their texts encoded.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from encheck.claims import Claim
 from encheck.datasets.dataset import Dataset
@@ -16,21 +19,52 @@ from encheck.encoders.protocol import Fitted, Model, Partial
 from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
 from encheck.gating.reindex import VectorSample
 from encheck.items.variants import Maker
-from encheck.running.comparable import documents_of
-from encheck.running.plan import Plan
-from encheck.running.roles import Texts, texts_of
 from encheck.running.scorer import Scorer
-from encheck.running.service import EncoderService
-from encheck.running.subject import Pair, Subject
+from encheck.running.service import EncoderService, documents_of
+from encheck.running.subject import Pair, Subject, Texts, key_of, texts_of
 from encheck.scoring.inverted import IndexSize
 from encheck.scoring.item import Item, Items, WholeItems
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, kind_named
-from encheck.store import Store
+from encheck.store import Store, text_key
 from encheck.system.garbage import seldom_collected
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
+
+Asked = dict[bytes, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """By a model's label: the pairs to score, and the texts to encode in a role."""
+
+    pairs: dict[str, list[Pair]] = field(default_factory=dict)
+    roles: dict[str, Texts] = field(default_factory=dict)
+
+    def asked(self, subject: Subject) -> Asked:
+        """What this model computes, each once: its key in the store -> its text, or the two texts of a pair."""
+        return dict(self._asked(subject))
+
+    def _asked(self, subject: Subject) -> Iterator[tuple[bytes, tuple[str, ...]]]:
+        pairs = dict.fromkeys(self.pairs.get(subject.label, []))
+        if subject.kind == "pair":
+            yield from ((text_key(*pair), pair) for pair in pairs)
+            return
+        yield from ((text_key(text), (text,)) for text in dict.fromkeys(text for pair in pairs for text in pair))
+        for role, texts in self.roles.get(subject.label, {}).items():
+            key = key_of(subject.model, role)
+            yield from ((key(text), (text,)) for text in texts)
+
+
+def missing(subject: Subject, asked: Asked, store: Store) -> Asked:
+    """The part of `asked` that the store lacks; nothing of a model that computes nothing."""
+    if isinstance(subject.model, Partial):
+        return {}
+    keys = list(asked)
+    _, there = store.get(subject.kind, subject.fingerprint, keys)
+    return {keys[i]: asked[keys[i]] for i in np.flatnonzero(~there)}
+
 
 Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, Literal
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, Protocol
 from weakref import finalize
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import is_unlabelled
 from encheck.datasets.load import load as load_data
 from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
+from encheck.datasets.records import parquet_files
 from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import known_models, with_args
@@ -25,13 +29,76 @@ from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.pipeline.load import Pipeline
 from encheck.options import Settings, arguments_for
-from encheck.options.values import index_sizes
+from encheck.options.settings import index_sizes
 from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
 from encheck.scoring.inverted import IndexSize, refuse_missing, refuse_unserved
 from encheck.store import DEFAULT_LIMIT, Store, default_path
 from encheck.system.lock import Lock, Locks, no_locks
+from encheck.system.parquet import opened
 from encheck.system.scratch import Scratch
+
+MANY_ROWS = 200_000  # of one file: more are measured in shards without being asked
+KIND, ENDING = "pairs", ".parquet"
+
+
+class LoadsInShards(Protocol):
+    """What measures labelled pairs shard by shard: `encheck.scale.large.Large`, which is imported where it is asked."""
+
+    def load(self, label: str, spec: str) -> Dataset:
+        """The data of a specification, by their label."""
+        ...
+
+
+def in_shards(
+    settings: Settings, *, quiet: bool = False, is_gated: bool = False
+) -> Callable[[str, str], Dataset | None]:
+    """What loads the data of a label and specification in shards; it gives None for data that a run holds in memory.
+
+    Without an engine these are all but large Parquet files; with a gate, which weighs the score of every item, all.
+    """
+    is_held = not settings.engine and (is_gated or bool(settings.save_baseline) or settings.sample is not None)
+
+    @cache
+    def large() -> LoadsInShards:
+        folder = import_module("encheck.scale.storage").absolute(
+            settings.shards_dir or f"{settings.store or default_path()}.shards"
+        )
+        kind, _, count = (settings.engine or "local").partition(":")
+        if kind == "ray":
+            engine = import_module("encheck.scale.ray_engine").RayEngine(
+                folder, address=settings.address, workers=int(count) if count else None
+            )
+        else:
+            engine = import_module("encheck.scale.local").LocalEngine(int(count or 1))
+        made: LoadsInShards = import_module("encheck.scale.large").Large(
+            engine, folder, settings.engine is not None,
+            sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
+            device=Device(settings.device, settings.dtype), quiet=quiet,
+        )  # fmt: skip
+        return made
+
+    def load(label: str, spec: str) -> Dataset | None:
+        kind, _, place = spec.partition(":")
+        if is_held or not (settings.engine or (kind == KIND and _has_many_rows(place))):
+            return None
+        return large().load(label, spec)
+
+    return load
+
+
+def _has_many_rows(place: str) -> bool:
+    """Whether Parquet files have many rows; what cannot be opened is told by the reader of smaller data."""
+    path, rows = Path(place).expanduser(), 0
+    files = parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
+    try:
+        for one in files:
+            with opened(one) as file:
+                rows += file.metadata.num_rows
+    except (ValueError, OSError):
+        return False
+    return rows > MANY_ROWS
+
 
 IN_MEMORY = "in memory"  # the adapter of a model that is no file
 log = logging.getLogger("encheck")

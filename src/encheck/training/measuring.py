@@ -18,7 +18,7 @@ from encheck.gating.baseline import scored_table
 from encheck.gating.weighing import Side
 from encheck.items.reading import refuse_unread
 from encheck.metrics import named
-from encheck.options.keywords import from_keywords
+from encheck.options.settings import from_keywords
 from encheck.running.bench import Bench
 from encheck.running.labels import OBJECT
 from encheck.running.subject import Subject

@@ -1,0 +1,183 @@
+"""Public functions, `from encheck import ...`, beside those of the engine: models, data, costs, the shift of texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from encheck.errors import EncoderError, UsageError
+from encheck.options.settings import from_keywords
+from encheck.system.scratch import Scratch
+
+if TYPE_CHECKING:
+    from encheck.comparing.costs import Cost, Costs
+    from encheck.comparing.text_shift import Shift
+    from encheck.datasets.dataset import Dataset
+    from encheck.encoders.protocol import Encoder, PairScorer
+    from encheck.options import Settings
+    from encheck.store import Store
+
+Spec = str | Path
+
+
+def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder | PairScorer:
+    """Load a model under test. Its weights are read when it first computes.
+
+    Args:
+        spec: a name in models.yaml, a folder or file ("./checkpoint"), a hub id, or "module:name" of your own.
+        device: auto, cpu, cuda, cuda:1, mps, cuda:all, or several by comma.
+        arguments: fields of models.yaml or options of the adapter, as `--model-arg` takes them (dtype, pooling, ...).
+
+    Returns:
+        An `Encoder`, whose `encode(texts)` gives vectors of shape [n, d], or a `PairScorer`, whose
+        `score_pairs(first, second)` gives scores of shape [n]. Both have `fingerprint()`.
+
+    Raises:
+        ModelError: the model does not exist, is not a model, or may not be loaded.
+        ConfigError: an argument, or an entry of models.yaml, is wrong.
+    """
+    from encheck.encoders.load import Device, as_fetched, config_for, load
+    from encheck.encoders.models_file import known_models, with_args
+    from encheck.encoders.protocol import Encoder, PairScorer
+    from encheck.options import Settings, project_table
+
+    known = known_models(Settings(project=project_table(Path("pyproject.toml"))).models_file)
+    name = as_option(spec)
+    config = config_for(name, known, adapter=arguments.get("adapter"))
+    if name not in known and "adapter" not in arguments:
+        config = as_fetched(config)
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()}
+    model = load(with_args(config, texts), device=Device(device))
+    assert isinstance(model, Encoder | PairScorer)
+    return model
+
+
+def load_data(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_rows: bool = False) -> Dataset:
+    """Load a data set.
+
+    Args:
+        spec: "NAME" or "NAME:PATH", as `--data` takes it; `encheck data` lists the names.
+        sample: take at most this many clusters of labelled pairs; None takes all. Probes are always taken whole.
+        seed: seed of the sample.
+        skip_bad_rows: skip malformed rows instead of raising DataError; `Dataset.skipped` names them.
+
+    Returns:
+        Its labelled pairs, its groups (a sentence and its paraphrase) and the clusters they belong to.
+
+    Raises:
+        DataError: there is no such data set or file, or a row is malformed; the message names file and line.
+    """
+    from encheck.datasets.load import load
+
+    return load(spec, sample=sample, seed=seed, skip_bad_rows=skip_bad_rows)
+
+
+def as_option(spec: Spec) -> str:
+    """As `--model` takes it: a Path is written out in full, so that it is not taken for a name."""
+    return str(spec.expanduser().absolute()) if isinstance(spec, Path) else spec
+
+
+SEARCH = "retrieval"
+MOST = 10
+
+
+def compare_costs(
+    models: Sequence[Spec],
+    *,
+    data: str | None = None,
+    checks: str = "",
+    behaviour: str = "probes",
+    **options: Any,
+) -> Costs:
+    """Compare models by search quality, behaviour, speed, size and price, and find the Pareto front.
+
+    Args:
+        models: two to ten models, as in `run`, or `vectors:FILE`, which needs `data`.
+        data: labelled queries to measure quality on, "retrieval:PATH". Default: quality is not measured.
+        checks: which behaviour checks to run. Default: all.
+        behaviour: the data to measure behaviour on.
+        options: other options of `encheck run`, with underscores (store, device, dtype, seed, model_arg, ...).
+
+    Returns:
+        A row for each model, the Pareto front, and the pairs that are not separable (docs/report.md#which-to-take).
+
+    Raises:
+        UsageError: too few or too many models, or data without labels.
+        EncoderError: a model failed.
+    """
+    from encheck.comparing.costs import costs
+    from encheck.comparing.models import read_models
+    from encheck.engine.run import run
+
+    specs = [as_option(one) for one in models]
+    if not 2 <= len(specs) <= MOST or len({*specs}) < len(specs):
+        raise UsageError(f"--cost compares 2 to {MOST} different models, but these are: {', '.join(specs) or 'none'}")
+    settings = from_keywords(specs, [data or behaviour], options)
+    found, paid = _costs(settings, is_labelled=bool(data))
+    with Scratch() as scratch:
+        selected = f"({checks}) or {SEARCH}" if checks and data else checks
+        sets = [behaviour, *([data] if data else [])]
+        ran = run(specs, data=sets, checks=selected, report_dir=scratch, **options)
+        if failed := [one for one in ran.raw.models if one.error]:
+            raise EncoderError(f"{failed[0].label}: {failed[0].error}")
+        sides = read_models([Path(scratch)])
+    seed = settings.seed
+    if not data:
+        return costs(sides, paid, data=None, seed=seed)
+    assert found.collection is not None
+    return costs(sides, paid, data=found.name, documents=len(found.collection.documents), seed=seed)
+
+
+def _costs(settings: Settings, *, is_labelled: bool) -> tuple[Dataset, Mapping[str, Cost]]:
+    """The data, and what each model costs."""
+    from encheck.running.resources import open_store, resolve_data, resolve_models
+
+    (data,) = resolve_data(settings).values()
+    if is_labelled and (data.collection is None or data.collection.passages):
+        raise UsageError(f"--data={settings.data[0]}: --cost measures quality on a search with labels: retrieval:PATH")
+    store = open_store(settings)
+    return data, {label: _cost(one, data, store) for label, one in resolve_models(settings, store).items()}
+
+
+def _cost(subject: Any, data: Dataset, store: Store) -> Cost:
+    from encheck.comparing.costs import Cost
+    from encheck.encoders.protocol import Partial
+    from encheck.running.service import EncoderService
+    from encheck.running.speed import measured
+
+    if subject.kind != "vector":
+        raise UsageError(f"{subject.label} scores pairs and has no index: --cost compares encoders")
+    found, is_stored = data.collection, isinstance(subject.model, Partial)
+    if is_stored and not found:
+        raise UsageError(f"{subject.label} is a file of vectors: --cost compares it on a search, --data=retrieval:PATH")
+    documents = list(found.documents.values()) if found else [pair.first for pair in data.pairs]
+    queries = [q.text for q in found.queries] if found else documents
+    EncoderService(subject, store).in_roles({"query": queries[:1]})
+    speed = measured(subject, documents, queries)
+    return Cost(subject.dimension, speed, subject.config.price, is_stored)
+
+
+def text_shift(data: str, *, against: str, texts: int = 2_000, seed: int = 0, skip_bad_rows: bool = False) -> Shift:
+    """Compare the text of two data sets at equal sizes: is a synthetic training set like real text?
+
+    Args:
+        data: a data set, as `encheck run --data` takes it.
+        against: the data set to compare it with.
+        texts: measure at most this many texts and pairs of each.
+        seed: seed of the sample.
+        skip_bad_rows: skip malformed rows.
+
+    Returns:
+        BLEU-1 to 4 and Jaccard within pairs, if both sets have pairs; tokens per text, Distinct-1 to 3, the Zipf
+        coefficient and Self-BLEU. Each for both sets, with the difference and its 95% interval.
+
+    Raises:
+        DataError: a data set does not exist, is malformed, or has too few texts.
+    """
+    from encheck.comparing.text_shift import shift
+    from encheck.datasets.load import load
+
+    first, second = (load(spec, sample=None, skip_bad_rows=skip_bad_rows) for spec in (data, against))
+    return shift(first, second, texts=texts, seed=seed)
