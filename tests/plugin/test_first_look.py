@@ -13,7 +13,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
 from encheck.engine import first_look as looking
-from encheck.engine.first_look import Decision, Shared, decide, first_look, headlines, mode_of
+from encheck.engine.first_look import Decision, SharedDecision, decide, first_look, headlines, mode_of
 from encheck.errors import UsageError
 from encheck.gating.kept import Kept, Part
 from encheck.items.variants import Maker
@@ -188,12 +188,12 @@ def test_the_rest_is_about_what_going_on_encodes(bench, requests, few):
 
 
 def test_workers_of_a_run_agree_on_what_the_first_of_them_decided(bench, requests, few, tmp_path):
-    shared = Shared(str(tmp_path / "run.lock"))
+    shared = SharedDecision(str(tmp_path / "run.lock"))
     assert shared.read() is None
     _, decision = decide(bench(), requests, "stop", locks=no_locks, progress=QUIET)
     shared.write(decision)
-    assert Shared(str(tmp_path / "run.lock")).read() == decision
-    assert Shared(None).read() is None
+    assert SharedDecision(str(tmp_path / "run.lock")).read() == decision
+    assert SharedDecision(None).read() is None
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import typer
 import typer.core
 
 from encheck.errors import EncheckError, UsageError, unknown
-from encheck.options import GROUPS, OPTIONS, Option
+from encheck.options import GROUPS, OPTIONS, Option, Project
 from encheck.system import entry_points
 from encheck.system.terminal import LINES, visible
 
@@ -188,7 +188,7 @@ def told() -> Iterator[None]:
         raise typer.Exit(4) from error
 
 
-def project() -> dict[str, Any]:
+def project() -> Project:
     """[tool.encheck] of the working folder's pyproject.toml, as `encheck run` reads it."""
     from encheck.options import project_table
 

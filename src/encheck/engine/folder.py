@@ -21,7 +21,7 @@ from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.run_file import RunFile
 from encheck.running.labels import label_of
-from encheck.scoring.frame import Columns
+from encheck.scoring.run_items import RunItems
 from encheck.system import files
 from encheck.system.documents import json_of
 from encheck.system.files import write_text
@@ -87,7 +87,7 @@ def from_here(place: Path) -> str:
 def write(
     place: Path,
     results: RunFile,
-    items: Mapping[str, Columns],
+    items: RunItems,
     *,
     searched: Sequence[Searched] = (),
     documents: Mapping[str, Any] = MappingProxyType({}),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from encheck.options import Settings
     from encheck.run_file import RunFile
     from encheck.running.subject import Subject
+    from encheck.scoring.run_items import RunItems
 
 OF_A_RUN = ("twin", "quick", "full", "strict", "look_first", "engine", "address", "shards_dir", "model", "data")
 PLAIN = {"store", "no_store", "device", "threshold"}  # options that change no score
@@ -155,7 +156,7 @@ class Decided:
     """A gate at its end: results.json, the items, and what was concluded; `place` is the folder of the report."""
 
     raw: RunFile
-    items: Mapping[str, Mapping[str, Sequence[Any]]]
+    items: RunItems
     documents: Mapping[str, Any]
     end: Conclusion
     place: Path | None

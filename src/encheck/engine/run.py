@@ -154,7 +154,7 @@ def measure(
         for case, function in functions.items():
             start = time.perf_counter()
             judgement = measure_case(case, evaluation, function)
-            recorder.take(judgement.found(function), time.perf_counter() - start)
+            recorder.take(judgement.measured(function), time.perf_counter() - start)
         if against and against.old:
             from encheck.engine.index import old_index_of
 

@@ -13,7 +13,7 @@ from encheck.options.arguments import (
 )
 from encheck.options.check_names import refuse_unknown_thresholds
 from encheck.options.places import refuse_place, try_place
-from encheck.options.project import project_table
+from encheck.options.project import Project, project_table
 from encheck.options.settings import (
     GROUPS,
     OPTIONS,
@@ -36,6 +36,7 @@ __all__ = [
     "OPTIONS",
     "PREFIX",
     "Option",
+    "Project",
     "Settings",
     "add_options",
     "arguments_for",

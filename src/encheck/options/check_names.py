@@ -29,8 +29,8 @@ def refuse_unknown_thresholds(
 
     `models` are by their labels, `offered` are the levels of each check that can run, and `places` have checks besides.
     """
-    here, known = "[tool.encheck] of pyproject.toml", settings.project.get("known_failures", {})
-    tables = {f"{here}: thresholds": settings.project.get("thresholds", {})}
+    here, known = "[tool.encheck] of pyproject.toml", settings.project.known_failures
+    tables = {f"{here}: thresholds": settings.project.thresholds}
     tables |= {f"{here}: {model}'s known_failures": keys for model, keys in known.items()}
     for label, config in models.items():
         tables[f"models.yaml: {label}'s thresholds"] = config.thresholds

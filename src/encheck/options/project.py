@@ -4,54 +4,22 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from encheck.errors import ConfigError
 from encheck.system.config_text import config_text
-from encheck.system.schema import Place, problems, shown
+from encheck.system.schema import problems, shown
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-_PART = r"""(?:[\w-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
-_KEY = rf"({_PART}(?:\s*\.\s*{_PART})*)"
-_HEADER, _ASSIGNED = re.compile(rf"\s*\[\[?\s*{_KEY}\s*\]"), re.compile(rf"\s*{_KEY}\s*=")
-
-
-def line_of(text: str, place: Sequence[str | int]) -> int:
-    """The line of the key, or of the nearest one around it.
-
-    >>> line_of("[tool.encheck]\\nmodels = 1", ("tool", "encheck", "models"))
-    2
-    """
-    lines: dict[tuple[str, ...], int] = {}
-    for path, line in _keys(text):
-        for end in range(1, len(path) + 1):
-            lines.setdefault(path[:end], line)
-    around = (tuple(map(str, place[:end])) for end in range(len(place), 0, -1))
-    return next((lines[path] for path in around if path in lines), 1)
-
-
-def _keys(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
-    """(path, line) of what looks like a key; a line inside a text of several lines may."""
-    table: tuple[str, ...] = ()
-    for line, content in enumerate(text.splitlines(), 1):
-        if header := _HEADER.match(content):
-            table = _path(header[1])
-            yield table, line
-        elif assigned := _ASSIGNED.match(content):
-            yield (*table, *_path(assigned[1])), line
-
-
-def _path(key: str) -> tuple[str, ...]:
-    """The parts of a dotted key, read as TOML reads them."""
-    parts = re.findall(_PART, key)
-    return tuple(next(iter(tomllib.loads(f"{part} = 0"))) for part in parts)
-
-
+TABLE = ("tool", "encheck")
+MOST_BYTES, MOST_DOTS = 10**6, 50  # the time that Python's reader takes grows with the square of a key's parts
+KEY = re.compile(r"""[\s\w.\["'\]-]+""")
 MAX_MEGABYTES = 1_000_000_000
 WANTED = {
     "thresholds": "a table of checks and numbers",
@@ -64,11 +32,49 @@ WANTED = {
     "check-packages": "a list of names of packages",
     "check-packages.*": "the name of a package",
 }
+_PART = r"""(?:[\w-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
+_NAME = rf"({_PART}(?:\s*\.\s*{_PART})*)"
+_HEADER, _ASSIGNED = re.compile(rf"\s*\[\[?\s*{_NAME}\s*\]"), re.compile(rf"\s*{_NAME}\s*=")
 
 
-def wrong_values(table: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
-    """(where, what is wrong), for each value that its key does not take, and for unknown keys."""
-    return problems(_schema(), table, WANTED, kind="key")
+@dataclass(frozen=True)
+class Project:
+    """The settings of a project; `known_failures` are by model, and `check_packages` None where it names none.
+
+    `store_limit_mb` is None for the usual limit of the store.
+    """
+
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    known_failures: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    models: str = "models.yaml"
+    check_packages: tuple[str, ...] | None = None
+    store_limit_mb: int | None = None
+
+
+def project_table(path: Path) -> Project:
+    """[tool.encheck] of a pyproject.toml; the usual settings if there is none. ConfigError names file, line and key."""
+    if not path.exists():
+        return Project()
+    text = config_text(path, most=MOST_BYTES)
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MOST_DOTS and KEY.fullmatch(line.partition("=")[0]):
+            raise ConfigError(f"{path}:{number}: a key has more than {MOST_DOTS} parts, which is the limit")
+    table: Any = _parsed(path, text)
+    for depth, name in enumerate(TABLE, 1):
+        table = table.get(name, {})
+        if not isinstance(table, dict):
+            where, problem = TABLE[:depth], f"{name} is {shown(table)}, but should be a table"
+            raise ConfigError(f"{path}:{line_of(text, where)}: {problem}")
+    if not table:
+        return Project()
+    for place, problem in problems(_schema(), table, WANTED, kind="key"):
+        inside = ".".join(map(str, (*TABLE, *place[:-1])))
+        what = problem.removeprefix(f"{'.'.join(map(str, place[:-1]))}.")
+        raise ConfigError(f"{path}:{line_of(text, (*TABLE, *place))}: [{inside}] {what}")
+    named = {
+        name.replace("-", "_"): tuple(value) if isinstance(value, list) else value for name, value in table.items()
+    }
+    return Project(**named)
 
 
 def keys() -> set[str]:
@@ -89,43 +95,7 @@ def _schema() -> type[BaseModel]:
         "store_limit_mb": (int, Field(0, alias="store-limit-mb", ge=0, le=MAX_MEGABYTES)),
     }
     strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
-    return create_model("Project", __config__=strict, **fields)
-
-
-TABLE = ("tool", "encheck")
-MOST_BYTES, MOST_DOTS = 10**6, 50  # the time that Python's reader takes grows with the square of a key's parts
-KEY = re.compile(r"""[\s\w.\["'\]-]+""")
-
-
-def project_table(path: Path) -> dict[str, Any]:
-    """[tool.encheck] of a pyproject.toml, checked; empty if there is none. ConfigError names file, line and key."""
-    if not path.exists():
-        return {}
-    text = config_text(path, most=MOST_BYTES)
-    _refuse_long_keys(path, text)
-    table: Any = _parsed(path, text)
-    for depth, name in enumerate(TABLE, 1):
-        table = table.get(name, {})
-        if not isinstance(table, dict):
-            where, problem = TABLE[:depth], f"{name} is {shown(table)}, but should be a table"
-            raise ConfigError(f"{path}:{line_of(text, where)}: {problem}")
-    if table:
-        _refuse_wrong(path, text, table)
-    return dict(table)
-
-
-def _refuse_long_keys(path: Path, text: str) -> None:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > MOST_DOTS and KEY.fullmatch(line.partition("=")[0]):
-            raise ConfigError(f"{path}:{number}: a key has more than {MOST_DOTS} parts, which is the limit")
-
-
-def _refuse_wrong(path: Path, text: str, table: Mapping[str, Any]) -> None:
-
-    for place, problem in wrong_values(table):
-        inside = ".".join(map(str, (*TABLE, *place[:-1])))
-        said = problem.removeprefix(f"{'.'.join(map(str, place[:-1]))}.")
-        raise ConfigError(f"{path}:{line_of(text, (*TABLE, *place))}: [{inside}] {said}")
+    return create_model("ProjectTable", __config__=strict, **fields)
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
@@ -139,3 +109,25 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         raise ConfigError(f"{path}: is nested too deeply") from error
     except ValueError as error:  # a whole number of thousands of digits
         raise ConfigError(f"{path}: cannot be read as TOML: {error}") from error
+
+
+def line_of(text: str, place: Sequence[str | int]) -> int:
+    """The line of the key of a TOML file, or of the nearest one around it, which Python's own reader does not give.
+
+    What looks like a key in a line inside a text of several lines counts too.
+
+    >>> line_of("[tool.encheck]\\nmodels = 1", ("tool", "encheck", "models"))
+    2
+    """
+    lines: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for line, content in enumerate(text.splitlines(), 1):
+        header, assigned = _HEADER.match(content), _ASSIGNED.match(content)
+        if header or assigned:
+            parts = re.findall(_PART, (header or assigned)[1])  # type: ignore[index]
+            path = tuple(next(iter(tomllib.loads(f"{part} = 0"))) for part in parts)  # as TOML reads them
+            table, path = (path, path) if header else (table, (*table, *path))
+            for end in range(1, len(path) + 1):
+                lines.setdefault(path[:end], line)
+    around = (tuple(map(str, place[:end])) for end in range(len(place), 0, -1))
+    return next((lines[path] for path in around if path in lines), 1)

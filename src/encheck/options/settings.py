@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from encheck.encoders.adapters import DTYPES
 from encheck.errors import ConfigError, UsageError, unknown
-from encheck.options.project import project_table
+from encheck.options.project import Project, project_table
 from encheck.system import entry_points
 
 Group = Literal["what", "baseline", "machine", "output", "research"]
@@ -386,12 +386,12 @@ class Settings:
     # fmt: on
 
     root: Path = field(default_factory=Path.cwd)
-    project: Mapping[str, Any] = field(default_factory=dict)
+    project: Project = field(default_factory=Project)
 
     @property
     def models_file(self) -> Path:
         """The user's own models.yaml."""
-        return self.root / str(self.project.get("models", "models.yaml"))
+        return self.root / self.project.models
 
     @property
     def check_packages(self) -> tuple[str, ...]:
@@ -400,7 +400,7 @@ class Settings:
         ConfigError for one that is not installed.
         """
         installed = entry_points.offered(entry_points.CHECKS)
-        named = self.project.get("check-packages", installed)
+        named = installed if self.project.check_packages is None else self.project.check_packages
         if strange := [name for name in named if name not in installed]:
             said = unknown("package of checks", strange[0], installed)
             raise ConfigError(f"[tool.encheck] of pyproject.toml: check-packages: {said}. Remedy: install it")

@@ -15,7 +15,7 @@ from encheck import options
 from encheck.engine.measure import Judgement
 from encheck.errors import CheckError, NothingToMeasure
 from encheck.plugin import collection, outcomes, selection
-from encheck.plugin.process import PROCESS, Controller, Worker, usage_errors
+from encheck.plugin.process import PROCESS, Controller, Worker, opened, usage_errors
 from encheck.plugin.selection import CLASH, EVALUATION
 from encheck.system.terminal import guard_log
 
@@ -173,7 +173,7 @@ def encheck_model(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def encoder(request: pytest.FixtureRequest, encheck_model: str) -> Iterator[EncoderService]:
     """The model under test: similarity(a, b), similarities([...], [...]), encode([...]), through the store."""
-    found = collection.opened(request.config, request.config.stash[PROCESS], encheck_model)
+    found = opened(request.config, request.config.stash[PROCESS], encheck_model)
     yield found
     found.store.close()
 

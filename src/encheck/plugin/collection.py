@@ -12,18 +12,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from encheck.claims import Claim, claim_of, properties_in, sentence_of, tested
-from encheck.errors import EncheckError
 from encheck.options import data_of, models_of
-from encheck.plugin.process import Process, settings_of
 from encheck.system import entry_points
 
 if TYPE_CHECKING:
     from encheck.engine.checks import Case
     from encheck.options import Settings
-    from encheck.running.service import EncoderService
 
 FIXTURE, MODEL = "encoder", "encheck_model"
-WARM = "The harbour lay quiet."  # encoded before the first test, so that none has to wait for the weights
 
 
 def parametrize_encoder(metafunc: pytest.Metafunc) -> None:
@@ -44,25 +40,6 @@ def model_name(request: pytest.FixtureRequest) -> str:
     """The model of this test."""
     given: str = getattr(request, "param", "")
     return given or models_of(request.config.option)[0]
-
-
-def opened(config: pytest.Config, process: Process, name: str) -> EncoderService:
-    """The model of this name, loaded; the test fails with one message where it is not there or does not compute."""
-    from encheck.encoders.protocol import Partial
-    from encheck.running.labels import labels
-    from encheck.running.resources import open_store, resolve_models
-    from encheck.running.service import EncoderService
-
-    try:
-        settings = settings_of(config, process.store)
-        store = open_store(settings)
-        label = next(label for label, spec in labels(settings.models).items() if spec == name)
-        service = EncoderService(resolve_models(settings, store)[label], store).as_fixture()
-        if not isinstance(service.model, Partial):
-            service.similarity(WARM, WARM)
-    except EncheckError as error:
-        pytest.fail(f"encheck: {error}", pytrace=False)
-    return service
 
 
 def makes_no_case(config: pytest.Config, function: object) -> bool:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
     from encheck.engine.measured import Described
     from encheck.run_file import RunFile
+    from encheck.running.service import EncoderService
 
+WARM = "The harbour lay quiet."  # encoded before the first test, so that none has to wait for the weights
 DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # what xdist carries
 STORE, RUN = "encheck_store", "encheck_run"
 
@@ -275,3 +277,22 @@ def usage_errors() -> Iterator[None]:
         yield
     except EncheckError as error:
         raise pytest.UsageError(visible(str(error), keep=LINES)) from error
+
+
+def opened(config: pytest.Config, process: Process, name: str) -> EncoderService:
+    """The model of this name, loaded; the test fails with one message where it is not there or does not compute."""
+    from encheck.encoders.protocol import Partial
+    from encheck.running.labels import labels
+    from encheck.running.resources import open_store, resolve_models
+    from encheck.running.service import EncoderService
+
+    try:
+        settings = settings_of(config, process.store)
+        store = open_store(settings)
+        label = next(label for label, spec in labels(settings.models).items() if spec == name)
+        service = EncoderService(resolve_models(settings, store)[label], store).as_fixture()
+        if not isinstance(service.model, Partial):
+            service.similarity(WARM, WARM)
+    except EncheckError as error:
+        pytest.fail(f"encheck: {error}", pytrace=False)
+    return service

@@ -23,7 +23,7 @@ from encheck.system.terminal import visible
 if TYPE_CHECKING:
     from encheck.claims import Claim
     from encheck.datasets.dataset import Dataset
-    from encheck.engine.checks import Case, CheckFunction
+    from encheck.engine.checks import Case
     from encheck.engine.evaluation import Evaluation
     from encheck.options import Settings
     from encheck.running.subject import Subject
@@ -197,18 +197,16 @@ def prepare(session: pytest.Session, process: Process) -> None:
         with process.preparing():
             _clear_report(config, settings_of(config, process.store).root)
             checks = collection.checks_among(session.items)
-            config.stash[EVALUATION] = config.stash[EVALUATION].prepare(lambda looked: _show(looked, checks))
+            functions = {str(collection.case_of(one).id): one.function for one in checks}  # type: ignore[attr-defined]
 
+            def show(evaluation: Evaluation) -> None:
+                from encheck.engine.conclusion import first_profile
+                from encheck.running.notes import tell
 
-def _show(evaluation: Evaluation, checks: list[pytest.Item]) -> None:
-    from encheck.engine.first_look import show
+                for line in first_profile(evaluation, functions):
+                    tell(line)
 
-    show(evaluation, _functions(checks))
-
-
-def _functions(checks: list[pytest.Item]) -> dict[str, CheckFunction]:
-    """The checks by their cases' ids."""
-    return {str(collection.case_of(one).id): one.function for one in checks}  # type: ignore[attr-defined]
+            config.stash[EVALUATION] = config.stash[EVALUATION].prepare(show)
 
 
 def _clear_report(config: pytest.Config, root: Path) -> None:

@@ -134,7 +134,7 @@ def checks_with_thresholds(settings: Settings) -> set[str]:
     """The checks that a threshold of the user's is for, in the project or in an entry of models.yaml."""
     known = known_models(settings.models_file)
     own = [known[model].thresholds for model in settings.models if model in known]
-    return {check_and_rest(key)[0] for table in (settings.project.get("thresholds", {}), *own) for key in table}
+    return {check_and_rest(key)[0] for table in (settings.project.thresholds, *own) for key in table}
 
 
 def _config(label: str, spec: str, settings: Settings, known: Mapping[str, ModelConfig]) -> ModelConfig:
@@ -260,5 +260,9 @@ def open_store(settings: Settings) -> Store:
 
 def store_named(settings: Settings) -> Store:
     """The store that the settings name, or the default one; StoreError if it cannot be used."""
-    megabytes = settings.project.get("store-limit-mb", DEFAULT_LIMIT // 1024**2)
-    return Store(settings.store or default_path(), limit=int(megabytes) * 1024**2, dtype=settings.store_dtype)
+    megabytes = settings.project.store_limit_mb
+    return Store(
+        settings.store or default_path(),
+        limit=DEFAULT_LIMIT if megabytes is None else megabytes * 1024**2,
+        dtype=settings.store_dtype,
+    )

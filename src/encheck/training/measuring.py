@@ -49,7 +49,7 @@ class Plan:
             calibrates = not all(metric and named(metric).kind == "rate" for metric in gates)  # rates need no scale
             data_of = {self.data: self.dataset}
             bench = Bench({}, data_of, evaluation.bench.store, maker=evaluation.bench.maker, calibrates=calibrates)
-            self._evaluation = evaluation.on(bench, whole=bench)
+            self._evaluation = evaluation.on(bench)
             named_models = replace(settings, models=(f"{OBJECT}{MODEL}",))
             self.cases = []
             for case in (case for check in checks for case in check.cases(named_models)):
@@ -73,7 +73,7 @@ class Plan:
             store = Store(Path(folder, "store.sqlite"))
             subject = Subject(MODEL, ModelConfig(MODEL), model, owner_of(model))
             bench = self._evaluation.bench.with_models({MODEL: subject}, store)
-            evaluation = self._evaluation.on(bench, whole=bench)
+            evaluation = self._evaluation.on(bench)
             try:
                 requests = [(case.model, case.data, case.claim, case.level) for case in self.cases]
                 bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
@@ -81,7 +81,7 @@ class Plan:
                 tables = []
                 for case in self.cases:
                     with suppress(NothingToMeasure):
-                        columns = evaluation.table(case)
+                        columns = evaluation.columns(case)
                         tables.append(scored_table(case.id, case.property, columns, case.claim.declared))
             finally:
                 store.close()
