@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import pyarrow as pa
 from recorded import DATA, MODEL, SAID, result
 
 from encheck.encoders.settings import EncodingSettings
@@ -23,19 +24,21 @@ def test_a_case_is_received_as_it_was_sent():
         result({"check": "c", "value": 0.1 + 0.2, "low": 5e-324, "high": 1 / 3, "n": 3, "params": {"n": 1, "x": 1.0}}),
         result({"check": "c", "level": "2", "reason": "x", "surface": {"jaccard": {"value": 2 / 3}}}),
     )
-    items = {"near_score": [0.1 + 0.2, -0.0, 1e-300], "far": [None, "é", "b"], "label": [1, 0, None], "x": [True] * 3}
-    found = MeasuredCase(
-        rows, typed(ClaimEntry, SAID), items, {"far_score": [2 / 3]}, Part("lock", (2, 0)), [(7, "d", "text")]
-    )
+    items = pa.table({"near_score": [0.1 + 0.2, -0.0, 1e-300], "far": [None, "é", "b"], "label": [1, 0, None]})
+    parent = pa.table({"far_score": [2 / 3]})
+    documents = [(7, "d", "text")]
+    found = MeasuredCase(rows, typed(ClaimEntry, SAID), Part("lock", (2, 0)), documents, items, parent)
     again = MeasuredCase.received(found.sent())
     assert (again, repr(again)) == (found, repr(found))
 
 
 def test_text_that_no_reader_takes_and_a_score_that_is_none_are_received():
     row = replace(result({"check": "c"}), reason=ODD)
-    again = MeasuredCase.received(MeasuredCase((row,), typed(ClaimEntry, SAID), {"near_score": [math.nan]}).sent())
+    again = MeasuredCase.received(
+        MeasuredCase((row,), typed(ClaimEntry, SAID), items=pa.table({"near_score": [math.nan]})).sent()
+    )
     assert again.rows[0].reason == ODD
-    assert math.isnan(again.items["near_score"][0])
+    assert math.isnan(again.items["near_score"][0].as_py())
 
 
 def test_what_an_evaluation_says_of_itself_is_received_as_it_was_sent():

@@ -13,7 +13,7 @@ from encheck.engine.checks import Check, checks_in, packaged_checks, refuse_twic
 from encheck.engine.results import Results, read
 from encheck.engine.run import measure, named_models, scratch_store
 from encheck.errors import BaselineError, EncheckError, NothingToCompare, UsageError, unknown
-from encheck.options.settings import Given
+from encheck.options.settings import OptionValue
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
@@ -100,7 +100,7 @@ def gate(
     inconclusive: str | None = None,
     save_baseline: str | Path | None = None,
     report_dir: str | Path | None = None,
-    **options: Given,
+    **options: OptionValue,
 ) -> GateResult:
     """Decide whether one model may replace another (docs/gate.md has the rule).
 
@@ -207,7 +207,7 @@ def decide(
     inconclusive: str | None = None,
     save_baseline: str | Path | None = None,
     report_dir: str | Path | None = None,
-    options: Mapping[str, Given],
+    options: Mapping[str, OptionValue],
     command: str | None = None,
     quiet: bool = True,
 ) -> Decided:
@@ -271,7 +271,7 @@ def decide(
         return _measured(settings, loaded, every, chosen, len(twins), first, how, command=command, quiet=quiet)
 
 
-def _refuse_wrong(options: Mapping[str, Given], primary: str | None, inconclusive: str | None) -> None:
+def _refuse_wrong(options: Mapping[str, OptionValue], primary: str | None, inconclusive: str | None) -> None:
     """UsageError for an option of a run alone, and for a value that an option does not take."""
     from encheck.gating.endpoints import ENDPOINTS
 
@@ -361,14 +361,14 @@ def _refuse_twins(new: object, old: object, twins: Sequence[object]) -> None:
             )
 
 
-def _has_labels(options: Mapping[str, Given]) -> bool:
+def _has_labels(options: Mapping[str, OptionValue]) -> bool:
     """Whether a model argument is for one of the models alone, so that one name may stand for two."""
     given = options.get("model_arg") or ()
     texts = [given] if isinstance(given, str) else list(given)  # type: ignore[arg-type]
     return any(":" in str(text).partition("=")[0] for text in texts)
 
 
-def _settings(specs: Sequence[str], data: Sequence[str], options: Mapping[str, Given]) -> Settings:
+def _settings(specs: Sequence[str], data: Sequence[str], options: Mapping[str, OptionValue]) -> Settings:
     from encheck.options import refuse_place
     from encheck.options.settings import from_keywords
 
@@ -558,7 +558,7 @@ def _saved(old: object) -> Baseline | None:
     return Baseline.of(results.raw, side_of(results.raw, results.items, label).tables, model=label)
 
 
-def _shipped(old: object, data: Sequence[str], options: Mapping[str, Given]) -> Baseline | None:
+def _shipped(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
     """The scores of the default model on the embedded probes, which come with encheck; None where OLD is another model,
     or is used in another way, and on other data.
     """

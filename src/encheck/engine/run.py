@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.engine.results import Results
-from encheck.options.settings import Given
+from encheck.options.settings import OptionValue
 from encheck.system.garbage import seldom_collected
 from encheck.system.scratch import Scratch
 
@@ -29,7 +29,7 @@ def run(
     data: str | Sequence[str] = "probes",
     checks: str | Iterable[str] | None = None,
     report_dir: str | Path | None = None,
-    **options: Given,
+    **options: OptionValue,
 ) -> Results:
     """Evaluate one model or several. Nothing is printed, and pytest is not imported.
 
@@ -70,7 +70,7 @@ def run(
 
 
 @contextmanager
-def scratch_store(options: Mapping[str, Given]) -> Iterator[dict[str, str]]:
+def scratch_store(options: Mapping[str, OptionValue]) -> Iterator[dict[str, str]]:
     """The option `store` of a run with `no_store`: a file that is gone after the block."""
     with Scratch() as scratch:
         yield {"store": str(Path(scratch, "store.sqlite"))} if options.get("no_store") else {}

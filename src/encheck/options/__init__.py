@@ -12,7 +12,6 @@ from encheck.options.arguments import (
     without_quick,
 )
 from encheck.options.check_names import refuse_unknown_thresholds
-from encheck.options.places import refuse_place, try_place
 from encheck.options.project import Project, project_table
 from encheck.options.settings import (
     GROUPS,
@@ -25,10 +24,12 @@ from encheck.options.settings import (
     mode_of,
     models_of,
     reference,
+    refuse_place,
     refuse_wrong,
     sample_of,
     scope_of,
     threshold_of,
+    try_place,
 )
 
 __all__ = [

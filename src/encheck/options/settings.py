@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,11 +25,6 @@ GROUPS: dict[Group, str] = {
 }
 
 
-def as_given(value: Any) -> Any:
-    """The value itself."""
-    return value
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
     """One option of a run.
@@ -44,7 +40,7 @@ class Option:
     help: str
     metavar: str = ""
     convert: Callable[[str], Any] = str
-    parse: Callable[[Any], Any] = as_given
+    parse: Callable[[Any], Any] = field(default=lambda given: given)
     default: Any = None
     usual: str = ""
     choices: tuple[str, ...] = ()
@@ -441,20 +437,14 @@ def described(settings: Settings) -> dict[str, Setting]:
     """The settings that results.json shows and a baseline keeps."""
     kept = {name: getattr(settings, name) for name, one in OPTIONS.items() if one.kept}
     packages = {"check_packages": settings.check_packages} if settings.check_packages else {}
-    return {name: _plain(value) for name, value in (kept | packages).items()}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in (kept | packages).items()}
 
 
-def _plain(value: Any) -> Setting:
-    """A setting as results.json has it."""
-    plain: Setting = str(value) if isinstance(value, Path) else value
-    return plain
-
-
-Given = str | float | bool | Path | Sequence[str] | None
+OptionValue = str | float | bool | Path | Sequence[str] | None  # of an option, as a keyword of a Python function
 
 
 def from_keywords(
-    models: Sequence[str], data: Sequence[str], options: Mapping[str, Given], *, root: Path | None = None
+    models: Sequence[str], data: Sequence[str], options: Mapping[str, OptionValue], *, root: Path | None = None
 ) -> Settings:
     """Settings of a run of these models on these data; `options` are named as on the command line, with underscores.
 
@@ -471,104 +461,98 @@ def from_keywords(
         if name not in known:
             raise UsageError(unknown("option", name, known))
     given = {**options, "model": list(models), "data": list(data)}
-    parsed = SimpleNamespace(**{one.dest: _value(one, given.get(name)) for name, one in known.items()})
+    values: dict[str, object] = {}
+    for name, one in known.items():  # what a command line would have made of it
+        value = given.get(name)
+        if one.is_flag:
+            values[one.dest] = bool(value)
+        elif value is None:
+            values[one.dest] = one.default
+        else:
+            texts = [str(part) for part in (value if isinstance(value, list | tuple) else [value])]
+            if one.choices and (wrong := [text for text in texts if text not in one.choices]):
+                raise UsageError(unknown(one.name, wrong[0], one.choices))
+            try:
+                converted = [one.convert(text) for text in texts]
+            except ValueError as error:
+                raise UsageError(f"{one.name} is {texts[0]!r}, but should be {one.metavar}: {error}") from error
+            values[one.dest] = converted if one.repeatable else converted[-1]
+    parsed = SimpleNamespace(**values)
     refuse_wrong(parsed)
     settings = from_options(parsed, root=root or Path.cwd())
     replicates = [one for one in settings.seed_replicates if one not in models]
     return replace(settings, models=(*models, *replicates))  # a model may stand twice, used in two ways
 
 
-def _value(option: Option, given: Any) -> Any:
-    """What a command line would have made of it."""
-    if option.is_flag:
-        return bool(given)
-    if given is None:
-        return option.default
-    texts = [str(one) for one in (given if isinstance(given, list | tuple) else [given])]
-    if option.choices and (wrong := [text for text in texts if text not in option.choices]):
-        raise UsageError(unknown(option.name, wrong[0], option.choices))
-    try:
-        values = [option.convert(text) for text in texts]
-    except ValueError as error:
-        raise UsageError(f"{option.name} is {texts[0]!r}, but should be {option.metavar}: {error}") from error
-    return values if option.repeatable else values[-1]
-
-
-def refuse_wrong(option: Any) -> None:
-    """UsageError for a value that an option does not take, and for options that contradict each other."""
-    _refuse_empty(option)
-    for one in OPTIONS.values():
-        one.parse(getattr(option, one.dest))
-    _refuse_contradictions(option)
-
-
-def _refuse_empty(option: Any) -> None:
-    """UsageError where an option was given without a value: an unset variable must not switch off what it asks for."""
-    for one in OPTIONS.values():
-        value = getattr(option, one.dest)
+def refuse_wrong(parsed: Any) -> None:
+    """UsageError for a value that an option of `parsed` does not take, and for options that contradict each other."""
+    for one in OPTIONS.values():  # an unset variable must not switch off what it asks for
+        value = getattr(parsed, one.dest)
         texts = value if isinstance(value, list) else [value]
         if any(isinstance(text, str) and not text.strip() for text in texts):
             raise UsageError(
                 f"the value of --{one.name} is empty (a variable that is not set?): give a value, or leave out "
                 f"--{one.name}"
             )
-
-
-def _refuse_contradictions(option: Any) -> None:
-    """UsageError for a baseline of several models or of less than all items, and for an option that stands alone."""
-    models = OPTIONS["models"].parse(option.encheck_model)
-    replicates = option.encheck_twin or ()
-    saves = bool(option.encheck_save_baseline)
-    _refuse_named_twice(models, replicates)
-    if saves and len(models) > 1:
-        raise UsageError(f"--save-baseline is for one model, but there are {len(models)}: {', '.join(models)}")
-    if replicates and not saves:
-        raise UsageError("--twin requires --save-baseline=DIR, or encheck gate NEW OLD --twin=MODEL")
-    if option.encheck_quick and option.encheck_full:
-        raise UsageError("--quick stops after the first look and --full does not: give one of them")
-    if option.encheck_quick and saves:
-        raise UsageError(
-            "--quick stops after a first look, and --save-baseline keeps all items: a first look is no baseline. Leave "
-            "one out"
-        )
-    if option.encheck_engine and saves:
-        raise UsageError(
-            "--engine keeps no score of every item, and --save-baseline is for a gate, which pairs two models item by "
-            "item: leave out --engine, and gate on --sample=N"
-        )
-    if option.encheck_address and not (option.encheck_engine or "").startswith("ray"):
-        raise UsageError("--address is where a Ray cluster is: it needs --engine=ray")
-    if option.encheck_quick and option.encheck_engine:
-        raise UsageError("--quick stops after a first look, and --engine measures all pairs: leave one out")
-
-
-def _refuse_named_twice(models: Sequence[str], replicates: Sequence[str]) -> None:
-    """UsageError for a seed replicate that is one of the models, or is named twice."""
-    named = [*models]
-    for replicate in replicates:
-        if replicate in named:
+    for one in OPTIONS.values():
+        one.parse(getattr(parsed, one.dest))
+    models, replicates = OPTIONS["models"].parse(parsed.encheck_model), parsed.encheck_twin or ()
+    saves = bool(parsed.encheck_save_baseline)
+    for n, replicate in enumerate(replicates):
+        if replicate in (*models, *replicates[:n]):
             raise UsageError(
                 f"--twin={replicate} is named twice, or is the model under test: a seed replicate is a separate "
                 f"checkpoint, trained with another seed"
             )
-        named.append(replicate)
+    if saves and len(models) > 1:
+        raise UsageError(f"--save-baseline is for one model, but there are {len(models)}: {', '.join(models)}")
+    if replicates and not saves:
+        raise UsageError("--twin requires --save-baseline=DIR, or encheck gate NEW OLD --twin=MODEL")
+    if parsed.encheck_quick and parsed.encheck_full:
+        raise UsageError("--quick stops after the first look and --full does not: give one of them")
+    if parsed.encheck_quick and saves:
+        raise UsageError(
+            "--quick stops after a first look, and --save-baseline keeps all items: a first look is no baseline. Leave "
+            "one out"
+        )
+    if parsed.encheck_engine and saves:
+        raise UsageError(
+            "--engine keeps no score of every item, and --save-baseline is for a gate, which pairs two models item by "
+            "item: leave out --engine, and gate on --sample=N"
+        )
+    if parsed.encheck_address and not (parsed.encheck_engine or "").startswith("ray"):
+        raise UsageError("--address is where a Ray cluster is: it needs --engine=ray")
+    if parsed.encheck_quick and parsed.encheck_engine:
+        raise UsageError("--quick stops after a first look, and --engine measures all pairs: leave one out")
 
 
 def reference() -> str:
-    """Every option in Markdown, a table a group."""
-    return "\n".join(line for group in GROUPS for line in _table(group))
+    """The table of options in docs/options.md: every option in Markdown, a table a group."""
+    lines: list[str] = []
+    for group, title in GROUPS.items():
+        lines += [f"## {title}", "", "| option | what it does | default |", "| --- | --- | --- |"]
+        for one in OPTIONS.values():
+            if one.group == group and not one.hidden:
+                value = "" if one.is_flag else f" {one.metavar or ' or '.join(one.choices)}"
+                text, default = (cell.replace("|", "\\|").replace("<", "&lt;") for cell in (one.help, one.default_text))
+                lines.append(f"| `--{one.name}{value}` | {text} | {default} |")
+        lines.append("")
+    return "\n".join(lines)
 
 
-def _table(group: Group) -> Iterator[str]:
-    yield from (f"## {GROUPS[group]}", "", "| option | what it does | default |", "| --- | --- | --- |")
-    yield from map(_row, (option for option in OPTIONS.values() if option.group == group and not option.hidden))
-    yield ""
+def refuse_place(report_dir: str) -> None:
+    """UsageError if no results can be written to this folder."""
+    try:
+        try_place(Path(report_dir))
+    except OSError as error:
+        raise UsageError(
+            f"cannot write results to --report-dir={report_dir}: {error.strerror or error}. Name a folder that can "
+            f"be created or written to"
+        ) from error
 
 
-def _row(option: Option) -> str:
-    value = "" if option.is_flag else f" {option.metavar or ' or '.join(option.choices)}"
-    return f"| `--{option.name}{value}` | {_cell(option.help)} | {_cell(option.default_text)} |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")
+def try_place(folder: Path) -> None:
+    """OSError if nothing can be written to this folder, or where it is to be made; nothing is left there."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    with tempfile.TemporaryFile(dir=there):  # has no name where the system can do without
+        pass

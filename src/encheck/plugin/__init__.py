@@ -85,7 +85,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Once the checks are selected, load the data and find the models, or report what is wrong with them."""
-    yield from selection.selecting(config, config.stash[PROCESS], items)
+    yield from selection.select(config, config.stash[PROCESS], items)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
