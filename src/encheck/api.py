@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,10 @@ from encheck.options.settings import from_keywords
 from encheck.system.scratch import Scratch
 
 if TYPE_CHECKING:
-    from encheck.comparing.costs import Cost, Costs
+    from encheck.comparing.costs import Costs
     from encheck.comparing.text_shift import Shift
     from encheck.datasets.dataset import Dataset
     from encheck.encoders.protocol import Encoder, PairScorer
-    from encheck.options import Settings
-    from encheck.store import Store
 
 Spec = str | Path
 
@@ -107,15 +105,34 @@ def compare_costs(
         UsageError: too few or too many models, or data without labels.
         EncoderError: a model failed.
     """
-    from encheck.comparing.costs import costs
+    from encheck.comparing.costs import Cost, costs
     from encheck.comparing.models import read_models
+    from encheck.encoders.protocol import Partial
     from encheck.engine.run import run
+    from encheck.running.resources import open_store, resolve_data, resolve_models
+    from encheck.running.service import EncoderService
+    from encheck.running.speed import measured
 
     specs = [as_option(one) for one in models]
     if not 2 <= len(specs) <= MOST or len({*specs}) < len(specs):
         raise UsageError(f"--cost compares 2 to {MOST} different models, but these are: {', '.join(specs) or 'none'}")
     settings = from_keywords(specs, [data or behaviour], options)
-    found, paid = _costs(settings, is_labelled=bool(data))
+    (measured_data,) = resolve_data(settings).values()
+    collection = measured_data.collection
+    if data and (collection is None or collection.passages):
+        raise UsageError(f"--data={settings.data[0]}: --cost measures quality on a search with labels: retrieval:PATH")
+    documents = list(collection.documents.values()) if collection else [pair.first for pair in measured_data.pairs]
+    queries = [query.text for query in collection.queries] if collection else documents
+    store, paid = open_store(settings), dict[str, Cost]()
+    for label, subject in resolve_models(settings, store).items():
+        is_stored = isinstance(subject.model, Partial)
+        if subject.kind != "vector":
+            raise UsageError(f"{label} scores pairs and has no index: --cost compares encoders")
+        if is_stored and not collection:
+            raise UsageError(f"{label} is a file of vectors: --cost compares it on a search, --data=retrieval:PATH")
+        EncoderService(subject, store).in_roles({"query": queries[:1]})
+        speed = measured(subject, documents, queries)
+        paid[label] = Cost(subject.dimension, speed, subject.config.price, is_stored)
     with Scratch() as scratch:
         selected = f"({checks}) or {SEARCH}" if checks and data else checks
         sets = [behaviour, *([data] if data else [])]
@@ -123,40 +140,9 @@ def compare_costs(
         if failed := [one for one in ran.raw.models if one.error]:
             raise EncoderError(f"{failed[0].label}: {failed[0].error}")
         sides = read_models([Path(scratch)])
-    seed = settings.seed
     if not data:
-        return costs(sides, paid, data=None, seed=seed)
-    assert found.collection is not None
-    return costs(sides, paid, data=found.name, documents=len(found.collection.documents), seed=seed)
-
-
-def _costs(settings: Settings, *, is_labelled: bool) -> tuple[Dataset, Mapping[str, Cost]]:
-    """The data, and what each model costs."""
-    from encheck.running.resources import open_store, resolve_data, resolve_models
-
-    (data,) = resolve_data(settings).values()
-    if is_labelled and (data.collection is None or data.collection.passages):
-        raise UsageError(f"--data={settings.data[0]}: --cost measures quality on a search with labels: retrieval:PATH")
-    store = open_store(settings)
-    return data, {label: _cost(one, data, store) for label, one in resolve_models(settings, store).items()}
-
-
-def _cost(subject: Any, data: Dataset, store: Store) -> Cost:
-    from encheck.comparing.costs import Cost
-    from encheck.encoders.protocol import Partial
-    from encheck.running.service import EncoderService
-    from encheck.running.speed import measured
-
-    if subject.kind != "vector":
-        raise UsageError(f"{subject.label} scores pairs and has no index: --cost compares encoders")
-    found, is_stored = data.collection, isinstance(subject.model, Partial)
-    if is_stored and not found:
-        raise UsageError(f"{subject.label} is a file of vectors: --cost compares it on a search, --data=retrieval:PATH")
-    documents = list(found.documents.values()) if found else [pair.first for pair in data.pairs]
-    queries = [q.text for q in found.queries] if found else documents
-    EncoderService(subject, store).in_roles({"query": queries[:1]})
-    speed = measured(subject, documents, queries)
-    return Cost(subject.dimension, speed, subject.config.price, is_stored)
+        return costs(sides, paid, data=None, seed=settings.seed)
+    return costs(sides, paid, data=measured_data.name, documents=len(documents), seed=settings.seed)
 
 
 def text_shift(data: str, *, against: str, texts: int = 2_000, seed: int = 0, skip_bad_rows: bool = False) -> Shift:

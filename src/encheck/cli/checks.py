@@ -91,15 +91,11 @@ def run(context: typer.Context, **_shown: object) -> None:
         encheck run --data pairs:mine.csv --predictions theirs.csv
     """
     if any(arg.partition("=")[0] == "--predictions" for arg in split_at_end_of_options(context.args)[0]):
-        _score(context)
+        command: Any = typer.main.get_command(predictions_app)
+        with command.make_context("run", list(context.args), parent=context.parent) as scoring:
+            command.invoke(scoring)
         return
     raise typer.Exit(run_checks(["--look-first", *context.args]))
-
-
-def _score(context: typer.Context) -> None:
-    command: Any = typer.main.get_command(predictions_app)
-    with command.make_context("run", list(context.args), parent=context.parent) as scoring:
-        command.invoke(scoring)
 
 
 def run_checks(args: Sequence[str]) -> int:
@@ -110,7 +106,12 @@ def run_checks(args: Sequence[str]) -> int:
     from encheck.options import Settings
 
     with told():
-        _refuse_cached(args)
+        for option in (arg.partition("=")[0] for arg in args):
+            if option in CACHED:  # `encheck run` leaves no cache behind
+                raise UsageError(
+                    f"{option} relies on what pytest remembers of earlier runs, and `encheck run` keeps no such cache. "
+                    f"Remedy: pytest --pyargs encheck.checks {option}, with --encheck-model and the like"
+                )
         packages = Settings(project=project()).check_packages
         added = checks_of_packages(packages) if packages else ()
     modules = dict.fromkeys(function.__module__ for function, _ in added)
@@ -119,13 +120,3 @@ def run_checks(args: Sequence[str]) -> int:
     except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
         tell("encheck: interrupted. The report is missing or incomplete; run again", err=True)
         return STOPPED
-
-
-def _refuse_cached(args: Sequence[str]) -> None:
-    """UsageError for options that go by pytest's cache of earlier runs: `encheck run` leaves none behind."""
-    for option in (arg.partition("=")[0] for arg in args):
-        if option in CACHED:
-            raise UsageError(
-                f"{option} relies on what pytest remembers of earlier runs, and `encheck run` keeps no such cache. "
-                f"Remedy: pytest --pyargs encheck.checks {option}, with --encheck-model and the like"
-            )

@@ -118,16 +118,6 @@ def _side(row: Row, side: str, scorer: Scorer | None) -> Iterator[str]:
         yield f"                   {why}"
 
 
-def _sides(row: Row) -> Iterator[str]:
-    """The sides of a row that were scored; `source` is that of the other order."""
-    yield "near"
-    kind = kind_named(row["kind"])
-    if kind and kind.is_contest:
-        yield "far"
-    elif kind and kind.weighed_as == "turned":
-        yield "source"
-
-
 def _pair(row: Row, side: str) -> tuple[str, str]:
     """The two texts of a row as they were scored, the one of this side beside the source."""
     if side == "source":
@@ -142,29 +132,29 @@ def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
 
     service = EncoderService.open(settings, progress=Progress())
     before = service.model.fingerprint()
-    score = service.scorer_anew(_pair(row, side) for row in rows for side in _sides(row))
+    pairs = []
+    for row in rows:  # the sides that were scored; `source` is that of the other order
+        kind = kind_named(row["kind"])
+        other = "far" if kind and kind.is_contest else "source" if kind and kind.weighed_as == "turned" else ""
+        pairs += [_pair(row, side) for side in ("near", other) if side]
+    score = service.scorer_anew(pairs)
     if service.model.fingerprint() != before:
         log.warning("%s learns from a run's texts, and here from this item's alone: other scores", service.label)
     return lambda first, second: float(score([first], [second])[0])
 
 
-def shrinker(settings: Settings, run: Mapping[str, Any] | None = None) -> Shrink:
+def shrinker(settings: Settings, run: Mapping[str, Any]) -> Shrink:
     """What shrinks a row of items.parquet for the settings' one model; `run` has the settings that made the row."""
     from encheck.engine import shrinking
     from encheck.running.resources import resolve_english
     from encheck.running.service import EncoderService
     from encheck.system.progress import Progress
 
-    settings = _as_run(settings, run or {})
+    made_by = {name: run.get(name) for name in ("seed", "generator_mode", "lexicon", "spacy_model", "experimental")}
+    settings = replace(settings, **{name: value for name, value in made_by.items() if value is not None})
     service = EncoderService.open(settings, progress=Progress())
     english = resolve_english(settings, service.store)
     return shrinking.shrinker(service, english=english, seed=settings.seed)
-
-
-def _as_run(settings: Settings, run: Mapping[str, Any]) -> Settings:
-    """The settings, with those of the run that decide what generators make."""
-    names = ("seed", "generator_mode", "lexicon", "spacy_model", "experimental")
-    return replace(settings, **{name: run[name] for name in names if run.get(name) is not None})
 
 
 def run_settings(folder: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -218,15 +219,28 @@ def decide(
     from encheck.datasets.load import with_property
     from encheck.engine.conclusion import GateOptions, refuse_beforehand
     from encheck.gating.baseline import read as read_baseline
-    from encheck.gating.purpose import DECIDED_BY
-    from encheck.options import Settings, project_table, threshold_of
+    from encheck.gating.endpoints import ENDPOINTS
+    from encheck.gating.purpose import DECIDED_BY, Purpose
+    from encheck.options import Settings, project_table, refuse_place, threshold_of
+    from encheck.options.settings import from_keywords
 
-    _refuse_wrong(options, primary, inconclusive)
+    if refused := [name for name in OF_A_RUN if options.get(name)]:
+        raise UsageError(f"{refused[0]} is an option of a run: a gate measures all items of a new and an old model")
+    for name, value, known in (("primary", primary, ENDPOINTS), ("inconclusive", inconclusive, COUNTS_AS)):
+        if value is not None and value not in known:
+            raise UsageError(unknown(name, value, known))
     thresholds = [threshold] if isinstance(threshold, int | float) else list(threshold)
     thresholds = [one for one in map(threshold_of, thresholds) if one is not None]
     if thresholds:
         options = {**options, "threshold": thresholds[0]}  # by which checks of labelled pairs count
-    _refuse_twins(new, old, twins)
+    for n, twin in enumerate(twins):
+        names = [str(one) for one in (new, old, *twins[:n]) if isinstance(one, str | Path)]
+        is_named = isinstance(twin, str | Path) and str(twin) in names
+        if is_named or any(twin is one for one in (new, old, *twins[:n])):
+            raise UsageError(
+                f"--twin={twin} is named twice, or is one of the two models: a seed replicate is a separate "
+                f"checkpoint, trained with another seed"
+            )
     asked = with_property([data] if isinstance(data, str) else list(data), options.get("property"))
     packages = Settings(project=project_table(Path("pyproject.toml"))).check_packages
     every = (*packaged_checks(asked, packages), *(check for file in own_checks for check in checks_in(file)))
@@ -235,15 +249,21 @@ def decide(
     anchors = (read_baseline(_as_path(anchor)),) if anchor else ()
     save = _as_path(save_baseline) if save_baseline else None
     folders = [path for path in (_folder(old), _as_path(anchor) if anchor else None) if path]
-    _refuse_report_in(report_dir, [*folders, *([place] if (place := _folder(new)) else [])])
+    for folder in (*folders, _folder(new)):
+        if folder and report_dir and _as_path(report_dir).resolve() == folder.resolve():
+            raise UsageError(f"--report-dir={report_dir} is a folder that this gate reads: name another one")
     queries = options.get("queries")
     refuse_beforehand(Path(str(queries)) if queries else None, len(twins), save, folders)
 
     first, known = _saved(old), _run_in(new)
     held = [] if purpose else _held_by_run(known[0]) if known else _held_by(asked, has_log=bool(queries))
-    narrowed = {"name": purpose, "margin": None if margin is None else margin / 100, "protect": tuple(protect),
-                "accept": tuple(accept), "tried": tried, "budget": max_false_accepts}  # fmt: skip
-    aim = _purpose({name: value for name, value in narrowed.items() if value not in (None, ())}, held)
+    aim = None
+    if purpose is not None or margin is not None or max_false_accepts is not None or protect or accept or tried != 1:
+        guess: Any = "pairs" if max_false_accepts is not None else next(iter(held), "search")
+        aim = Purpose(
+            name=guess if purpose is None else purpose, margin=math.nan if margin is None else margin / 100,
+            protect=tuple(protect), accept=tuple(accept), tried=tried, budget=max_false_accepts,
+        )  # fmt: skip
     how = GateOptions(
         baselines=anchors, save=save, primary=primary, purpose=aim, inconclusive=inconclusive,
         thresholds=tuple(thresholds),
@@ -264,35 +284,16 @@ def decide(
     first = first or _shipped(old, asked, options)
     if known:
         raise UsageError(f"{new} is the folder of a run, so OLD has to be one too, or a baseline, but it is {old!r}")
-    is_same = isinstance(old, str | Path) and str(old) == str(new) and not _has_labels(options)
+    given_args = options.get("model_arg") or ()
+    texts = [given_args] if isinstance(given_args, str) else list(given_args)  # type: ignore[arg-type]
+    is_labelled = any(":" in str(text).partition("=")[0] for text in texts)  # one name may stand for two models
+    is_same = isinstance(old, str | Path) and str(old) == str(new) and not is_labelled
     specs, loaded = named_models([new, *twins, *([] if first or is_same else [old])], is_each_once=False)
     with scratch_store(options) as store:
-        settings = _settings(specs, asked, {**options, **store, "report_dir": report_dir})
+        settings = from_keywords(specs, asked, {**options, **store, "report_dir": report_dir})
+        if settings.report_dir:
+            refuse_place(str(settings.report_dir))
         return _measured(settings, loaded, every, chosen, len(twins), first, how, command=command, quiet=quiet)
-
-
-def _refuse_wrong(options: Mapping[str, OptionValue], primary: str | None, inconclusive: str | None) -> None:
-    """UsageError for an option of a run alone, and for a value that an option does not take."""
-    from encheck.gating.endpoints import ENDPOINTS
-
-    if refused := [name for name in OF_A_RUN if options.get(name)]:
-        raise UsageError(f"{refused[0]} is an option of a run: a gate measures all items of a new and an old model")
-    for name, value, known in (("primary", primary, ENDPOINTS), ("inconclusive", inconclusive, COUNTS_AS)):
-        if value is not None and value not in known:
-            raise UsageError(unknown(name, value, known))
-
-
-def _purpose(asked: Mapping[str, Any], held: Sequence[str]) -> Purpose | None:
-    """What was asked for, of the first purpose that the data decide where none is named; None where nothing was.
-
-    UsageError for what cannot be.
-    """
-    from encheck.gating.purpose import Purpose
-
-    if not asked or asked == {"tried": 1}:
-        return None
-    guess = "pairs" if "budget" in asked else next(iter(held), "search")
-    return Purpose(**{"name": guess, **asked})
 
 
 def _held_by(data: Sequence[str], *, has_log: bool) -> list[str]:
@@ -342,42 +343,6 @@ def _with_built_in(data: list[str], old: Baseline | None) -> list[str]:
     return data if not has_them or BUILT_IN in map(stem, data) else [BUILT_IN, *data]
 
 
-def _refuse_report_in(report_dir: str | Path | None, folders: Sequence[Path]) -> None:
-    """UsageError for a report that would be written over the run or the baseline that it is made from."""
-    for folder in folders:
-        if report_dir and _as_path(report_dir).resolve() == folder.resolve():
-            raise UsageError(f"--report-dir={report_dir} is a folder that this gate reads: name another one")
-
-
-def _refuse_twins(new: object, old: object, twins: Sequence[object]) -> None:
-    """UsageError for a twin that is named twice, or that is the new model or the old one."""
-    for n, twin in enumerate(twins):
-        names = [str(one) for one in (new, old, *twins[:n]) if isinstance(one, str | Path)]
-        is_named = isinstance(twin, str | Path) and str(twin) in names
-        if is_named or any(twin is one for one in (new, old, *twins[:n])):
-            raise UsageError(
-                f"--twin={twin} is named twice, or is one of the two models: a seed replicate is a separate "
-                f"checkpoint, trained with another seed"
-            )
-
-
-def _has_labels(options: Mapping[str, OptionValue]) -> bool:
-    """Whether a model argument is for one of the models alone, so that one name may stand for two."""
-    given = options.get("model_arg") or ()
-    texts = [given] if isinstance(given, str) else list(given)  # type: ignore[arg-type]
-    return any(":" in str(text).partition("=")[0] for text in texts)
-
-
-def _settings(specs: Sequence[str], data: Sequence[str], options: Mapping[str, OptionValue]) -> Settings:
-    from encheck.options import refuse_place
-    from encheck.options.settings import from_keywords
-
-    settings = from_keywords(specs, data, options)
-    if settings.report_dir:
-        refuse_place(str(settings.report_dir))
-    return settings
-
-
 def _measured(
     settings: Settings,
     loaded: Mapping[str, Model],
@@ -391,12 +356,12 @@ def _measured(
     quiet: bool,
 ) -> Decided:
     """Evaluate the new model, its twins, and the old one where no baseline is saved; then decide."""
-    from encheck.engine.conclusion import conclude, with_contamination
+    from encheck.engine.conclusion import conclude, refuse_models, with_contamination
     from encheck.engine.evaluation import Against
     from encheck.engine.folder import from_here, place_of
     from encheck.engine.index import refuse_other_texts
     from encheck.engine.recorder import Conclusion
-    from encheck.gating.weighing import refuse_other_edition, refuse_other_search
+    from encheck.gating.weighing import refuse_kinds, refuse_other_edition, refuse_other_search
     from encheck.options import described
     from encheck.reporting.similarity_threshold import unanswered
     from encheck.running.labels import labels
@@ -412,8 +377,9 @@ def _measured(
     def refuse(subjects: Mapping[str, Subject], data: Mapping[str, Dataset]) -> None:
         for baseline in saved:
             refuse_other_edition(baseline, {one.name: one.version for one in data.values()})
-        _refuse_models(saved, subjects, mine, old)
+        refuse_models(saved, {label: subjects[label] for label in mine})
         if old:
+            refuse_kinds(repr(old), subjects[old].kind, mine[0], subjects[mine[0]].kind)
             refuse_other_texts(subjects[old], data.values())
         if how.purpose and how.purpose.name != "change":
             _refuse_undecided(how.purpose, data.values(), measured)
@@ -482,17 +448,6 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
         refuse_protected(purpose, languages_of(texts))
 
 
-def _refuse_models(saved: Sequence[Baseline], subjects: Mapping[str, Subject], mine: Sequence[str], old: str) -> None:
-    """BaselineError before anything is encoded, for models of two kinds, and a twin that is the new model."""
-    from encheck.engine.conclusion import refuse_models
-    from encheck.gating.weighing import refuse_kinds
-
-    new = subjects[mine[0]]
-    refuse_models(saved, {label: subjects[label] for label in mine})
-    if old:
-        refuse_kinds(repr(old), subjects[old].kind, new.label, new.kind)
-
-
 def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline:
     """The baseline of the old model; NothingToCompare where nothing was measured for it."""
     from encheck.engine.recorder import Conclusion
@@ -515,23 +470,6 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, 
     from encheck.options import refuse_place
     from encheck.reporting.gate import record
 
-    _refuse_cut_short(results)
-    if place:
-        refuse_place(str(place))
-    weighed = [
-        weigh(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
-        for b in how.baselines
-    ]
-    found = record.with_texts(weighed, how.inconclusive, record.Shown(results.items))
-    is_broken = any(row.verdict == "error" for row in results.rows)
-    code: ExitCode = found.exit_code or (1 if is_broken else 5 if results.exit_code == 5 else 0)
-    found = replace(found, exit_code=code)
-    raw = replace(results.raw, gate=found, run=replace(results.raw.run, exit_status=code, command=command))
-    return Decided(raw, results.items, {}, Conclusion(code, found, weighed=weighed), place)
-
-
-def _refuse_cut_short(results: Results) -> None:
-    """UsageError for a run that did not come to its end, or has no row of a check that it selected."""
     there = {f"{row.check}/{row.data}/{row.level}" for row in results.rows}
     there |= {*(results.raw.selection.unselected if results.raw.selection else ())}
     data = [one.name for one in results.raw.data]
@@ -540,6 +478,18 @@ def _refuse_cut_short(results: Results) -> None:
     if results.exit_code not in (0, 1, 5, 10) or lacking:
         why = f"it has no row of {lacking}" if lacking else f"its exit code is {results.exit_code}"
         raise UsageError(f"the run {results.raw.run.id} was cut short: {why}. Run it again, without -x")
+    if place:
+        refuse_place(str(place))
+    weighed = [
+        weigh(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
+        for b in how.baselines
+    ]
+    gate = record.with_texts(weighed, how.inconclusive, record.Shown(results.items))
+    is_broken = any(row.verdict == "error" for row in results.rows)
+    code: ExitCode = gate.exit_code or (1 if is_broken else 5 if results.exit_code == 5 else 0)
+    gate = replace(gate, exit_code=code)
+    raw = replace(results.raw, gate=gate, run=replace(results.raw.run, exit_status=code, command=command))
+    return Decided(raw, results.items, {}, Conclusion(code, gate, weighed=weighed), place)
 
 
 def _saved(old: object) -> Baseline | None:

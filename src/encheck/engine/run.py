@@ -55,8 +55,11 @@ def run(
         EncheckError: the run could not be finished.
     """
     from encheck.datasets.load import with_property
-    from encheck.options import refuse_place
+    from encheck.engine.conclusion import GateOptions, conclude, refuse_beforehand, refuse_models, with_references
+    from encheck.engine.folder import write
+    from encheck.options import described, refuse_place
     from encheck.options.settings import from_keywords
+    from encheck.reporting.similarity_threshold import unanswered
 
     specs, loaded = named_models(model)
     datasets = with_property([data] if isinstance(data, str) else list(data), options.pop("property", None))
@@ -66,7 +69,22 @@ def run(
         chosen = select_checks(every, checks)
         if settings.report_dir:
             refuse_place(str(settings.report_dir))
-        return _evaluated(settings, chosen, every, loaded)
+        if save := settings.save_baseline:
+            refuse_beforehand(settings.queries, len(settings.seed_replicates), save)
+        recorder = measure(
+            settings, chosen, every=every, loaded=loaded,
+            refuse=(lambda subjects, _data: refuse_models((), subjects)) if save else None,
+        )  # fmt: skip
+        end = conclude(recorder, settings, recorder.status, GateOptions(save=save))
+        end = with_references(end, recorder, settings)
+        folder = settings.report_dir
+        results = recorder.results(
+            settings=described(settings), end=end, folder=folder.name if folder else "",
+            notes=unanswered(settings.threshold, recorder.rows.values()),
+        )  # fmt: skip
+        if folder:
+            write(folder, results, recorder.items, documents=recorder.documents)
+        return Results(results, recorder.items)
 
 
 @contextmanager
@@ -80,7 +98,10 @@ def named_models(given: object, *, is_each_once: bool = True) -> tuple[list[str]
     """What settings call these models, and those in memory by that name; TypeError for what is no model."""
     from encheck.running.labels import OBJECT
 
-    listed = given if isinstance(given, list) or _is_tuple_of_models(given) else [given]
+    is_one = not isinstance(given, list | tuple)
+    if isinstance(given, tuple):  # a transformers model with its tokenizer
+        is_one = len(given) == 2 and hasattr(given[0], "state_dict")
+    listed = [given] if is_one else given
     assert isinstance(listed, Sequence)
     specs: list[str] = []
     loaded: dict[str, Model] = {}
@@ -97,11 +118,6 @@ def named_models(given: object, *, is_each_once: bool = True) -> tuple[list[str]
         if spec not in specs or not is_each_once:
             specs.append(spec)
     return specs, loaded
-
-
-def _is_tuple_of_models(given: object) -> bool:
-    """Whether this is several models: a model with its tokenizer is one."""
-    return isinstance(given, tuple) and not (len(given) == 2 and hasattr(given[0], "state_dict"))
 
 
 @seldom_collected()
@@ -163,36 +179,3 @@ def measure(
     finally:
         evaluation.close()
     return recorder
-
-
-def _evaluated(
-    settings: Settings, checks: Sequence[Check], every: Sequence[Check], loaded: Mapping[str, Model]
-) -> Results:
-    """Measure, judge and record; the report is written where a folder is named."""
-    from encheck.engine.conclusion import (
-        GateOptions,
-        conclude,
-        refuse_beforehand,
-        refuse_models,
-        with_references,
-    )
-    from encheck.engine.folder import write
-    from encheck.options import described
-    from encheck.reporting.similarity_threshold import unanswered
-
-    save = settings.save_baseline
-    if save:
-        refuse_beforehand(settings.queries, len(settings.seed_replicates), save)
-    recorder = measure(
-        settings, checks, every=every, loaded=loaded,
-        refuse=(lambda subjects, _data: refuse_models((), subjects)) if save else None,
-    )  # fmt: skip
-    end = conclude(recorder, settings, recorder.status, GateOptions(save=save))
-    end = with_references(end, recorder, settings)
-    results = recorder.results(
-        settings=described(settings), end=end, folder=settings.report_dir.name if settings.report_dir else "",
-        notes=unanswered(settings.threshold, recorder.rows.values()),
-    )  # fmt: skip
-    if settings.report_dir:
-        write(settings.report_dir, results, recorder.items, documents=recorder.documents)
-    return Results(results, recorder.items)
