@@ -10,7 +10,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -259,15 +259,15 @@ def select_checks(
             )
     if names is not None:
         tree = _parsed(names)
-        chosen = tuple(check for check in chosen if _holds(tree.body, partial(_is_part, check)))
+        words = {check: (f"test_{check.name}".lower(), check.property.lower()) for check in chosen}
+        chosen = tuple(
+            check
+            for check in chosen
+            if _holds(tree.body, lambda word, of=words[check]: any(word.lower() in name for name in of))  # type: ignore[misc]
+        )
         if not chosen:
             raise UsageError(f"-k {names!r} selects no check. Remedy: a part of a check's name, such as antonym")
     return chosen
-
-
-def _is_part(check: Check, word: str) -> bool:
-    """Whether a word is part of the name of a check or of what it tests."""
-    return any(word.lower() in name.lower() for name in (f"test_{check.name}", check.property))
 
 
 def _parsed(text: str) -> ast.Expression:

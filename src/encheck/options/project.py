@@ -71,9 +71,9 @@ def project_table(path: Path) -> Project:
         inside = ".".join(map(str, (*TABLE, *place[:-1])))
         what = problem.removeprefix(f"{'.'.join(map(str, place[:-1]))}.")
         raise ConfigError(f"{path}:{line_of(text, (*TABLE, *place))}: [{inside}] {what}")
-    named = {
-        name.replace("-", "_"): tuple(value) if isinstance(value, list) else value for name, value in table.items()
-    }
+    named: dict[str, Any] = {name.replace("-", "_"): value for name, value in table.items()}
+    if "check_packages" in named:
+        named["check_packages"] = tuple(named["check_packages"])
     return Project(**named)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 from weakref import finalize
 
 from encheck.datasets.dataset import Dataset
@@ -112,11 +112,22 @@ def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model]
     known, in_memory = known_models(settings.models_file), loaded or {}
     device = Device(settings.device, settings.dtype)
     named = labels(settings.models)
-    configs = {
-        label: ModelConfig(label, adapter=IN_MEMORY) if spec in in_memory else _config(label, spec, settings, known)
-        for label, spec in named.items()
-    }
-    _refuse_unknown_labels(settings.model_args, configs)
+    configs: dict[str, ModelConfig] = {}
+    for label, spec in named.items():  # the entry of a model with the run's arguments over it
+        if spec in in_memory:
+            configs[label] = ModelConfig(label, adapter=IN_MEMORY)
+            continue
+        given = arguments_for(label, settings.model_args)
+        config = config_for(spec, known, adapter=given.get("adapter"))
+        if spec not in known and "adapter" not in given:
+            config = as_fetched(config)
+        if spec not in known and config.description:  # what a path was taken for
+            log.warning("%s: %s", label, config.description)
+        configs[label] = with_args(config, given)
+    for text in settings.model_args:
+        model, colon, _ = text.partition("=")[0].rpartition(":")
+        if colon and model not in configs:
+            raise UsageError(f"--model-arg {text}: {unknown('model', model, configs)}")
     models = {
         label: in_memory.get(named[label]) or load(config, device=device, file_hash=store.file_hash)
         for label, config in configs.items()
@@ -137,53 +148,33 @@ def checks_with_thresholds(settings: Settings) -> set[str]:
     return {check_and_rest(key)[0] for table in (settings.project.thresholds, *own) for key in table}
 
 
-def _config(label: str, spec: str, settings: Settings, known: Mapping[str, ModelConfig]) -> ModelConfig:
-    """The entry of a model with the run's arguments over it; what a path was taken for is said."""
-    given = arguments_for(label, settings.model_args)
-    config = config_for(spec, known, adapter=given.get("adapter"))
-    if spec not in known and "adapter" not in given:
-        config = as_fetched(config)
-    if spec not in known and config.description:
-        log.warning("%s: %s", label, config.description)
-    return with_args(config, given)
-
-
-def _refuse_unknown_labels(given: Sequence[str], known: Mapping[str, ModelConfig]) -> None:
-    for text in given:
-        model, colon, _ = text.partition("=")[0].rpartition(":")
-        if colon and model not in known:
-            raise UsageError(f"--model-arg {text}: {unknown('model', model, known)}")
-
-
-def in_memory(_label: str, _spec: str) -> Dataset | None:
-    """No data lie in shards."""
-    return None
-
-
 def resolve_data(
     settings: Settings,
     *,
     shared: str | None = None,
-    in_shards: Callable[[str, str], Dataset | None] = in_memory,
+    in_shards: Callable[[str, str], Dataset | None] | None = None,
 ) -> dict[str, Dataset]:
     """The data of a run, loaded and named; UsageError says what is wrong with a file.
 
     `shared` is what the names of files begin with in which the processes of one run keep what they read. `in_shards`
     gives those that are not held in memory, by label and specification.
     """
-    how: dict[str, Any] = {
-        "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows,
-        "shared": shared,
-    }  # fmt: skip
     labelled = data_labels(settings.data)
     _refuse_stray_queries(settings)
-    passages = PassageOptions(settings.queries, settings.passage_words, _near_duplicates(settings))
-    how["passages"] = passages
+    near_duplicates: Literal["differ", "same"] = "same" if settings.near_duplicates == "same" else "differ"
+    passages = PassageOptions(settings.queries, settings.passage_words, near_duplicates)
     for name in dict.fromkeys(spec.partition(":")[0] for spec in settings.data):
         same = {label: spec for label, spec in labelled.items() if spec.partition(":")[0] == name}
         if len(same) > 1:
             log.warning("%s", "; ".join(f"{label} is --data={spec}" for label, spec in same.items()))
-    return {label: in_shards(label, spec) or load_data(spec, label=label, **how) for label, spec in labelled.items()}
+    return {
+        label: (in_shards(label, spec) if in_shards else None)
+        or load_data(
+            spec, label=label, sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
+            shared=shared, passages=passages,
+        )
+        for label, spec in labelled.items()
+    }  # fmt: skip
 
 
 def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterable[Dataset]) -> IndexSize | None:
@@ -199,10 +190,6 @@ def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterabl
             if isinstance(subject.model, Encoder):
                 refuse_unserved(subject.label, subject.model.similarity)
     return IndexSize(sizes.get("nlist", 0), sizes.get("nprobe", 0))
-
-
-def _near_duplicates(settings: Settings) -> Literal["differ", "same"]:
-    return "same" if settings.near_duplicates == "same" else "differ"
 
 
 def _refuse_stray_queries(settings: Settings) -> None:
@@ -237,9 +224,11 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
 
 def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> Writers:
     """The language model and the translators that the settings name; UsageError where one does not exist."""
-    asked: dict[str, Any] = {"device": settings.device, "store": store, "locks": locks}
-    model = Continuer(settings.continuation_model, **asked) if settings.continuation_model else None
-    translate = back_translator(settings.back_translate, **asked) if settings.back_translate else None
+    model, translate, device = None, None, settings.device
+    if settings.continuation_model:
+        model = Continuer(settings.continuation_model, device=device, store=store, locks=locks)
+    if settings.back_translate:
+        translate = back_translator(settings.back_translate, device=device, store=store, locks=locks)
     return Writers(model, Surprisal(model) if model else None, translate)
 
 
