@@ -37,7 +37,7 @@ PICTURES = ("profile", "divergence")
 SURFACE = "surface"  # the floor that is the best surface baseline's figure
 
 
-class Measure(Protocol):
+class DeclaredMetric(Protocol):
     """What a claim needs to know of a metric: see `encheck.metrics.Metric`."""
 
     def __call__(self, scores: Any, /, *args: Any, **options: Any) -> Estimate:
@@ -71,7 +71,7 @@ class Claim:
     items: Builder
     levels: tuple[int | str, ...] = (1,)
     declared: Declaration = field(default_factory=Declaration)
-    metric: Measure | None = None
+    metric: DeclaredMetric | None = None
     show: tuple[Figure, ...] = ()
 
     @property
@@ -101,9 +101,9 @@ def claim(
     levels: tuple[int | str, ...] = (1,),
     property: str = "",  # noqa: A002 - the word for it
     family: str = "meaning changed",
-    metric: Measure | None = None,
+    metric: DeclaredMetric | None = None,
     show: tuple[Figure, ...] = (),
-    gates: Measure | str | None = None,
+    gates: DeclaredMetric | str | None = None,
     chance: float | None = None,
     aim: float | None = None,
     floor: Floor = None,

@@ -7,7 +7,7 @@ import pyarrow as pa
 from recorded import DATA, MODEL, SAID, result
 
 from encheck.encoders.settings import EncodingSettings
-from encheck.engine.measured import Described, MeasuredCase
+from encheck.engine.measured import MeasuredCase, ProcessDescription
 from encheck.gating.kept import Part
 from encheck.gating.reindex import DocumentLengths, PackedAs, PackedSample, PackedVectors
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, ModelRest, Rest, Selection
@@ -45,11 +45,11 @@ def test_what_an_evaluation_says_of_itself_is_received_as_it_was_sent():
     vectors = PackedVectors((0,), (0.1,), "AA==")
     sample = PackedSample("cosine", 1, EncodingSettings(), "", (("t", 2, None),), {"": vectors, "query": PackedAs("")})
     data = DATA | {"calibration": {"m": {"reference": 0.1 + 0.2, "identity": 1.0, "pairs": 3, "spread": 1e-9}}}
-    found = Described(
+    found = ProcessDescription(
         (typed(ModelEntry, MODEL),), (typed(DataEntry, data),), (ODD,), Selection(("c/d/1",), ()), {"wait": 0.1 + 0.2},
         {"antonym": 3}, {"m": 4}, FirstLook(1, 2, 3, 4), Rest("why", (ModelRest("m", 1, 2.5, 3, False, None, None),)),
         {"m": MeasuredParent("p", "config.json", None, {"d": Scale(2 / 3)})}, {"m": sample},
         {"m": DocumentLengths("tokens", {12: 3, 40: 1})},
     )  # fmt: skip
-    again = Described.received(found.sent())
+    again = ProcessDescription.received(found.sent())
     assert (again, repr(again)) == (found, repr(found))

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from encheck import run
 from encheck.cli import app
 from encheck.engine.conclusion import with_contamination
-from encheck.engine.measured import Described, MeasuredCase
+from encheck.engine.measured import MeasuredCase, ProcessDescription
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import read, save
 from encheck.gating.contamination import CLEAR
@@ -49,7 +49,7 @@ def recorded(found, *, data=None):
         recorder.take(MeasuredCase(rows, raw.claims[rows[0].check], items=items))
     kept = [one for one in raw.data if data is None or one.name in data]
     recorder.described = [
-        Described(
+        ProcessDescription(
             raw.models, tuple(kept), (), Selection((), ()), dict.fromkeys(("wait", "encode", "generate"), 0), {}, {}
         )
     ]

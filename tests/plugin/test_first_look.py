@@ -13,7 +13,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
 from encheck.engine import first_look as looking
-from encheck.engine.first_look import Decision, SharedDecision, decide, first_look, headlines, mode_of
+from encheck.engine.first_look import LookDecision, SharedDecision, decide, first_look, headlines, mode_of
 from encheck.errors import UsageError
 from encheck.gating.kept import Kept, Part
 from encheck.items.variants import Maker
@@ -142,20 +142,20 @@ def test_nothing_is_encoded_twice_and_a_store_that_has_all_needs_no_look(bench, 
     assert not decision.stops
     one.prepare(requests, locks=no_locks, progress=QUIET)
     assert len(model.asked) == len(set(model.asked))
-    assert decide(bench(), requests, "ask", locks=no_locks, progress=QUIET) == (None, Decision())
+    assert decide(bench(), requests, "ask", locks=no_locks, progress=QUIET) == (None, LookDecision())
 
 
 def test_few_texts_need_no_look_even_where_one_was_asked_for(bench, requests):
-    assert decide(bench(), requests, "stop", locks=no_locks, progress=QUIET) == (None, Decision())
+    assert decide(bench(), requests, "stop", locks=no_locks, progress=QUIET) == (None, LookDecision())
 
 
 def test_what_no_look_can_measure_is_skipped_with_quick_unless_it_is_small(bench, requests, monkeypatch):
     search = requests[1:]
-    assert decide(bench(), search, "stop", locks=no_locks, progress=QUIET) == (None, Decision())
+    assert decide(bench(), search, "stop", locks=no_locks, progress=QUIET) == (None, LookDecision())
     monkeypatch.setattr(looking, "MOST_TEXTS", 20)
     look, decision = decide(bench(), search, "stop", locks=no_locks, progress=QUIET)
     assert (look, decision.stops, decision.look.texts, decision.rest.models) == (None, True, 0, ())
-    assert decide(bench(), search, "ask", locks=no_locks, progress=QUIET) == (None, Decision())
+    assert decide(bench(), search, "ask", locks=no_locks, progress=QUIET) == (None, LookDecision())
 
 
 @pytest.mark.parametrize(

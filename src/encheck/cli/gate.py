@@ -14,7 +14,7 @@ from encheck.cli.shared import STOPPED, app, as_option, say, shows_options, tell
 from encheck.errors import EncheckError, NothingToCompare, UsageError
 
 if TYPE_CHECKING:
-    from encheck.engine.gate import Decided
+    from encheck.engine.gate import FinishedGate
 
 # A gate measures all items of two models, so it stops after no first look; and it has no aims.
 _NOT_OF_A_GATE = (
@@ -205,7 +205,7 @@ def gate(
     raise typer.Exit(code)
 
 
-def _tell(decided: Decided, junitxml: str | None, *, verbose: bool, quiet: bool) -> int:
+def _tell(decided: FinishedGate, junitxml: str | None, *, verbose: bool, quiet: bool) -> int:
     """Write the report, show what was decided, its verdict last; the exit code."""
     from encheck.engine.folder import GATE
     from encheck.reporting.gate.terminal import told as told_gate

@@ -77,7 +77,7 @@ def _unwrap(command: Any) -> None:
         _unwrap(one)
 
 
-class Commands(typer.core.TyperGroup):
+class CommandGroup(typer.core.TyperGroup):
     """The commands, in the panels of `PANELS`; those of installed packages are in "More".
 
     Wrong use ends with exit code 4, as where encheck finds it.
@@ -158,7 +158,7 @@ def _command_of(point: EntryPoint) -> Any:
 
 app = typer.Typer(
     name="encheck",
-    cls=Commands,
+    cls=CommandGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -14,9 +14,9 @@ from encheck.encoders.objects import THROWN_AWAY
 from encheck.encoders.protocol import Model, Partial
 from encheck.encoders.weights import architecture_of, weights_of
 from encheck.engine.checks import Case
-from encheck.engine.first_look import Decision, Look, Mode, SharedDecision, decide, look_of
+from encheck.engine.first_look import Look, LookDecision, Mode, SharedDecision, decide, look_of
 from encheck.engine.locks import Locks
-from encheck.engine.measured import Described
+from encheck.engine.measured import ProcessDescription
 from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, scored_table
 from encheck.gating.declared import is_weighed
@@ -67,7 +67,7 @@ Show = Callable[["Evaluation"], object]
 
 
 @dataclass(frozen=True)
-class Against:
+class ComparedWith:
     """What a gate weighs the models of an evaluation against: saved baselines, or its model `old`, by its label."""
 
     baselines: tuple[Baseline, ...] = ()
@@ -91,10 +91,10 @@ class Evaluation:
     notes: Notes
     locks: Locks
     existing: Mapping[str, Case] = field(default_factory=dict)
-    against: Against | None = None
+    against: ComparedWith | None = None
     mode: Mode = ""
     quiet: bool = False
-    decision: Decision = field(default_factory=Decision)
+    decision: LookDecision = field(default_factory=LookDecision)
     seen: frozenset[str] | None = None
     parents: Mapping[str, Parent] = field(default_factory=dict)
     _shared: SharedDecision
@@ -107,7 +107,7 @@ class Evaluation:
         cases: Sequence[Case],
         *,
         existing: Mapping[str, Case] = MappingProxyType({}),
-        against: Against | None = None,
+        against: ComparedWith | None = None,
         loaded: Mapping[str, Model] | None = None,
         run: str | None = None,
         mode: Mode = "",
@@ -153,7 +153,7 @@ class Evaluation:
         requests: list[Request] = [(c.model, c.data, c.claim, c.level) for c in self.cases]
         while True:
             with self.locks.run_if_free() as is_ours:
-                decision, look = self._shared.read() if self.mode else Decision(), None
+                decision, look = self._shared.read() if self.mode else LookDecision(), None
                 if is_ours and (decision is None or not self.mode):
                     bench.try_out(requests, locks=self.locks.if_free, progress=progress)
                 if is_ours and decision is None:
@@ -179,7 +179,7 @@ class Evaluation:
         """This evaluation on the models and data of another bench."""
         return replace(self, bench=bench, whole=bench, _last={})
 
-    def _on_look(self, look: Look | None, decision: Decision, requests: Sequence[Request]) -> Self:
+    def _on_look(self, look: Look | None, decision: LookDecision, requests: Sequence[Request]) -> Self:
         """The evaluation of the part of the data that a first look is at, or of nothing where there is no part."""
         measured = look.requests if look else ()
         both = zip(self.cases, requests, strict=True)
@@ -189,7 +189,7 @@ class Evaluation:
     def _all_prepared(self, requests: Sequence[Request], progress: Progress) -> Self:
         self.bench.prepare(requests, locks=self.locks.encoding, progress=progress)
         if self.against or self.settings.save_baseline:
-            against = self.against or Against()
+            against = self.against or ComparedWith()
             samples = [baseline.sample for baseline in against.baselines if baseline.sample]
             self.bench.compare(samples, old=against.old, locks=self.locks.encoding, progress=progress)
         if PROBES not in self.bench.data or self.against:
@@ -341,10 +341,10 @@ class Evaluation:
         rows = {row for answers in (*scores.answers, *known) for row in answers.first if row < len(ids)}
         return [(row, ids[row], texts[row]) for row in sorted(rows)]
 
-    def describe(self) -> Described:
+    def describe(self) -> ProcessDescription:
         """Models, data, notes and times of this run, for results.json."""
         subjects = self.bench.subjects
-        return Described(
+        return ProcessDescription(
             models=tuple(map(self._describe_model, subjects.values())),
             data=tuple(map(self._describe_data, self.whole.data)),
             notes=tuple(self.notes.lines),

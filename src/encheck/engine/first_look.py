@@ -84,7 +84,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Decision:
+class LookDecision:
     """Whether the run stops after its first look; what results.json says of the look, and of what is left."""
 
     stops: bool = False
@@ -98,13 +98,13 @@ class SharedDecision:
     def __init__(self, run: str | None) -> None:
         self._path = Path(f"{run}.look") if run else None
 
-    def read(self) -> Decision | None:
+    def read(self) -> LookDecision | None:
         """What was decided; None where nobody has decided yet."""
         if self._path is None or not self._path.exists():
             return None
-        return typed(Decision, json.loads(self._path.read_text("utf-8")))
+        return typed(LookDecision, json.loads(self._path.read_text("utf-8")))
 
-    def write(self, decision: Decision) -> None:
+    def write(self, decision: LookDecision) -> None:
         """Tell the others."""
         if self._path:
             write_text(self._path, as_json(decision))
@@ -123,7 +123,7 @@ def mode_of(settings: Settings, *, is_junit: bool) -> Mode:
 
 def decide(
     bench: Bench, requests: Sequence[Request], mode: Mode, *, locks: Locks, progress: Progress
-) -> tuple[Look | None, Decision]:
+) -> tuple[Look | None, LookDecision]:
     """Encode a first look, and say whether the run stops after it.
 
     There is none where everything needs few texts, or the store has all of them. A model that learns from the run's
@@ -131,21 +131,21 @@ def decide(
     """
     requests = _usable(bench, requests, mode)
     if mode != "stop" and _is_warm(bench, requests):
-        return None, Decision()
+        return None, LookDecision()
     look = first_look(bench, requests, most=MOST_TEXTS)
     if look is None:
         plan = bench.plan(requests) if mode == "stop" else Plan()
         if max((len(plan.needs(one)) for one in bench.subjects.values()), default=0) <= MOST_TEXTS:
-            return None, Decision()
-        return None, Decision(True, FirstLook(0, 0, 0, 0), Rest(WHY["quick"], ()))
+            return None, LookDecision()
+        return None, LookDecision(True, FirstLook(0, 0, 0, 0), Rest(WHY["quick"], ()))
     searched = [bench.data[name].collection for name in {data for _, data, *_ in requests}]
     if look.of_texts + sum(len(one.documents) + len(one.queries) for one in searched if one) <= MOST_TEXTS:
-        return None, Decision()
+        return None, LookDecision()
     subjects = [one for label, one in bench.subjects.items() if label in look.plan.pairs]
     rests = [_rest_of(look, one, bench, requests) for one in subjects]
     is_stored = not any(missing(one, look.plan.needs(one), bench.store) for one in subjects)
     if mode != "stop" and is_stored and not any(rest.texts for rest in rests):
-        return None, Decision()
+        return None, LookDecision()
     rates = {one.label: _encode_timed(look, one, bench, locks, progress) for one in subjects}
     seconds = {one.model: one.characters * rate for one in rests if (rate := rates[one.model]) is not None}
     why = "quick" if mode == "stop" else ""
@@ -155,7 +155,7 @@ def decide(
         why = "time"
     timed = tuple(replace(one, seconds=seconds.get(one.model)) for one in rests)
     seen = FirstLook(look.texts, look.of_texts, look.clusters, look.of)
-    return look, Decision(bool(why), seen, Rest(WHY.get(why, ""), timed))
+    return look, LookDecision(bool(why), seen, Rest(WHY.get(why, ""), timed))
 
 
 def look_of(bench: Bench, requests: Sequence[Request], mode: Mode) -> Look | None:

@@ -153,7 +153,7 @@ def gate(
 
 
 @dataclass(frozen=True)
-class Decided:
+class FinishedGate:
     """A gate at its end: results.json, the items, and what was concluded; `place` is the folder of the report."""
 
     raw: RunFile
@@ -211,7 +211,7 @@ def decide(
     options: Mapping[str, OptionValue],
     command: str | None = None,
     quiet: bool = True,
-) -> Decided:
+) -> FinishedGate:
     """As `gate`, and nothing is written yet. `names` selects checks as pytest's -k does.
 
     `command` is what was typed: then the report has a folder of its own below reports/ unless one is named.
@@ -354,10 +354,10 @@ def _measured(
     *,
     command: str | None,
     quiet: bool,
-) -> Decided:
+) -> FinishedGate:
     """Evaluate the new model, its twins, and the old one where no baseline is saved; then decide."""
     from encheck.engine.conclusion import conclude, refuse_models, with_contamination
-    from encheck.engine.evaluation import Against
+    from encheck.engine.evaluation import ComparedWith
     from encheck.engine.folder import from_here, place_of
     from encheck.engine.index import refuse_other_texts
     from encheck.engine.recorder import Conclusion
@@ -385,7 +385,7 @@ def _measured(
             _refuse_undecided(how.purpose, data.values(), measured)
 
     recorder = measure(
-        settings, measured, every=every, loaded=loaded, against=Against(saved, old), refuse=refuse, quiet=quiet,
+        settings, measured, every=every, loaded=loaded, against=ComparedWith(saved, old), refuse=refuse, quiet=quiet,
     )  # fmt: skip
     first = first or _baseline_of(recorder.of([old]), settings, old)
     settings, recorder = replace(settings, models=settings.models[: len(mine)]), recorder.of(mine)
@@ -405,7 +405,7 @@ def _measured(
             settings.threshold, recorder.rows.values()
         ),
     )  # fmt: skip
-    return Decided(raw, recorder.items, recorder.documents, end, place, refusal)
+    return FinishedGate(raw, recorder.items, recorder.documents, end, place, refusal)
 
 
 def _weighed(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
@@ -463,7 +463,7 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
     return Baseline.of(raw, tables, model=label, vectors=recorder.vectors(label), may_be_empty=True)
 
 
-def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, *, command: str) -> Decided:
+def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, *, command: str) -> FinishedGate:
     """The decision on the folder of a run, in which nobody compared vectors; UsageError for one that was cut short."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.weighing import weigh
@@ -489,7 +489,7 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, 
     code: ExitCode = gate.exit_code or (1 if is_broken else 5 if results.exit_code == 5 else 0)
     gate = replace(gate, exit_code=code)
     raw = replace(results.raw, gate=gate, run=replace(results.raw.run, exit_status=code, command=command))
-    return Decided(raw, results.items, {}, Conclusion(code, gate, weighed=weighed), place)
+    return FinishedGate(raw, results.items, {}, Conclusion(code, gate, weighed=weighed), place)
 
 
 def _saved(old: object) -> Baseline | None:

@@ -72,7 +72,7 @@ def _stream_of(table: Table) -> bytes:
 
 
 @dataclass(frozen=True)
-class Described:
+class ProcessDescription:
     """What an evaluation says of itself: models, data, notes and times of its process, and what a gate asks for.
 
     `parents`, `encoded`, `vectors` and `documents` are by model, `texts` by property. `seconds` are those that it

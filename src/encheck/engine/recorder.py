@@ -16,7 +16,7 @@ from encheck.errors import UNSEEN
 if TYPE_CHECKING:
     from pyarrow import Table
 
-    from encheck.engine.measured import Described, MeasuredCase
+    from encheck.engine.measured import MeasuredCase, ProcessDescription
     from encheck.gating.gate import Gate
     from encheck.gating.index_space import OldIndex
     from encheck.gating.kept import Part
@@ -112,7 +112,7 @@ class Recorder:
         self.parts: dict[str, Part] = {}
         self.documents: dict[str, dict[int, tuple[str, str]]] = {}
         self.claims: dict[str, ClaimEntry] = {}
-        self.described: list[Described] = []
+        self.described: list[ProcessDescription] = []
         self.measuring: dict[str, float] = {}
         self.selected: set[str] = set()
         self.cut_short: list[str] = []

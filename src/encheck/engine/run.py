@@ -17,7 +17,7 @@ from encheck.system.scratch import Scratch
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
     from encheck.encoders.protocol import Model
-    from encheck.engine.evaluation import Against
+    from encheck.engine.evaluation import ComparedWith
     from encheck.engine.recorder import Recorder
     from encheck.options import Settings
     from encheck.running.subject import Subject
@@ -127,7 +127,7 @@ def measure(
     *,
     every: Sequence[Check],
     loaded: Mapping[str, Model],
-    against: Against | None = None,
+    against: ComparedWith | None = None,
     refuse: Callable[[Mapping[str, Subject], Mapping[str, Dataset]], None] | None = None,
     quiet: bool = True,
 ) -> Recorder:

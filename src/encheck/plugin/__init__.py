@@ -15,7 +15,7 @@ from encheck import options
 from encheck.engine.measure import Judgement
 from encheck.errors import CheckError, NothingToMeasure
 from encheck.plugin import collection, outcomes, selection
-from encheck.plugin.process import PROCESS, Controller, Worker, opened, usage_errors
+from encheck.plugin.process import PROCESS, Controller, XdistWorker, opened, usage_errors
 from encheck.plugin.selection import CLASH, EVALUATION
 from encheck.system.terminal import guard_log
 
@@ -49,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
         collection.register_markers(config)
         options.refuse_wrong(config.option)
         collection.refuse_wrong_properties(config)
-    config.stash[PROCESS] = Worker(config) if hasattr(config, "workerinput") else Controller(config)
+    config.stash[PROCESS] = XdistWorker(config) if hasattr(config, "workerinput") else Controller(config)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -22,7 +22,7 @@ from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
-    from encheck.engine.measured import Described
+    from encheck.engine.measured import ProcessDescription
     from encheck.run_file import RunFile
     from encheck.running.service import EncoderService
     from encheck.running.subject import Subject
@@ -32,7 +32,7 @@ DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # what xdist carrie
 STORE, RUN = "encheck_store", "encheck_run"
 
 
-class Worker:
+class XdistWorker:
     """A worker of xdist: it measures, and sends what it found to the controller."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -65,7 +65,7 @@ class Worker:
         with suppress(EncheckError):
             yield
 
-    def finish(self, _session: pytest.Session, described: Described | None) -> None:
+    def finish(self, _session: pytest.Session, described: ProcessDescription | None) -> None:
         """Send what this worker says of models, data and times."""
         self.output[DESCRIBED] = described.sent() if described else ""
 
@@ -162,12 +162,12 @@ class Controller:
         """Take what a worker says of models, data and times, and why it refused to run."""
         sent = getattr(node, "workeroutput", {})
         if described := sent.get(DESCRIBED):
-            from encheck.engine.measured import Described
+            from encheck.engine.measured import ProcessDescription
 
-            self.recorder.described.append(Described.received(described))
+            self.recorder.described.append(ProcessDescription.received(described))
         self.refusal = self.refusal or sent.get(REFUSED, "")
 
-    def finish(self, session: pytest.Session, described: Described | None) -> None:
+    def finish(self, session: pytest.Session, described: ProcessDescription | None) -> None:
         """Write the results."""
         self.recorder.described += [described] if described else []
         if self.refusal:
@@ -250,7 +250,7 @@ class _Reports:
         self.recorder.add(report)
 
 
-Process = Controller | Worker
+Process = Controller | XdistWorker
 PROCESS: pytest.StashKey[Process] = pytest.StashKey()
 
 

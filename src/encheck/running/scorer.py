@@ -64,27 +64,27 @@ class FirstStages:
         return self._last[2]
 
 
-def fewest_of(queries: Sequence[SearchingQuery]) -> int:
+def count_of_answers(queries: Sequence[SearchingQuery]) -> int:
     """How many answers each query needs: those that are kept, and one more than it has right documents."""
     return max(KEPT, 1 + max(len(q.right) for q in queries))
 
 
-def checked(scores: S, items: Sequence[Item], subject: Subject, lists: InvertedLists, *, data: str) -> S:
-    """The scores with what the index missed of the answers to a sample of their queries, which is said too."""
+def with_first_stage(scores: S, items: Sequence[Item], subject: Subject, lists: InvertedLists, *, data: str) -> S:
+    """The scores with what the index missed of the answers to a sample of their queries, which is logged too."""
     queries = [item for item in items if isinstance(item, SearchingQuery)]
     asked = [queries[place] for place in sampled(queries)]
-    fewest, depth = fewest_of(asked), DEPTH if isinstance(scores, RankedScores) else KEPT
+    fewest, depth = count_of_answers(asked), DEPTH if isinstance(scores, RankedScores) else KEPT
     right = [frozenset(row for row, _ in q.right) for q in asked]
     vectors = subject.roles["query"].of([q.source for q in asked])
     own = [q.own for q in asked]
     stage = compared(lists, vectors, right, count=max(depth, fewest), fewest=fewest, own=own)
     found: S = replace(scores, first_stage=stage)  # type: ignore[call-arg]
     assert isinstance(found, RankedScores | LoggedScores)
-    log.warning("%s searched %s with an index: %s", subject.label, data, said(stage, first_stage(found)[0]))
+    log.warning("%s searched %s with an index: %s", subject.label, data, first_stage_note(stage, first_stage(found)[0]))
     return found
 
 
-def said(stage: FirstStage, found: Estimate) -> str:
+def first_stage_note(stage: FirstStage, found: Estimate) -> str:
     """What the index found, what that means for the figures, and what to do where it is too little."""
     size = stage.size
     line = (
@@ -245,7 +245,7 @@ class Scorer:
             lists = self._first_stages.over(subject, _queries(items.kept)[0].documents)
         found = scores.measured(items.kept, _scorer_of(subject, index, lists), resampler, UNCALIBRATED)
         found = replace(found, surface=surface)
-        return checked(found, items.kept, subject, lists, data=data) if lists else found  # type: ignore[no-any-return]
+        return with_first_stage(found, items.kept, subject, lists, data=data) if lists else found  # type: ignore[no-any-return]
 
     def _rival(self, name: str, data: str, index: Lexical | None = None) -> SurfaceScorer:
         """A surface scorer; of one that weighs words, with the counts of this data or the index that has them."""
@@ -380,7 +380,7 @@ class _EncoderScorer:
 
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
         first, second = self.subject.roles["query"].of([q.source for q in queries]), self.subject.roles["document"]
-        own, fewest = [q.own for q in queries], fewest_of(queries)
+        own, fewest = [q.own for q in queries], count_of_answers(queries)
         most = max(count, fewest)
         if self.lists:
             answers = self.lists.nearest(first, count=wider(most, own), fewest=wider(fewest, own))
