@@ -272,7 +272,7 @@ def run(pytester, some_probes, tmp_path, monkeypatch):
     def run(*args, name="run"):
         told = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("encheck.engine.first_look.tell", told.append)
+            patch.setattr("encheck.running.notes.tell", told.append)
             found = pytester.runpytest(
                 "--pyargs", "encheck.checks", "-p", "no:cacheprovider", f"--encheck-data={some_probes}", *SOME,
                 f"--encheck-report-dir={tmp_path / name}", *args,

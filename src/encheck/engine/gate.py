@@ -280,8 +280,8 @@ def decide(
     decisive = {name for name, property_ in DECIDED_BY.items() if property_ in selected}
     is_for_another = aim.name != "change" if aim else bool(decisive.intersection(held))
     if is_for_another and not is_stored:
-        asked = _with_built_in(asked, first)
-    first = first or _shipped(old, asked, options)
+        asked = with_built_in_data(asked, first)
+    first = first or shipped_baseline(old, asked, options)
     if known:
         raise UsageError(f"{new} is the folder of a run, so OLD has to be one too, or a baseline, but it is {old!r}")
     given_args = options.get("model_arg") or ()
@@ -334,7 +334,7 @@ def _held_by_run(results: Results) -> list[str]:
     return [name for name, property_ in DECIDED_BY.items() if property_ in measured]
 
 
-def _with_built_in(data: list[str], old: Baseline | None) -> list[str]:
+def with_built_in_data(data: list[str], old: Baseline | None) -> list[str]:
     """The data and the sentences that come with encheck, where a saved baseline has them too."""
     from encheck.datasets.load import stem
     from encheck.gating.weighing import BUILT_IN
@@ -372,7 +372,7 @@ def _measured(
     saved = (*((first,) if first else ()), *how.baselines)
     for baseline in saved:
         refuse_other_search(baseline, settings.search_index)
-    measured = _weighed(every, chosen, settings)
+    measured = checks_to_weigh(every, chosen, settings)
 
     def refuse(subjects: Mapping[str, Subject], data: Mapping[str, Dataset]) -> None:
         for baseline in saved:
@@ -408,7 +408,7 @@ def _measured(
     return FinishedGate(raw, recorder.items, recorder.documents, end, place, refusal)
 
 
-def _weighed(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
+def checks_to_weigh(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
     """The checks that are measured: what a gate weighs, unless some are `chosen`; the contracts always."""
     from encheck.claims import CONTRACT
     from encheck.gating.declared import is_weighed
@@ -508,7 +508,7 @@ def _saved(old: object) -> Baseline | None:
     return Baseline.of(results.raw, side_of(results.raw, results.items, label).tables, model=label)
 
 
-def _shipped(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
+def shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
     """The scores of the default model on the embedded probes, which come with encheck; None where OLD is another model,
     or is used in another way, and on other data.
     """
