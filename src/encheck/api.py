@@ -132,6 +132,7 @@ def compare_costs(
             raise UsageError(f"{label} is a file of vectors: --cost compares it on a search, --data=retrieval:PATH")
         EncoderService(subject, store).in_roles({"query": queries[:1]})
         speed = measured(subject, documents, queries)
+        assert subject.dimension is not None
         paid[label] = Cost(subject.dimension, speed, subject.config.price, is_stored)
     with Scratch() as scratch:
         selected = f"({checks}) or {SEARCH}" if checks and data else checks

@@ -25,8 +25,8 @@ __all__ = ["app", "checks", "compare", "data", "gate", "main", "reports", "show"
 
 
 if found := find_spec("encheck.operations"):  # each folder has a command; the others do without
-    for _, operation, _ in pkgutil.iter_modules(found.submodule_search_locations):
-        import_module(f"encheck.operations.{operation}.command")
+    for operation in pkgutil.iter_modules(found.submodule_search_locations):
+        import_module(f"encheck.operations.{operation.name}.command")
 
 BROKEN, USAGE = 3, 4  # exit codes of a fault in encheck itself, and of bad input
 STDERR = 2

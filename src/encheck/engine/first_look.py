@@ -315,7 +315,7 @@ def _rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Requ
     left, lacking = _left(look, subject, bench), missing(subject, others, bench.store)
     away = len(here) * (look.share - 1) * len(lacking) / max(len(others), 1)
     requests = [one for one in requests if one[0] == subject.label]
-    amounts = [(len(left), _joined(left.values())), (away, _joined(lacking.values()))]
+    amounts: list[Amount] = [(len(left), _joined(left.values())), (away, _joined(lacking.values()))]
     for name in dict.fromkeys(data for _, data, *_ in requests):
         collection = bench.data[name].collection
         if collection and isinstance(subject.model, Encoder):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from encheck.engine.checks import Check, checks_in, packaged_checks, refuse_twice, select_checks
 from encheck.engine.results import Results, read
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from encheck.gating.baseline import Baseline
     from encheck.gating.index_space import IndexFaults
     from encheck.gating.linear_map import LinearMap
-    from encheck.gating.purpose import Purpose
+    from encheck.gating.purpose import Purpose, PurposeName
     from encheck.gating.reindex import Reindex
     from encheck.gating.types import Decision, ExitCode, GateRow, Outcome, PartialGate
     from encheck.options import Settings
@@ -226,16 +226,17 @@ def decide(
 
     if refused := [name for name in OF_A_RUN if options.get(name)]:
         raise UsageError(f"{refused[0]} is an option of a run: a gate measures all items of a new and an old model")
-    for name, value, known in (("primary", primary, ENDPOINTS), ("inconclusive", inconclusive, COUNTS_AS)):
-        if value is not None and value not in known:
-            raise UsageError(unknown(name, value, known))
+    if primary is not None and primary not in ENDPOINTS:
+        raise UsageError(unknown("primary", primary, ENDPOINTS))
+    if inconclusive is not None and inconclusive not in COUNTS_AS:
+        raise UsageError(unknown("inconclusive", inconclusive, COUNTS_AS))
     thresholds = [threshold] if isinstance(threshold, int | float) else list(threshold)
     thresholds = [one for one in map(threshold_of, thresholds) if one is not None]
     if thresholds:
         options = {**options, "threshold": thresholds[0]}  # by which checks of labelled pairs count
     for n, twin in enumerate(twins):
-        names = [str(one) for one in (new, old, *twins[:n]) if isinstance(one, str | Path)]
-        is_named = isinstance(twin, str | Path) and str(twin) in names
+        others = [str(one) for one in (new, old, *twins[:n]) if isinstance(one, str | Path)]
+        is_named = isinstance(twin, str | Path) and str(twin) in others
         if is_named or any(twin is one for one in (new, old, *twins[:n])):
             raise UsageError(
                 f"--twin={twin} is named twice, or is one of the two models: a seed replicate is a separate "
@@ -255,26 +256,27 @@ def decide(
     queries = options.get("queries")
     refuse_beforehand(Path(str(queries)) if queries else None, len(twins), save, folders)
 
-    first, known = _saved(old), _run_in(new)
-    held = [] if purpose else _held_by_run(known[0]) if known else _held_by(asked, has_log=bool(queries))
+    first, new_run = _saved(old), _run_in(new)
+    held = [] if purpose else _held_by_run(new_run[0]) if new_run else _held_by(asked, has_log=bool(queries))
     aim = None
     if purpose is not None or margin is not None or max_false_accepts is not None or protect or accept or tried != 1:
-        guess: Any = "pairs" if max_false_accepts is not None else next(iter(held), "search")
+        guess = "pairs" if max_false_accepts is not None else next(iter(held), "search")
         aim = Purpose(
-            name=guess if purpose is None else purpose, margin=math.nan if margin is None else margin / 100,
+            name=cast("PurposeName", guess if purpose is None else purpose),
+            margin=math.nan if margin is None else margin / 100,
             protect=tuple(protect), accept=tuple(accept), tried=tried, budget=max_false_accepts,
         )  # fmt: skip
     how = GateOptions(
         baselines=anchors, save=save, primary=primary, purpose=aim, inconclusive=inconclusive,
         thresholds=tuple(thresholds),
     )  # fmt: skip
-    if known and first:
+    if new_run and first:
         given = {"save_baseline": save, "twins": list(twins), "checks": checks, "names": names,
                  "own_checks": list(own_checks), "data": None if data in ("probes", ["probes"]) else data}  # fmt: skip
         if extra := [name for name, value in {**given, **options}.items() if value]:
             raise UsageError(f"{extra[0]} is for models that are measured now, but both runs are over: leave it out")
         place = _as_path(report_dir) if report_dir else None
-        return _of_run(*known, replace(how, baselines=(first, *anchors)), place, command=command or "")
+        return _of_run(*new_run, replace(how, baselines=(first, *anchors)), place, command=command or "")
     is_stored = any(str(one).startswith("vectors:") for one in (new, old))  # which have no vectors of other texts
     selected = {check.property for check in (every if chosen is None else chosen)}
     decisive = {name for name, property_ in DECIDED_BY.items() if property_ in selected}
@@ -282,7 +284,7 @@ def decide(
     if is_for_another and not is_stored:
         asked = with_built_in_data(asked, first)
     first = first or shipped_baseline(old, asked, options)
-    if known:
+    if new_run:
         raise UsageError(f"{new} is the folder of a run, so OLD has to be one too, or a baseline, but it is {old!r}")
     given_args = options.get("model_arg") or ()
     texts = [given_args] if isinstance(given_args, str) else list(given_args)  # type: ignore[arg-type]

@@ -125,9 +125,9 @@ def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model]
             log.warning("%s: %s", label, config.description)
         configs[label] = with_args(config, given)
     for text in settings.model_args:
-        model, colon, _ = text.partition("=")[0].rpartition(":")
-        if colon and model not in configs:
-            raise UsageError(f"--model-arg {text}: {unknown('model', model, configs)}")
+        named_model, colon, _ = text.partition("=")[0].rpartition(":")
+        if colon and named_model not in configs:
+            raise UsageError(f"--model-arg {text}: {unknown('model', named_model, configs)}")
     models = {
         label: in_memory.get(named[label]) or load(config, device=device, file_hash=store.file_hash)
         for label, config in configs.items()

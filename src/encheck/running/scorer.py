@@ -171,7 +171,7 @@ class Scorer:
             scale = self._scale(self._surface_scales, name, data, rival, kind)
             beside = _with_tuning(measured.measured(items.kept, rival, resampler, scale), items, rival)
             if name != WORD_OVERLAP and getattr(beside, "has_curve", False):
-                beside = replace(beside, has_curve=False)  # type: ignore[call-arg]  # a curve costs more than all else
+                beside = replace(beside, has_curve=False)  # type: ignore[arg-type]  # a curve costs more than all else
             if _says_something(name, beside):
                 surface[name] = beside
         return replace(found, surface=surface)  # type: ignore[arg-type]
@@ -345,7 +345,7 @@ def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
     if not items.tuning or not hasattr(scores, "learned"):
         return scores
     pairs = cast(Sequence[SentencePair], items.tuning)
-    return replace(scores, learned=Learned.of(pairs, by))  # type: ignore[call-arg]
+    return replace(scores, learned=Learned.of(pairs, by))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

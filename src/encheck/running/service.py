@@ -100,8 +100,8 @@ def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents
     wanted: RoleTexts = {role: [*short, *long] for role in roles}
     fixed = set(map(content_hash, (*FIXED_TEXTS, *map(long_text, LONG_WORDS))))
     for role in ROLES:
-        there = {key for other in others if role in other.roles for key in other.roles[role].keys} - fixed
-        if there and (shared := [text for text in run.get(role, ()) if content_hash(text) in there]):
+        keys = {key for other in others if role in other.roles for key in other.roles[role].keys} - fixed
+        if keys and (shared := [text for text in run.get(role, ()) if content_hash(text) in keys]):
             wanted[role] = [*wanted.get(role, ()), *shared]
     return wanted
 
