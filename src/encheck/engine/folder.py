@@ -7,7 +7,6 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from encheck.errors import EncheckError, UsageError
 from encheck.gating.baseline import SUMMARY
@@ -98,7 +97,7 @@ def write(
     items: RunItems,
     *,
     searched: Sequence[Searched] = (),
-    documents: Mapping[str, Any] = MappingProxyType({}),
+    documents: Mapping[str, Mapping[int, tuple[str, str]]] = MappingProxyType({}),
 ) -> None:
     """Write everything, the raw results first; EncheckError where the disk does not take it."""
     try:

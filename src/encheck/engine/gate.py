@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from encheck.engine.checks import Check, checks_in, packaged_checks, refuse_twice, select_checks
 from encheck.engine.results import Results, read
@@ -158,7 +158,7 @@ class FinishedGate:
 
     raw: RunFile
     items: RunItems
-    documents: Mapping[str, Any]
+    documents: Mapping[str, Mapping[int, tuple[str, str]]]
     end: Conclusion
     place: Path | None
     refusal: UsageError | None = None

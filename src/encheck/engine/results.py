@@ -21,7 +21,7 @@ HEADING = ("property", "check", "model", "data", "level", "figure", "verdict")
 class Results:
     """The results of a run.
 
-    `raw` is all of results.json; `items.table` is items.parquet, as a `pyarrow.Table`.
+    `raw` is all of results.json; `items.table` has the rows of items.parquet, as a `pyarrow.Table`.
     """
 
     raw: RunFile

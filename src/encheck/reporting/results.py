@@ -122,7 +122,7 @@ def write_items(folder: Path, items: RunItems) -> None:
     import pyarrow.parquet
 
     with files.whole(folder / ITEMS) as file:
-        pyarrow.parquet.write_table(items.table, file, compression="zstd")
+        pyarrow.parquet.write_table(items.in_order(), file, compression="zstd")
 
 
 def read_results(folder: Path) -> RunFile:

@@ -55,15 +55,22 @@ class RunItems(Mapping[str, Columns]):
 
     @classmethod
     def of(cls, tables: Mapping[str, Table]) -> RunItems:
-        """Those of these cases, in the order of the cases' names."""
+        """Those of these cases, in their order."""
         import pyarrow
 
-        return cls(pyarrow.concat_tables([item_schema().empty_table(), *(tables[case] for case in sorted(tables))]))
+        return cls(pyarrow.concat_tables([item_schema().empty_table(), *tables.values()]))
 
     @classmethod
     def of_columns(cls, cases: Mapping[str, Columns]) -> RunItems:
         """Those of these cases, whose columns are plain Python values."""
         return cls.of({case: item_table(columns) for case, columns in cases.items()})
+
+    def in_order(self) -> Table:
+        """The table with the cases in the order of their names, as items.parquet has them."""
+        import pyarrow
+
+        slices = (self.table.slice(start, end - start) for _, (start, end) in sorted(self._spans.items()))
+        return pyarrow.concat_tables([self.table.slice(0, 0), *slices])
 
     def __getitem__(self, case: str) -> Columns:
         if case not in self._columns:
