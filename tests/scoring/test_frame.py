@@ -314,3 +314,12 @@ def test_the_document_of_the_report_says_what_every_column_and_kind_is():
 def test_a_message_names_the_label_of_a_pair(position, name):
     lines = scores("labelled").example(ITEMS["labelled"][position], position)
     assert lines[0].name == f"{name:5}"
+
+
+def test_items_keep_the_order_of_measuring_and_a_file_that_of_names(tmp_path):
+    columns = frame("pair").to_columns()
+    found = RunItems.of_columns({case: columns | {"case": [case] * 2} for case in ("b", "a")})
+    write_items(tmp_path, found)
+    assert (list(found), list(read_items(tmp_path))) == (["b", "a"], ["a", "b"])
+    assert read_items(tmp_path)["b"] == found["b"]
+    assert list(RunItems.of({})) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from encheck.scoring.frame import Columns
@@ -49,8 +50,7 @@ class RunItems(Mapping[str, Columns]):
         self.table = table
         cases = table["case"].to_pylist()
         starts = [i for i, case in enumerate(cases) if i == 0 or case != cases[i - 1]]
-        ends = [*starts[1:], len(cases)]
-        self._spans = {cases[start]: (start, end) for start, end in zip(starts, ends, strict=True)}
+        self._spans = {cases[start]: (start, end) for start, end in pairwise([*starts, len(cases)])}
         self._columns: dict[str, dict[str, list[Any]]] = {}
 
     @classmethod
