@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.cli.showing import describe
+from encheck.cli.show import describe
 from encheck.comparing.comparison import compare
 from encheck.comparing.page import render
 from encheck.comparing.predictions import read_predictions

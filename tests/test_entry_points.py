@@ -16,10 +16,10 @@ from encheck.encoders.hub import describe_pin
 from encheck.encoders.load import find_weights, load
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
+from encheck.engine.checks import checks_of_packages
 from encheck.engine.results import read
 from encheck.errors import ConfigError, DataError, ModelError, UsageError
-from encheck.options import Settings
-from encheck.running.shipped import checks_of_packages
+from encheck.options import Project, Settings
 from encheck.system import entry_points
 
 MODULES = {
@@ -267,9 +267,9 @@ def test_checks_whose_names_are_taken_or_missing_are_refused(site):
     (site / "acme/checks/test_antonym.py").write_text("")
     with pytest.raises(UsageError, match=r"acme-encheck 1.2: acme.checks has no check"):
         checks_of_packages(("loud",))
-    assert Settings(project={"check-packages": ["loud"]}).check_packages == ("loud",)
+    assert Settings(project=Project(check_packages=("loud",))).check_packages == ("loud",)
     with pytest.raises(ConfigError, match="unknown package of checks"):
-        _ = Settings(project={"check-packages": ["quiet"]}).check_packages
+        _ = Settings(project=Project(check_packages=("quiet",))).check_packages
 
 
 def test_an_adapter_of_a_package_takes_options_alone(site):

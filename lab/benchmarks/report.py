@@ -22,6 +22,7 @@ def main() -> None:
 
     from encheck.reporting.rebuild import rebuild
     from encheck.reporting.results import write_items, write_results
+    from encheck.scoring.run_items import RunItems
 
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--items", type=int, default=50_000)
@@ -32,7 +33,9 @@ def main() -> None:
         names = [f"claim_{j}" for j in range(10)]
         rows = [row(id=f"{n}/m-d-1/margin_rate", check=n, metric="margin_rate") for n in names]
         write_results(folder, results(*rows))
-        write_items(folder, {k: v for n in names for k, v in items(n, options.items // len(names)).items()})
+        write_items(
+            folder, RunItems.of_columns({k: v for n in names for k, v in items(n, options.items // len(names)).items()})
+        )
         start = time.process_time()  # another program on the machine does not count
         page = rebuild(folder, folder / "report.html")
         seconds, peak = time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -75,7 +75,7 @@ def main() -> None:
 
     import torch
 
-    from encheck.api.loading import load_model
+    from encheck.api import load_model
 
     model = load_model(options.model).models[0]
     checks = [c for c in packaged_checks() if not c.claim.declared.reported and c.claim.family != CONTRACT]

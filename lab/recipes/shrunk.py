@@ -31,10 +31,10 @@ from typing import Any
 import pyarrow.parquet as pq
 from judge_variants import SEED, write_sheets
 
-from encheck.cli.shrinking import run_settings, shrinker
+from encheck.cli.show import run_settings, shrinker
 from encheck.engine.run import run
+from encheck.engine.shrinking import SHRUNK
 from encheck.options import Settings
-from encheck.running.shrinking import SHRUNK
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import Shrunk
 

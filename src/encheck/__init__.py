@@ -9,9 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from encheck.api.costing import compare_costs
-    from encheck.api.loading import load_data, load_model
-    from encheck.api.shifting import text_shift
+    from encheck.api import compare_costs, load_data, load_model, text_shift
     from encheck.claims import claim
     from encheck.engine.gate import gate
     from encheck.engine.results import Results
@@ -31,16 +29,16 @@ __all__ = [
 _HOMES = {
     "audit_index": "encheck.operations.index.api",
     "claim": "encheck.claims",
-    "compare_costs": "encheck.api.costing",
+    "compare_costs": "encheck.api",
     "threshold": "encheck.operations.threshold.api",
     "gate": "encheck.engine.gate",
-    "load_data": "encheck.api.loading",
-    "load_model": "encheck.api.loading",
+    "load_data": "encheck.api",
+    "load_model": "encheck.api",
     "Result": "encheck.run_file",
     "Results": "encheck.engine.results",
     "run": "encheck.engine.run",
     "same": "encheck.operations.same.api",
-    "text_shift": "encheck.api.shifting",
+    "text_shift": "encheck.api",
 }
 
 

@@ -13,7 +13,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -37,7 +37,7 @@ PICTURES = ("profile", "divergence")
 SURFACE = "surface"  # the floor that is the best surface baseline's figure
 
 
-class Measure(Protocol):
+class DeclaredMetric(Protocol):
     """What a claim needs to know of a metric: see `encheck.metrics.Metric`."""
 
     def __call__(self, scores: Any, /, *args: Any, **options: Any) -> Estimate:
@@ -71,7 +71,7 @@ class Claim:
     items: Builder
     levels: tuple[int | str, ...] = (1,)
     declared: Declaration = field(default_factory=Declaration)
-    metric: Measure | None = None
+    metric: DeclaredMetric | None = None
     show: tuple[Figure, ...] = ()
 
     @property
@@ -101,9 +101,9 @@ def claim(
     levels: tuple[int | str, ...] = (1,),
     property: str = "",  # noqa: A002 - the word for it
     family: str = "meaning changed",
-    metric: Measure | None = None,
+    metric: DeclaredMetric | None = None,
     show: tuple[Figure, ...] = (),
-    gates: Measure | str | None = None,
+    gates: DeclaredMetric | str | None = None,
     chance: float | None = None,
     aim: float | None = None,
     floor: Floor = None,
@@ -138,9 +138,13 @@ def claim(
         place = f"{function.__qualname__} of {function.__module__}: @claim"
         _refuse(place, levels, family, metric, pictures)
         _refuse_lines(place, floor, aim, unjudged)
-        weighed, reported = _gates(metric, gates or unjudged or None)
+        weighed = gates or unjudged or metric
+        if isinstance(weighed, str) or weighed is None:  # the reason why the gate weighs none
+            gated, reported = "", weighed or ""
+        else:
+            gated, reported = ("", weighed.why_reported) if weighed.why_reported else (weighed.base, "")
         declared = Declaration(
-            property, family, metric.name if metric else "", weighed, reported,
+            property, family, metric.name if metric else "", gated, reported,
             chance if chance is not None or metric is None else metric.chance,
             aim, floor, unjudged, source, part, criterion, pictures, step, selects, proxy,
             primary, means, capability, headline, tells,
@@ -153,7 +157,8 @@ def claim(
 
 def _refuse(place: str, levels: object, family: str, metric: object, pictures: tuple[str, ...]) -> None:
     """UsageError for what cannot be declared."""
-    if not _are_levels(levels):
+    listed = levels if isinstance(levels, tuple | list) else ()
+    if not all(isinstance(level, int | str) for level in listed) or not 0 < len(listed) == len(set(listed)):
         raise UsageError(
             f"{place} has levels={levels!r}, but should have a "
             "tuple of one or more different numbers or names: levels=(1,), levels=(1, 2, 3)"
@@ -177,23 +182,6 @@ def _refuse_lines(place: str, floor: Floor, aim: float | None, unjudged: str) ->
         raise UsageError(f"{place} has unjudged={unjudged!r} and aim={aim:g}, but should have one of them")
     if isinstance(floor, int | float) and aim is not None and floor > aim:
         raise UsageError(f"{place} has floor={floor:g} above aim={aim:g}")
-
-
-def _gates(metric: Measure | None, gates: Measure | str | None) -> tuple[str, str]:
-    """The name of the metric that the gate weighs, or why the check is only reported."""
-    if isinstance(gates, str):
-        return "", gates
-    weighed = gates or metric
-    if weighed is None:
-        return "", ""
-    return ("", weighed.why_reported) if weighed.why_reported else (weighed.base, "")
-
-
-def _are_levels(levels: object) -> bool:
-    """Whether these are levels of a claim: one or more, and all different."""
-    if not isinstance(levels, tuple | list) or not all(isinstance(level, int | str) for level in levels):
-        return False
-    return 0 < len(levels) == len(set(levels))
 
 
 def tested(claim: Claim, markers: Iterable[str]) -> str:
@@ -250,25 +238,21 @@ def sentence_of(text: str | None) -> str:
     return re.sub(r"\s*\([^()]*\)", "", first).partition(". ")[0].rstrip(".")
 
 
-def properties_in(paths: Iterator[Path]) -> dict[str, str]:
-    """The properties that check files declare, each with what the first file of it is about; nothing is imported."""
-    found: dict[str, str] = {}
+def properties_in(paths: Iterable[Path]) -> dict[str, str]:
+    """The properties that check files declare, each with what the first file of it is about; nothing is imported.
+
+    None of a file that is no Python.
+    """
+    properties: dict[str, str] = {}
     for path in paths:
-        for name, sentence in _properties_of(path):
-            found.setdefault(name, sentence)
-    return found
-
-
-def _properties_of(path: Path) -> Iterator[tuple[str, str]]:
-    """The properties of one file with its sentence; none of a file that is no Python."""
-    try:
-        text = path.read_text("utf-8")
-        tree = ast.parse(text if "encheck" in text else "")
-    except (OSError, ValueError, SyntaxError):
-        return
-    for call in (d for node in tree.body for d in getattr(node, "decorator_list", ()) if isinstance(d, ast.Call)):
-        declared = {k.arg: k.value for k in call.keywords}
-        if declared.keys() & {"property", "tells", "means"}:  # of claim, or of a preset, which names it first
-            named = declared.get("property", *call.args[:1])
-            if isinstance(named, ast.Constant):
-                yield str(named.value), sentence_of(ast.get_docstring(tree))
+        try:
+            text = path.read_text("utf-8")
+            tree = ast.parse(text if "encheck" in text else "")
+        except (OSError, ValueError, SyntaxError):
+            continue
+        for call in (d for node in tree.body for d in getattr(node, "decorator_list", ()) if isinstance(d, ast.Call)):
+            declared = {k.arg: k.value for k in call.keywords}
+            named = declared.get("property", *call.args[:1])  # of claim, or of a preset, which names it first
+            if declared.keys() & {"property", "tells", "means"} and isinstance(named, ast.Constant):
+                properties.setdefault(str(named.value), sentence_of(ast.get_docstring(tree)))
+    return properties

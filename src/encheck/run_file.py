@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from annotated_types import Ge, Le
 
@@ -19,7 +19,10 @@ from encheck.types import ClaimEntry, CurvePoint, Declaration, Validity, Verdict
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Whole
     from encheck.gating.types import Gate
+
+    Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 else:
+    Json = object  # as files hold it
     Whole = Annotated[Any, DeferredClass("encheck.datasets.dataset", "Whole")]
     Gate = Annotated[Any, DeferredClass("encheck.gating.types", "Gate")]
 
@@ -140,7 +143,7 @@ class ModelEntry:
     revision: str | None
     licence: str
     prompt: str | None
-    how: Mapping[str, object]
+    how: Mapping[str, Json]
     trained_on: tuple[str, ...]
     dimension: Count | None
     error: str | None

@@ -53,7 +53,7 @@ from encheck.gating.pairing import ModelScores, compare_all
 from encheck.gating.types import DEFAULT
 from encheck.items.reading import refuse_unread
 from encheck.metrics import named
-from encheck.options.keywords import from_keywords
+from encheck.options.settings import from_keywords
 from encheck.running.bench import Bench
 from encheck.running.labels import OBJECT
 from encheck.running.subject import Subject
@@ -91,7 +91,7 @@ class PlannedItems:
             calibrates = not all(metric and named(metric).kind == "rate" for metric in gates)  # rates need no scale
             data_of = {self.data: self.dataset}
             bench = Bench({}, data_of, evaluation.bench.store, maker=evaluation.bench.maker, calibrates=calibrates)
-            self._evaluation = evaluation.on(bench, whole=bench)
+            self._evaluation = evaluation.on(bench)
             named_models = replace(settings, models=(f"{OBJECT}{MODEL}",))
             self.cases = []
             for case in (case for check in checks for case in check.cases(named_models)):
@@ -115,7 +115,7 @@ class PlannedItems:
             store = Store(Path(folder, "store.sqlite"))
             subject = Subject(MODEL, ModelConfig(MODEL), model, owner_of(model))
             bench = self._evaluation.bench.with_models({MODEL: subject}, store)
-            evaluation = self._evaluation.on(bench, whole=bench)
+            evaluation = self._evaluation.on(bench)
             try:
                 requests = [(case.model, case.data, case.claim, case.level) for case in self.cases]
                 bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
@@ -123,7 +123,7 @@ class PlannedItems:
                 tables = []
                 for case in self.cases:
                     with suppress(NothingToMeasure):
-                        columns = evaluation.table(case)
+                        columns = evaluation.columns(case)
                         tables.append(scored_table(case.id, case.property, columns, case.claim.declared))
             finally:
                 store.close()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import encheck
-from encheck.api.loading import as_option
+from encheck.api import as_option
 from encheck.engine.results import Result
 from encheck.errors import BaselineError, DataError, ModelError, StoreError, UsageError
 

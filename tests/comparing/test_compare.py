@@ -18,6 +18,7 @@ from encheck.comparing.page import render
 from encheck.comparing.terminal import lines
 from encheck.errors import UsageError
 from encheck.reporting.results import read_results, write_items, write_results
+from encheck.scoring.run_items import RunItems
 from encheck.statistics.sharing import Sharing
 
 CLAIM = "antonym_is_farther_than_paraphrase"
@@ -35,14 +36,14 @@ def write_run(
     about = {"label": model, "fingerprint": fingerprint or str(folder)}
     write_results(folder, results_of(made, models=[about], data={"calibration": {model: scale}}, claims=claims(made)))
     case = f"{CLAIM}/{model}-d-1"
-    write_items(folder, {case: {
+    write_items(folder, RunItems.of_columns({case: {
         "case": [case] * count, "item": items or [f"{prefix}/{i:04x}" for i in range(count)],
         "cluster": [f"c{i // 2}" for i in range(count)], "split": splits or [""] * count, "label": [None] * count,
         "source": [text[0] for text in texts], "near": [text[1] for text in texts],
         "far": [text[2] for text in texts], "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
         "near_score": list(near), "far_score": [far] * count, "near_overlap": [0.1] * count,
         "far_overlap": [0.1] * count, "kind": [kind] * count, **({"gold": gold} if gold else {}),
-    }})  # fmt: skip
+    }}))  # fmt: skip
     return folder
 
 

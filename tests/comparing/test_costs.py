@@ -110,7 +110,7 @@ def labels(tmp_path):
 
 
 def test_the_command_measures_and_says_which(labels, some_probes, tmp_path, monkeypatch):
-    from encheck.api import costing
+    from encheck import api as costing
 
     monkeypatch.chdir(tmp_path)
     whole = costing.compare_costs
@@ -175,7 +175,7 @@ def test_wrong_use_is_one_clear_message(labels, models, how, said):
 
 
 def test_a_model_that_fails_midway_is_named(monkeypatch):
-    from encheck.api import costing
+    from encheck import api as costing
 
     ran = run_file({"models": [{"label": "random"}, {"label": "oracle", "error": "it broke"}], "checks": []})
     monkeypatch.setattr(costing, "run", lambda *_, **__: Results(ran, {}))

@@ -17,6 +17,7 @@ from encheck.cli import app
 from encheck.comparing.seeds import over_seeds
 from encheck.encoders.files import architecture_of, weights_of
 from encheck.reporting.results import read_items, read_results, write_items, write_results
+from encheck.scoring.run_items import RunItems
 
 VALUES = (0.61, 0.64, 0.58)
 
@@ -119,14 +120,14 @@ def test_a_copy_in_another_precision_is_that_checkpoint_again(tmp_path, folders)
 
 def with_more_checks(folder):
     """The run with the same scores once more under other properties, each of which is a gate row."""
-    items, results = read_items(folder), read_results(folder)
+    items, results = dict(read_items(folder)), read_results(folder)
     ((case, columns),), (row,) = items.items(), results.checks
     rows = [row]
     for name in ("negation", "number", "entity", "modality", "quantifier", "roles", "temporal"):
         other = case.replace(CLAIM, f"{name}_is_told")
         items[other] = {**columns, "case": [other] * len(columns["case"])}
         rows.append(replace(row, id=f"{other}/margin_rate", check=f"{name}_is_told", property=name))
-    write_items(folder, items)
+    write_items(folder, RunItems.of_columns(items))
     write_results(folder, replace(results, checks=tuple(rows)))
     return folder
 

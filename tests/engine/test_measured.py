@@ -3,10 +3,11 @@
 import math
 from dataclasses import replace
 
+import pyarrow as pa
 from recorded import DATA, MODEL, SAID, result
 
 from encheck.encoders.settings import EncodingSettings
-from encheck.engine.measured import Described, MeasuredCase
+from encheck.engine.measured import MeasuredCase, ProcessDescription
 from encheck.gating.baseline import FirstLookItems
 from encheck.gating.reindex import DocumentLengths, PackedAs, PackedSample, PackedVectors
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, ModelRest, Rest, Selection
@@ -23,36 +24,32 @@ def test_a_case_is_received_as_it_was_sent():
         result({"check": "c", "value": 0.1 + 0.2, "low": 5e-324, "high": 1 / 3, "n": 3, "params": {"n": 1, "x": 1.0}}),
         result({"check": "c", "level": "2", "reason": "x", "surface": {"jaccard": {"value": 2 / 3}}}),
     )
-    items = {"near_score": [0.1 + 0.2, -0.0, 1e-300], "far": [None, "é", "b"], "label": [1, 0, None], "x": [True] * 3}
-    found = MeasuredCase(
-        rows,
-        read_typed(ClaimEntry, SAID),
-        items,
-        {"far_score": [2 / 3]},
-        FirstLookItems("lock", (2, 0)),
-        [(7, "d", "text")],
-    )
+    items = pa.table({"near_score": [0.1 + 0.2, -0.0, 1e-300], "far": [None, "é", "b"], "label": [1, 0, None]})
+    parent = pa.table({"far_score": [2 / 3]})
+    documents = [(7, "d", "text")]
+    found = MeasuredCase(rows, read_typed(ClaimEntry, SAID), FirstLookItems("lock", (2, 0)), documents, items, parent)
     again = MeasuredCase.received(found.sent())
     assert (again, repr(again)) == (found, repr(found))
 
 
 def test_text_that_no_reader_takes_and_a_score_that_is_none_are_received():
     row = replace(result({"check": "c"}), reason=ODD)
-    again = MeasuredCase.received(MeasuredCase((row,), read_typed(ClaimEntry, SAID), {"near_score": [math.nan]}).sent())
+    again = MeasuredCase.received(
+        MeasuredCase((row,), read_typed(ClaimEntry, SAID), items=pa.table({"near_score": [math.nan]})).sent()
+    )
     assert again.rows[0].reason == ODD
-    assert math.isnan(again.items["near_score"][0])
+    assert math.isnan(again.items["near_score"][0].as_py())
 
 
 def test_what_an_evaluation_says_of_itself_is_received_as_it_was_sent():
     vectors = PackedVectors((0,), (0.1,), "AA==")
     sample = PackedSample("cosine", 1, EncodingSettings(), "", (("t", 2, None),), {"": vectors, "query": PackedAs("")})
     data = DATA | {"calibration": {"m": {"reference": 0.1 + 0.2, "identity": 1.0, "pairs": 3, "spread": 1e-9}}}
-    found = Described(
+    found = ProcessDescription(
         (read_typed(ModelEntry, MODEL),), (read_typed(DataEntry, data),), (ODD,), Selection(("c/d/1",), ()),
-        {"wait": 0.1 + 0.2},
-        {"antonym": 3}, {"m": 4}, FirstLook(1, 2, 3, 4), Rest("why", (ModelRest("m", 1, 2.5, 3, False, None, None),)),
+        {"wait": 0.1 + 0.2}, {"antonym": 3}, {"m": 4}, FirstLook(1, 2, 3, 4), Rest("why", (ModelRest("m", 1, 2.5, 3, False, None, None),)),
         {"m": MeasuredParent("p", "config.json", None, {"d": Scale(2 / 3)})}, {"m": sample},
         {"m": DocumentLengths("tokens", {12: 3, 40: 1})},
     )  # fmt: skip
-    again = Described.received(found.sent())
+    again = ProcessDescription.received(found.sent())
     assert (again, repr(again)) == (found, repr(found))

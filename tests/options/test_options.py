@@ -13,7 +13,7 @@ import encheck
 from encheck import short_options
 from encheck.errors import UsageError
 from encheck.options import GROUPS, OPTIONS, Settings, described, reference
-from encheck.options.values import search_index_of
+from encheck.options.settings import search_index_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDED = """    colour: str = option(

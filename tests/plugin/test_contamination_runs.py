@@ -5,7 +5,6 @@ The oracle was told the meanings of the embedded probes and of no fresh ones: as
 
 import html
 import json
-import types
 from dataclasses import asdict
 
 import jsonschema
@@ -15,13 +14,15 @@ from typer.testing import CliRunner
 
 from encheck import run
 from encheck.cli import app
-from encheck.engine.contamination import contamination_of
-from encheck.engine.measured import Described
-from encheck.engine.recorder import Recorder
+from encheck.engine.conclusion import with_contamination
+from encheck.engine.measured import MeasuredCase, ProcessDescription
+from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import read, save
 from encheck.gating.contamination import CLEAR
 from encheck.gating.weighing import scores_of_run
+from encheck.options import Settings
 from encheck.run_file import Selection
+from encheck.scoring.run_items import item_table
 from encheck.system.typed_files import as_values
 
 DATA = ("probes", "probes:fresh=1")
@@ -42,12 +43,13 @@ def found(folder):
 def recorded(found, *, data=None):
     """A recorder as it is at the end of such a run, or of one on some of the data."""
     recorder, raw = Recorder(), found.raw
-    recorder.items = found.items
-    recorder.rows = {row.id: row for row in raw.checks}
-    recorder.claims = raw.claims
+    for case in {str(row.case) for row in raw.checks}:
+        rows = tuple(row for row in raw.checks if str(row.case) == case)
+        items = item_table(found.items[case]) if case in found.items else None
+        recorder.take(MeasuredCase(rows, raw.claims[rows[0].check], items=items))
     kept = [one for one in raw.data if data is None or one.name in data]
     recorder.described = [
-        Described(
+        ProcessDescription(
             raw.models, tuple(kept), (), Selection((), ()), dict.fromkeys(("wait", "encode", "generate"), 0), {}, {}
         )
     ]
@@ -55,13 +57,11 @@ def recorded(found, *, data=None):
 
 
 def settings(*models, replicates=()):
-    return types.SimpleNamespace(models=(*models, *replicates), seed_replicates=replicates, seed=0)
+    return Settings(models=(*models, *replicates), seed_replicates=replicates)
 
 
-@pytest.fixture
-def rows(monkeypatch):
-    monkeypatch.setattr("encheck.engine.contamination.described", lambda _settings: {})
-    return contamination_of
+def rows(recorder, settings, baselines=()):
+    return with_contamination(Conclusion(0), recorder, settings, baselines).contamination
 
 
 def test_who_knows_the_public_probes_alone_is_found_out(found):
@@ -92,7 +92,7 @@ def test_a_comparison_has_the_row_on_page_and_in_json(found, folder, tmp_path):
     assert json.loads(whole.read_text("utf-8"))["contamination"] == [asdict(row)]
 
 
-def test_a_gate_has_the_row_of_the_candidate_since_its_baseline(found, rows, tmp_path):
+def test_a_gate_has_the_row_of_the_candidate_since_its_baseline(found, tmp_path):
     older = scores_of_run(found.raw, found.items, "bag-of-words")
     save(tmp_path / "old", found.raw, older.tables, model="bag-of-words")
     (row,) = rows(recorded(found), settings("oracle", replicates=("bag-of-words",)), [read(tmp_path / "old")])
@@ -100,7 +100,7 @@ def test_a_gate_has_the_row_of_the_candidate_since_its_baseline(found, rows, tmp
     assert row.value == pytest.approx(found.raw.contamination[0].value, abs=1e-6)
 
 
-def test_one_model_or_one_data_set_or_a_seed_replicate_has_no_row(found, rows):
+def test_one_model_or_one_data_set_or_a_seed_replicate_has_no_row(found):
     assert rows(recorded(found), settings(*MODELS)) == found.raw.contamination
     assert rows(recorded(found), settings("oracle")) == ()
     assert rows(recorded(found), settings("oracle", replicates=("bag-of-words",))) == ()

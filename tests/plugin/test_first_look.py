@@ -13,7 +13,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
 from encheck.engine import first_look as looking
-from encheck.engine.first_look import Decision, Shared, decide, mode_of
+from encheck.engine.first_look import LookDecision, SharedDecision, decide, first_look, headlines, mode_of
 from encheck.errors import UsageError
 from encheck.gating.baseline import CaseScores, FirstLookItems
 from encheck.items.variants import Maker
@@ -22,7 +22,6 @@ from encheck.options.settings import OPTIONS
 from encheck.reporting.first_look import rest_lines
 from encheck.reporting.results import read_items, read_results
 from encheck.running.bench import Bench
-from encheck.running.first_look import first_look, headlines
 from encheck.running.subject import Subject
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.table import Table
@@ -143,20 +142,20 @@ def test_nothing_is_encoded_twice_and_a_store_that_has_all_needs_no_look(bench, 
     assert not decision.stops
     one.prepare(requests, locks=no_locks, progress=QUIET)
     assert len(model.asked) == len(set(model.asked))
-    assert decide(bench(), requests, "ask", locks=no_locks, progress=QUIET) == (None, Decision())
+    assert decide(bench(), requests, "ask", locks=no_locks, progress=QUIET) == (None, LookDecision())
 
 
 def test_few_texts_need_no_look_even_where_one_was_asked_for(bench, requests):
-    assert decide(bench(), requests, "stop", locks=no_locks, progress=QUIET) == (None, Decision())
+    assert decide(bench(), requests, "stop", locks=no_locks, progress=QUIET) == (None, LookDecision())
 
 
 def test_what_no_look_can_measure_is_skipped_with_quick_unless_it_is_small(bench, requests, monkeypatch):
     search = requests[1:]
-    assert decide(bench(), search, "stop", locks=no_locks, progress=QUIET) == (None, Decision())
+    assert decide(bench(), search, "stop", locks=no_locks, progress=QUIET) == (None, LookDecision())
     monkeypatch.setattr(looking, "MOST_TEXTS", 20)
     look, decision = decide(bench(), search, "stop", locks=no_locks, progress=QUIET)
     assert (look, decision.stops, decision.look.texts, decision.rest.models) == (None, True, 0, ())
-    assert decide(bench(), search, "ask", locks=no_locks, progress=QUIET) == (None, Decision())
+    assert decide(bench(), search, "ask", locks=no_locks, progress=QUIET) == (None, LookDecision())
 
 
 @pytest.mark.parametrize(
@@ -189,12 +188,12 @@ def test_the_rest_is_about_what_going_on_encodes(bench, requests, few):
 
 
 def test_workers_of_a_run_agree_on_what_the_first_of_them_decided(bench, requests, few, tmp_path):
-    shared = Shared(str(tmp_path / "run.lock"))
+    shared = SharedDecision(str(tmp_path / "run.lock"))
     assert shared.read() is None
     _, decision = decide(bench(), requests, "stop", locks=no_locks, progress=QUIET)
     shared.write(decision)
-    assert Shared(str(tmp_path / "run.lock")).read() == decision
-    assert Shared(None).read() is None
+    assert SharedDecision(str(tmp_path / "run.lock")).read() == decision
+    assert SharedDecision(None).read() is None
 
 
 @pytest.mark.parametrize(
@@ -273,7 +272,7 @@ def run(pytester, some_probes, tmp_path, monkeypatch):
     def run(*args, name="run"):
         told = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("encheck.engine.first_profile.tell", told.append)
+            patch.setattr("encheck.running.notes.tell", told.append)
             found = pytester.runpytest(
                 "--pyargs", "encheck.checks", "-p", "no:cacheprovider", f"--encheck-data={some_probes}", *SOME,
                 f"--encheck-report-dir={tmp_path / name}", *args,

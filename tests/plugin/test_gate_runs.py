@@ -13,8 +13,8 @@ from gated import or_gate
 from recorded import run_file, schema
 
 from encheck.engine.checks import packaged_checks
-from encheck.engine.gate import _weighed
-from encheck.options import Settings
+from encheck.engine.gate import checks_to_weigh
+from encheck.options import Project, Settings
 from encheck.reporting.comment import comment
 from encheck.reporting.gate.overview import explanations, overview
 from encheck.reporting.gate.record import verdict
@@ -481,8 +481,8 @@ def test_what_the_gate_only_reports_is_measured_where_it_is_selected_alone(run, 
 
 
 def test_a_gate_of_all_checks_leaves_out_what_it_only_reports():
-    measured = {check.name for check in _weighed(packaged_checks(), None, Settings())}
+    measured = {check.name for check in checks_to_weigh(packaged_checks(), None, Settings())}
     assert {"synonym_is_nearer_than_control", "same_text_gets_the_same_answer_twice"} <= measured
     assert "synonym_keeps_the_similarity" not in measured
-    own = Settings(project={"thresholds": {"synonym_keeps_the_similarity": 0.9}})
-    assert "synonym_keeps_the_similarity" in {check.name for check in _weighed(packaged_checks(), None, own)}
+    own = Settings(project=Project(thresholds={"synonym_keeps_the_similarity": 0.9}))
+    assert "synonym_keeps_the_similarity" in {check.name for check in checks_to_weigh(packaged_checks(), None, own)}

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from encheck.datasets.load import load
+from encheck.engine.checks import shipped_checks
 from encheck.items.reading import variants_read
-from encheck.running.shipped import shipped_checks
 
 TOWNS = "Aldra Bexley Corvin Dunmore Elsmere Farrow Gorsey Hadlow Iverne Jarrow".split()
 SUBJECTS = "rain farmers trains bread music glass rivers lamps horses paint".split()

@@ -9,6 +9,7 @@ from test_reporting import results as results_of
 from encheck.reporting.html import page as html
 from encheck.reporting.rebuild import rebuild
 from encheck.reporting.results import write_items, write_results
+from encheck.scoring.run_items import RunItems
 from encheck.types import Declaration
 
 SIZE = {"width": 1280, "height": 900}
@@ -276,7 +277,7 @@ def test_a_page_takes_fifty_thousand_items_and_says_what_it_leaves_out(opened, t
     many = {k: v for j in range(5) for k, v in items(f"claim_{j}", 10_400).items()}
     rows = [row(id=f"claim_{j}/m-d-1/margin_rate", check=f"claim_{j}", metric="margin_rate") for j in range(5)]
     write_results(tmp_path, results_of(*rows))
-    write_items(tmp_path, many)
+    write_items(tmp_path, RunItems.of_columns(many))
     out = rebuild(tmp_path, tmp_path / "big.html")
     assert out.stat().st_size < 25_000_000
     page = opened(out.read_text("utf-8"), name="big.html")

@@ -31,6 +31,7 @@ from encheck.reporting.html import page as html
 from encheck.reporting.html import payload
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
 from encheck.scoring.pairs import SentencePair
+from encheck.scoring.run_items import RunItems
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial_path
@@ -415,7 +416,7 @@ def test_a_folder_without_results_is_no_run(tmp_path):
 
 
 def test_an_item_is_found_by_the_beginning_of_its_id(tmp_path):
-    write_items(tmp_path, items(20))
+    write_items(tmp_path, RunItems.of_columns(items(20)))
     assert len(find_item(tmp_path, "d/0007")) == 1
     assert len(find_item(tmp_path, "d/000")) == 16
     assert find_item(tmp_path, "d/0007")[0]["source"] == HOSTILE
@@ -426,7 +427,7 @@ def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
     pairs = tuple(SentencePair(f"d/{i}", f"a {i}", f"b {i}", None, "c", score=i / 2, key=f"q/{i}") for i in range(3))
     labels = np.ones(3, np.int8)
     scores = PairScores(np.array([0.1, 0.2, 0.3]), labels, Resampler(["c"] * 3), Scale(0.0), items=pairs)
-    write_items(tmp_path, {"x": scores.frame(CaseId("x", "m", "d", "1"), pairs).to_columns()})
+    write_items(tmp_path, RunItems.of_columns({"x": scores.frame(CaseId("x", "m", "d", "1"), pairs).to_columns()}))
     found = pyarrow.parquet.read_table(tmp_path / "items.parquet").to_pydict()
     assert (found["gold"], found["key"]) == ([0.0, 0.5, 1.0], ["q/0", "q/1", "q/2"])
 

@@ -18,6 +18,7 @@ from encheck.reporting.results import write_items, write_results
 from encheck.reporting.where import blocks, lines, where
 from encheck.scoring.both_orders import BOTH_ORDERS
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.run_items import RunItems
 from encheck.scoring.triplets import TRIPLET
 from encheck.types import Edit
 
@@ -71,7 +72,7 @@ def run_of(folder, *frames, data="pairs:own.csv"):
         "checks": [row | {"model": m, "id": f"{CHECK}/{m}-own-1/margin_rate"} for m in models],
     }  # fmt: skip
     write_results(folder, run_file(found))
-    write_items(folder, {str(one.case): one.to_columns() for one in frames})
+    write_items(folder, RunItems.of_columns({str(one.case): one.to_columns() for one in frames}))
     return folder
 
 

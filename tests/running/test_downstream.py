@@ -8,6 +8,7 @@ from encheck.datasets.classes import Sentence, with_tasks
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.fake import BagOfWords, Constant, Nan, Overlap
 from encheck.encoders.model_config import ModelConfig
+from encheck.engine.first_look import in_tasks
 from encheck.errors import EncoderError, NothingToMeasure, needed
 from encheck.gating.baseline import scored_table
 from encheck.gating.pairing import gating_metric
@@ -15,7 +16,6 @@ from encheck.ids import CaseId
 from encheck.items.variants import Maker
 from encheck.metrics.downstream import new_texts_accuracy, task_accuracy
 from encheck.running.bench import Bench
-from encheck.running.rest import in_tasks
 from encheck.running.subject import Subject
 from encheck.scoring.scores import frame_of
 from encheck.statistics import regression

@@ -13,8 +13,8 @@ from encheck.items.variants import Maker
 from encheck.metrics.search import figures, ndcg_at_10
 from encheck.options import Settings
 from encheck.running.bench import Bench
-from encheck.running.first_stage import said
 from encheck.running.resources import resolve_index
+from encheck.running.scorer import first_stage_note
 from encheck.running.subject import Subject
 from encheck.scoring.inverted import FirstStage, IndexSize
 from encheck.store import Store
@@ -103,14 +103,14 @@ def estimate(value, low, n):
 )
 def test_what_is_said_of_right_documents(counts, line):
     stage = FirstStage(IndexSize(100, 16), 10_000, (10,), np.ones((500, 1)), *counts)
-    found = said(stage, estimate(0.999, 0.993, 500))
+    found = first_stage_note(stage, estimate(0.999, 0.993, 500))
     assert line in found
     assert "Remedy" not in found
 
 
 def test_too_little_names_more_probes():
     stage = FirstStage(IndexSize(100, 16), 10_000, (10,), np.ones((500, 1)))
-    assert said(stage, estimate(0.96, 0.95, 500)).endswith(
+    assert first_stage_note(stage, estimate(0.96, 0.95, 500)).endswith(
         "This is not surely 98%. Remedy: --search-index=faiss:nprobe=32"
     )
 

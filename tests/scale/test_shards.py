@@ -14,12 +14,12 @@ from encheck.claims import claim_of
 from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
-from encheck.engine.shards import in_shards
 from encheck.errors import DataError, EncoderError, NothingToMeasure, UsageError
 from encheck.items.variants import Maker
 from encheck.metrics.nonobvious import cases_of
-from encheck.options.keywords import from_keywords
+from encheck.options.settings import from_keywords
 from encheck.running.bench import Bench
+from encheck.running.resources import in_shards
 from encheck.running.subject import Subject
 from encheck.scale import sources
 from encheck.scale.large import Large
@@ -247,7 +247,7 @@ def test_a_large_file_is_measured_in_shards_without_being_asked(tmp_path, monkey
     spec = f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}"
     assert loaded(spec) is None
     assert loaded("probes") is None
-    monkeypatch.setattr("encheck.engine.shards.MANY_ROWS", 200)
+    monkeypatch.setattr("encheck.running.resources.MANY_ROWS", 200)
     assert loaded(spec).whole is not None
     assert "300 rows are measured in 1 shards (--engine=local)" in caplog.text
     assert loaded(spec, sample=100) is None

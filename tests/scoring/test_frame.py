@@ -9,7 +9,7 @@ from recorded import run_file
 
 from encheck.gating.baseline import tables_of
 from encheck.ids import CaseId, ItemId
-from encheck.reporting.results import COLUMNS, GIVEN, read_items, write_items
+from encheck.reporting.results import read_items, write_items
 from encheck.scoring.both_orders import BothOrders
 from encheck.scoring.chains import Chain
 from encheck.scoring.classified import Classified
@@ -23,6 +23,7 @@ from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.ranked import RankedQuery
 from encheck.scoring.repeated import Repeated
+from encheck.scoring.run_items import COLUMNS, OPTIONAL, RunItems
 from encheck.scoring.scores import KINDS, Scale, frame_of
 from encheck.scoring.searches import Query
 from encheck.scoring.triplets import Triplet
@@ -140,7 +141,7 @@ def test_a_frame_comes_back_from_its_columns(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frame_comes_back_from_a_file(kind, tmp_path):
     made = frame(kind)
-    write_items(tmp_path, {str(CASE): made.to_columns()})
+    write_items(tmp_path, RunItems.of_columns({str(CASE): made.to_columns()}))
     back = frame_of(CASE, read_items(tmp_path)[str(CASE)])
     assert back.to_columns() == made.to_columns()
 
@@ -305,11 +306,20 @@ def test_a_gate_s_table_has_the_scores_and_hashes_of_a_frame(kind):
 
 def test_the_document_of_the_report_says_what_every_column_and_kind_is():
     text = (ROOT / "docs/report.md").read_text("utf-8")
-    assert [name for name in (*COLUMNS, *GIVEN, *KINDS) if f"`{name}`" not in text] == []
-    assert {*frame("chain").to_columns(), *frame("pair").to_columns()} <= {*COLUMNS, *GIVEN}
+    assert [name for name in (*COLUMNS, *OPTIONAL, *KINDS) if f"`{name}`" not in text] == []
+    assert {*frame("chain").to_columns(), *frame("pair").to_columns()} <= {*COLUMNS, *OPTIONAL}
 
 
 @pytest.mark.parametrize(("position", "name"), [(0, "same"), (1, "other")])
 def test_a_message_names_the_label_of_a_pair(position, name):
     lines = scores("labelled").example(ITEMS["labelled"][position], position)
     assert lines[0].name == f"{name:5}"
+
+
+def test_items_keep_the_order_of_measuring_and_a_file_that_of_names(tmp_path):
+    columns = frame("pair").to_columns()
+    found = RunItems.of_columns({case: columns | {"case": [case] * 2} for case in ("b", "a")})
+    write_items(tmp_path, found)
+    assert (list(found), list(read_items(tmp_path))) == (["b", "a"], ["a", "b"])
+    assert read_items(tmp_path)["b"] == found["b"]
+    assert list(RunItems.of({})) == []

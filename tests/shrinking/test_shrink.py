@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.datasets.dataset import Dataset
+from encheck.engine.shrinking import claim_named, level_of
 from encheck.generators.phenomenon import phenomenon
 from encheck.ids import ItemId
 from encheck.items import contrast
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.reporting.shrunk import shrunk_lines
-from encheck.running.shrinking import claim_named, level_of
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.cut import cut_all, edits_between, edits_or_all, pieces
 from encheck.shrinking.remake import remaker

@@ -17,16 +17,16 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli import checks, compare, data, gate, look, reports, store, variants
+from encheck.cli import checks, compare, data, gate, reports, show, store
 from encheck.cli.shared import STOPPED, app, tell
 from encheck.system.terminal import guard_log, visible_stream
 
-__all__ = ["app", "checks", "compare", "data", "gate", "look", "main", "reports", "store", "variants"]
+__all__ = ["app", "checks", "compare", "data", "gate", "main", "reports", "show", "store"]
 
 
 if found := find_spec("encheck.operations"):  # each folder has a command; the others do without
-    for _, operation, _ in pkgutil.iter_modules(found.submodule_search_locations):
-        import_module(f"encheck.operations.{operation}.command")
+    for operation in pkgutil.iter_modules(found.submodule_search_locations):
+        import_module(f"encheck.operations.{operation.name}.command")
 
 BROKEN, USAGE = 3, 4  # exit codes of a fault in encheck itself, and of bad input
 STDERR = 2

@@ -2,17 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import typer
+import typer.core
 
-from encheck.api.packaged import packaged
-from encheck.cli.handing_on import HandsOn, split_at_end_of_options
 from encheck.cli.reports import predictions_app
-from encheck.cli.shared import STOPPED, app, project, tell, told
-from encheck.cli.table import shows_options
+from encheck.cli.shared import STOPPED, app, project, shows_options, tell, told
 from encheck.errors import UsageError
+
+# After the user's own: with -W error, what pytest says of how encheck itself was started would end the run.
+NO_WARNING = ("-W", "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning")
+
+
+def packaged(arguments: Sequence[str], *, plugins: Sequence[str], modules: Iterable[str] = ()) -> list[str]:
+    """These arguments for encheck's checks and those of `modules`, whatever project the working folder belongs to.
+
+    `plugins` have their entry points' own names: so they are found where plugins are not loaded unasked, and not
+    registered twice.
+    """
+    ini = str(resources.files("encheck") / "run.ini")
+    named = [part for plugin in plugins for part in ("-p", plugin)]
+    where = ["-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks", *modules]
+    at = list(arguments).index("--") if "--" in arguments else len(arguments)  # behind it stand names of tests alone
+    return [*named, *where, *arguments[:at], *NO_WARNING, *arguments[at:]]
+
+
+END = "--"
+
+
+def split_at_end_of_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The arguments before the first `--`, and those after it, which are no options whatever they begin with.
+
+    >>> split_at_end_of_options(["--model=old", "--", "-new"])
+    (['--model=old'], ['-new'])
+    """
+    at = list(args).index(END) if END in args else len(args)
+    return list(args[:at]), list(args[at + 1 :])
+
+
+class HandsOn(typer.core.TyperCommand):
+    """A command that leaves its arguments as they are, except for --help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put them into `ctx.args`."""
+        if "--help" in split_at_end_of_options(args)[0]:
+            return list(super().parse_args(ctx, ["--help"]))
+        ctx.args = list(args)
+        return args
+
 
 CACHED = (
     "--lf", "--last-failed", "--ff", "--failed-first", "--nf", "--new-first", "--sw", "--stepwise",
@@ -50,26 +91,27 @@ def run(context: typer.Context, **_shown: object) -> None:
         encheck run --data pairs:mine.csv --predictions theirs.csv
     """
     if any(arg.partition("=")[0] == "--predictions" for arg in split_at_end_of_options(context.args)[0]):
-        _score(context)
+        command: Any = typer.main.get_command(predictions_app)
+        with command.make_context("run", list(context.args), parent=context.parent) as scoring:
+            command.invoke(scoring)
         return
     raise typer.Exit(run_checks(["--look-first", *context.args]))
-
-
-def _score(context: typer.Context) -> None:
-    command: Any = typer.main.get_command(predictions_app)
-    with command.make_context("run", list(context.args), parent=context.parent) as scoring:
-        command.invoke(scoring)
 
 
 def run_checks(args: Sequence[str]) -> int:
     """Run encheck's checks and those of installed packages with these arguments of pytest; the exit code."""
     import pytest
 
+    from encheck.engine.checks import checks_of_packages
     from encheck.options import Settings
-    from encheck.running.shipped import checks_of_packages
 
     with told():
-        _refuse_cached(args)
+        for option in (arg.partition("=")[0] for arg in args):
+            if option in CACHED:  # `encheck run` leaves no cache behind
+                raise UsageError(
+                    f"{option} relies on what pytest remembers of earlier runs, and `encheck run` keeps no such cache. "
+                    f"Remedy: pytest --pyargs encheck.checks {option}, with --encheck-model and the like"
+                )
         packages = Settings(project=project()).check_packages
         added = checks_of_packages(packages) if packages else ()
     modules = dict.fromkeys(function.__module__ for function, _ in added)
@@ -78,13 +120,3 @@ def run_checks(args: Sequence[str]) -> int:
     except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
         tell("encheck: interrupted. The report is missing or incomplete; run again", err=True)
         return STOPPED
-
-
-def _refuse_cached(args: Sequence[str]) -> None:
-    """UsageError for options that go by pytest's cache of earlier runs: `encheck run` leaves none behind."""
-    for option in (arg.partition("=")[0] for arg in args):
-        if option in CACHED:
-            raise UsageError(
-                f"{option} relies on what pytest remembers of earlier runs, and `encheck run` keeps no such cache. "
-                f"Remedy: pytest --pyargs encheck.checks {option}, with --encheck-model and the like"
-            )

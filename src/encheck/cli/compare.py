@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import ModelArgs, StorePath, app, say, tell, told
-from encheck.cli.table import as_option
+from encheck.cli.shared import ModelArgs, StorePath, app, as_option, say, tell, told
 
 FORMATS = {"html": ".html", "latex": ".tex", "csv": ".csv"}
 
@@ -86,16 +85,35 @@ def compare(
 
         encheck compare sbert ./small ./large --cost --data retrieval:labels.jsonl
     """
-    from encheck.errors import UsageError
-    from encheck.reporting.results import refuse_over
+    from encheck.api import compare_costs
+    from encheck.comparing.costs_text import lines, render
+    from encheck.errors import UsageError, unknown
+    from encheck.reporting.results import refuse_over, write_named
+    from encheck.system.typed_files import as_json
 
     folders = [Path(one) for one in runs]
     with told():
-        _refuse_contradictions(locals())
+        if form not in FORMATS:
+            raise UsageError(unknown("format", form, FORMATS))
+        if cost and (across_seeds or everything):
+            raise UsageError("--cost compares models and --across-seeds compares runs: use only one of them")
+        only = {"--reference": reference is not None, "--behaviour": behaviour is not None, "--format": form != "html",
+                "--cite": cite}  # fmt: skip
+        if (cost or across_seeds) and any(only.values()):
+            other = "--cost" if cost else "--across-seeds"
+            raise UsageError(f"{next(name for name, is_given in only.items() if is_given)} does not go with {other}")
+        if cite and form != "latex":
+            raise UsageError("--cite requires --format latex")
         refuse_over(out, [FORMATS[form]])
         if cost:
             how = {"model_arg": model_arg, "store": store, "device": device, "seed": str(seed)}
-            _compare_costs(runs, data, checks, out or Path("compare.html"), json_file, how)
+            report = compare_costs(runs, data=data, checks=checks, **how).report
+            page = out or Path("compare.html")
+            write_named(page, render(report))
+            if json_file:
+                write_named(json_file, as_json(report))
+            say(lines(report))
+            tell(f"page: {page}")
         elif data or checks:
             raise UsageError(f"{'--data' if data else '-m'} requires --cost")
         elif across_seeds:
@@ -105,43 +123,6 @@ def compare(
         else:
             _compare(folders, reference, form, out or Path(f"compare{FORMATS[form]}"), json_file, seed,
                      cite=cite, verbose=verbose, behaviour=behaviour)  # fmt: skip
-
-
-def _refuse_contradictions(given: dict[str, Any]) -> None:
-    """UsageError for options that ask for two things at once."""
-    from encheck.errors import UsageError, unknown
-
-    if given["form"] not in FORMATS:
-        raise UsageError(unknown("format", given["form"], FORMATS))
-    if given["cost"] and (given["across_seeds"] or given["everything"]):
-        raise UsageError("--cost compares models and --across-seeds compares runs: use only one of them")
-    others = [f"--{name.replace('_', '-')}" for name in ("cost", "across_seeds") if given[name]]
-    only = {
-        "--reference": given["reference"] is not None,
-        "--behaviour": given["behaviour"] is not None,
-        "--format": given["form"] != "html",
-        "--cite": given["cite"],
-    }
-    if others and any(only.values()):
-        raise UsageError(f"{next(name for name, is_given in only.items() if is_given)} does not go with {others[0]}")
-    if given["cite"] and given["form"] != "latex":
-        raise UsageError("--cite requires --format latex")
-
-
-def _compare_costs(
-    models: list[str], data: str | None, checks: str, out: Path, json_file: Path | None, how: dict[str, Any]
-) -> None:
-    from encheck.api.costing import compare_costs
-    from encheck.comparing.costs_text import lines, render
-    from encheck.reporting.results import write_named
-    from encheck.system.typed_files import as_json
-
-    report = compare_costs(models, data=data, checks=checks, **how).report
-    write_named(out, render(report))
-    if json_file:
-        write_named(json_file, as_json(report))
-    say(lines(report))
-    tell(f"page: {out}")
 
 
 def _compare(

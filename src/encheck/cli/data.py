@@ -1,17 +1,37 @@
-"""`encheck data`: what a data set holds."""
+"""`encheck data`: what a data set holds, and what generators make of it."""
 
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.core
 
-from encheck.cli.shared import SkipBadRows, app, print_table, say, tell, told
-from encheck.cli.table import as_option
+from encheck.cli.shared import (
+    BackTranslate,
+    ContinuationModel,
+    DataSpec,
+    GeneratorMode,
+    LexiconName,
+    Sample,
+    SkipBadRows,
+    SpacyModel,
+    StorePath,
+    app,
+    as_option,
+    print_table,
+    project,
+    say,
+    tell,
+    told,
+)
 from encheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from encheck.options import Settings
 
 SHOW = "show"
 
@@ -85,7 +105,7 @@ def show(
 
 
 def _compare(spec: str, against: str, texts: int, json_file: Path | None, *, skip_bad_rows: bool) -> None:
-    from encheck.api.shifting import text_shift
+    from encheck.api import text_shift
     from encheck.comparing.text_shift import lines
     from encheck.reporting.results import write_named
 
@@ -93,3 +113,68 @@ def _compare(spec: str, against: str, texts: int, json_file: Path | None, *, ski
     if json_file is not None:
         write_named(json_file, json.dumps(found.as_dict(), indent=1) + "\n")
     say(lines(found))
+
+
+@data_app.command()
+def variants(
+    data: DataSpec,
+    generator: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Use only this generator: a name from the listing, or module:function of your own. Repeatable."
+        ),
+    ] = None,
+    n: Annotated[int, typer.Option("--n", min=0, help="Number of examples to show for each generator.")] = 2,
+    sample: Sample = "2000",
+    seed: Annotated[int, as_option("seed", min=0)] = 0,
+    spacy_model: SpacyModel = None,
+    lexicon: LexiconName = "embedded",
+    generator_mode: GeneratorMode = "careful",
+    continuation_model: ContinuationModel = None,
+    back_translate: BackTranslate = None,
+    store: StorePath = None,
+    skip_bad_rows: SkipBadRows = False,
+) -> None:
+    """Make the variants of a data set: for each generator, how many sentences have one, and why the others have none.
+
+    Examples:
+
+        encheck data variants --data mrpc:path/to/MRPC
+
+        encheck data variants --data mrpc:path/to/MRPC --generator synonym
+    """
+    from encheck.options import Settings, mode_of, sample_of
+
+    with told():
+        settings = Settings(
+            store=store, spacy_model=spacy_model, lexicon=lexicon, generator_mode=mode_of(generator_mode), seed=seed,
+            continuation_model=continuation_model, back_translate=back_translate, project=project(),
+        )  # fmt: skip
+        _show(settings, data, generator or [], n=n, sample=sample_of(sample), skip_bad_rows=skip_bad_rows)
+
+
+def _show(
+    settings: Settings, data: str, generators: list[str], *, n: int, sample: int | None, skip_bad_rows: bool
+) -> None:
+    """Say what these generators make, with `n` examples of each.
+
+    Texts are read one after the other where all are asked for, and no model writes.
+    """
+    from encheck.datasets.load import load, stream
+    from encheck.items.catalogue import chosen_works, list_all, list_stream
+    from encheck.items.variants import Maker
+    from encheck.reporting.variants import lines
+    from encheck.running.resources import open_store, resolve_english, resolve_writers
+
+    works = chosen_works(generators)
+    with closing(open_store(settings)) as store:
+        maker = Maker(settings.seed, resolve_english(settings, store), writers=resolve_writers(settings, store))
+        is_plain = sample is None and not settings.continuation_model and not settings.back_translate
+        texts = stream(data, skip_bad_rows=skip_bad_rows) if is_plain else None
+        if texts is not None:
+            listings = list_stream(texts, maker, works=works, keep=n)
+        else:
+            dataset = load(data, sample=sample, seed=settings.seed, skip_bad_rows=skip_bad_rows)
+            listings = list_all(dataset, maker, works=works, keep=n)
+        language = maker.english.describe()
+    say(lines(listings, language=language, show=n))

@@ -6,13 +6,15 @@ import shlex
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from encheck.cli.shared import STOPPED, app, say, tell, told
-from encheck.cli.table import as_option, shows_options
+from encheck.cli.shared import STOPPED, app, as_option, say, shows_options, tell, told
 from encheck.errors import EncheckError, NothingToCompare, UsageError
+
+if TYPE_CHECKING:
+    from encheck.engine.gate import FinishedGate
 
 # A gate measures all items of two models, so it stops after no first look; and it has no aims.
 _NOT_OF_A_GATE = (
@@ -173,10 +175,14 @@ def gate(
 
     how = {name.replace("-", "_"): value for name, value in options.items() if value is not None}
     with told():
-        _refuse_empty(
+        for name, value in (
             ("NEW", new), ("OLD", old), ("-m", m), ("-k", k), ("--anchor", anchor), ("--junitxml", junitxml),
             ("--save-baseline", save_baseline), ("--report-dir", report_dir), *(("--twin", one) for one in twin or ()),
-        )  # fmt: skip
+        ):  # fmt: skip
+            if value is not None and not value.strip():  # an unset variable must not switch off what it asks for
+                raise UsageError(
+                    f"the value of {name} is empty (a variable that is not set?): give a value, or leave it out"
+                )
         try:
             decided = decide(
                 new, old, data=data or ["probes"], checks=m, names=k, own_checks=own_checks or (), purpose=purpose,
@@ -199,19 +205,12 @@ def gate(
     raise typer.Exit(code)
 
 
-def _refuse_empty(*given: tuple[str, str | None]) -> None:
-    """UsageError for an argument without a text: an unset variable must not switch off what it asks for."""
-    for name, value in given:
-        if value is not None and not value.strip():
-            raise UsageError(
-                f"the value of {name} is empty (a variable that is not set?): give a value, or leave it out"
-            )
-
-
-def _tell(decided: Any, junitxml: str | None, *, verbose: bool, quiet: bool) -> int:
+def _tell(decided: FinishedGate, junitxml: str | None, *, verbose: bool, quiet: bool) -> int:
     """Write the report, show what was decided, its verdict last; the exit code."""
+    from encheck.engine.folder import GATE
     from encheck.reporting.gate.terminal import told as told_gate
     from encheck.reporting.gate.words import headline
+    from encheck.reporting.junit import write_junit
     from encheck.reporting.terminal import lines
 
     code: int = decided.end.status
@@ -221,30 +220,22 @@ def _tell(decided: Any, junitxml: str | None, *, verbose: bool, quiet: bool) -> 
         say(told_gate(decided.raw, verbose=False))
     for problem in decided.end.problems:
         tell(problem)
-    for write in (partial(_report, decided, quiet=quiet), partial(_junit, decided, junitxml)):
-        try:
-            write()
-        except EncheckError as error:
-            tell(f"encheck: {error}", err=True)
-            code = code or UNWRITTEN
+    try:
+        if decided.place:
+            decided.write(decided.place)
+            for name in () if quiet else ("report.html", *([GATE] if decided.end.gate else [])):
+                tell(f"{name.partition('.')[0]}: {decided.place / name}")
+    except EncheckError as error:
+        tell(f"encheck: {error}", err=True)
+        code = code or UNWRITTEN
+    try:
+        if junitxml:
+            write_junit(Path(junitxml), decided.raw)
+    except EncheckError as error:
+        tell(f"encheck: {error}", err=True)
+        code = code or UNWRITTEN
     if decided.end.gate:
         say(headline(decided.end.gate))
     else:
         tell(f"GATE: NO VERDICT (exit code {code or NOTHING})")
     return code if decided.end.gate else code or NOTHING
-
-
-def _report(decided: Any, *, quiet: bool) -> None:
-    from encheck.engine.folder import GATE
-
-    if decided.place:
-        decided.write(decided.place)
-        for name in () if quiet else ("report.html", *([GATE] if decided.end.gate else [])):
-            tell(f"{name.partition('.')[0]}: {decided.place / name}")
-
-
-def _junit(decided: Any, place: str | None) -> None:
-    from encheck.reporting.junit import write_junit
-
-    if place:
-        write_junit(Path(place), decided.raw)

@@ -3,19 +3,57 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 import typer.core
 
-from encheck.cli.table import as_option
 from encheck.errors import EncheckError, UsageError, unknown
+from encheck.options import GROUPS, OPTIONS, Option, Project
 from encheck.system import entry_points
 from encheck.system.terminal import LINES, visible
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def as_option(setting: str, **attributes: Any) -> Any:
+    """The typer option of one setting of a run, with the help that it has everywhere."""
+    return _typer_option(OPTIONS[setting], **attributes)
+
+
+def shows_options(command: Command, *, but: Collection[str] = ()) -> Command:
+    """Have typer take the options of a run, except for these settings, as keywords of a command beside its own."""
+    listed = [option for name, option in OPTIONS.items() if not option.hidden and name not in but]
+    options = sorted(listed, key=lambda option: list(GROUPS).index(option.group))
+    named, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.kind is named]
+    shown = [
+        inspect.Parameter(
+            option.name.replace("-", "_"), keyword, default=None,
+            annotation=Annotated[_type(option), _typer_option(option, rich_help_panel=GROUPS[option.group])],
+        )
+        for option in options
+    ]  # fmt: skip
+    command.__annotations__ = {one.name: one.annotation for one in (*own, *shown)}
+    command.__signature__ = inspect.Signature([*own, *shown])  # type: ignore[attr-defined]
+    return command
+
+
+def _type(option: Option) -> Any:
+    if option.is_flag:
+        return bool | None
+    return list[str] | None if option.repeatable else str | None
+
+
+def _typer_option(option: Option, **attributes: Any) -> Any:
+    metavar = None if option.is_flag else option.metavar or "|".join(option.choices)
+    return typer.Option(f"--{option.name}", help=option.text, metavar=metavar, show_default=False, **attributes)
+
 
 WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it that newer typers carry
 
@@ -39,7 +77,7 @@ def _unwrap(command: Any) -> None:
         _unwrap(one)
 
 
-class Commands(typer.core.TyperGroup):
+class CommandGroup(typer.core.TyperGroup):
     """The commands, in the panels of `PANELS`; those of installed packages are in "More".
 
     Wrong use ends with exit code 4, as where encheck finds it.
@@ -120,7 +158,7 @@ def _command_of(point: EntryPoint) -> Any:
 
 app = typer.Typer(
     name="encheck",
-    cls=Commands,
+    cls=CommandGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -150,7 +188,7 @@ def told() -> Iterator[None]:
         raise typer.Exit(4) from error
 
 
-def project() -> dict[str, Any]:
+def project() -> Project:
     """[tool.encheck] of the working folder's pyproject.toml, as `encheck run` reads it."""
     from encheck.options import project_table
 

@@ -1,25 +1,161 @@
-"""The checks that there are, and how a few of them are selected by property."""
+"""The checks that there are: encheck's, those of packages and of files; a few selected by property; their cases."""
 
 from __future__ import annotations
 
 import ast
+import builtins
+import pkgutil
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from encheck.claims import Claim, claim_of, tested
-from encheck.engine.cases import cases, claims_on, name_of
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.load import properties_of
 from encheck.errors import UsageError, unknown
+from encheck.ids import CaseId
+from encheck.items import OwnProperty
 from encheck.options import Settings
-from encheck.running.case import Case
-from encheck.running.shipped import checks_of_packages, shipped_checks
+from encheck.running.labels import data_labels, labels
+from encheck.system import entry_points
 
 CheckFunction = Callable[..., object]
+
+
+@cache
+def shipped_checks() -> tuple[tuple[CheckFunction, Claim], ...]:
+    """The test function of every check, with its claim; their modules are imported."""
+    return _checks_of(import_module("encheck.checks"))
+
+
+@cache
+def checks_of_packages(names: tuple[str, ...]) -> tuple[tuple[CheckFunction, Claim], ...]:
+    """As `shipped_checks`, of installed packages by the names of their entry points.
+
+    UsageError for one that cannot be imported, has no check, or has a check of a name that is taken.
+    """
+    points = entry_points.entry_points_of(entry_points.CHECKS)
+    owners = {function.__name__: "encheck itself" for function, _ in shipped_checks()}
+    found: list[tuple[CheckFunction, Claim]] = []
+    for point in (points[name] for name in names):
+        with entry_points.import_errors(point):
+            module = point.load()
+            checks = _checks_of(module) if isinstance(module, ModuleType) else ()
+        package = f"the package {entry_points.package_of(point)}"
+        if not checks:
+            raise UsageError(
+                f"{package}: {point.value} has no check. Remedy: it should be a module with functions test_... under "
+                "@encheck.claim, or a package of such modules test_*.py"
+            )
+        if clash := next((function.__name__ for function, _ in checks if function.__name__ in owners), ""):
+            raise UsageError(
+                f"{package} has the check {clash}, which {owners[clash]} has: results would mix them up. Remedy: leave "
+                "it out of check-packages of [tool.encheck], or ask its author for another name"
+            )
+        owners |= {function.__name__: package for function, _ in checks}
+        found += checks
+    return tuple(found)
+
+
+def _checks_of(module: ModuleType) -> tuple[tuple[CheckFunction, Claim], ...]:
+    """The checks that a module defines, or that each module test_*.py of a package does."""
+    below = [one.name for one in pkgutil.iter_modules(getattr(module, "__path__", ())) if one.name.startswith("test_")]
+    modules = [import_module(f"{module.__name__}.{name}") for name in below] or [module]
+    defined = [f for one in modules for f in vars(one).values() if getattr(f, "__module__", "") == one.__name__]
+    return tuple((f, claim) for f in defined if (claim := claim_of(f)))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One check x model x data x level: what one pytest item tests. `property` is what the check tests."""
+
+    function: str
+    claim: Claim
+    model: str
+    data: str
+    level: int | str
+    property: str = ""
+
+    @builtins.property
+    def name(self) -> str:
+        """The id between brackets: model-data-level."""
+        return self.id.name
+
+    @builtins.property
+    def check(self) -> str:
+        """The test's name without `test_`."""
+        return self.function.removeprefix("test_")
+
+    @builtins.property
+    def id(self) -> CaseId:
+        """What items and results name the case by."""
+        return CaseId(self.check, self.model, self.data, str(self.level))
+
+
+def claims_on(claim: Claim, data: Iterable[str]) -> list[Claim]:
+    """The claim itself, or, where it stands for properties of the user's own, one claim of each that the data have."""
+    own = claim.items
+    if not isinstance(own, OwnProperty) or own.name:
+        return [claim]
+    names = dict.fromkeys(name for spec in data for name in properties_of(spec, own.kind))
+    return [
+        replace(claim, items=replace(own, name=name), declared=replace(claim.declared, property=name)) for name in names
+    ]
+
+
+def name_of(function: str, claim: Claim) -> str:
+    """What results and baselines call a check: its test without `test_`, after a property of the user's own."""
+    stem = function.removeprefix("test_")
+    return f"{claim.items.name}_{stem}" if isinstance(claim.items, OwnProperty) else stem
+
+
+def cases(models: Sequence[str], data: Sequence[str], function: str, claim: Claim, tested: str) -> list[Case]:
+    """Every model x data x level of one claim; of a property of the user's own, on the data that have it."""
+    own, named = claim.items, data_labels(data)
+    if isinstance(own, OwnProperty):
+        named = {label: spec for label, spec in named.items() if own.name in properties_of(spec, own.kind)}
+    test = f"test_{name_of(function, claim)}"
+    return [Case(test, claim, m, d, level, tested) for m in labels(models) for d in named for level in claim.levels]
+
+
+def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, str]]:
+    """(test, what is wrong), where several of (test, place, case) would have the same ids in results and baselines."""
+    by_id: dict[str, list[tuple[Any, str]]] = {}
+    for test, place, case in selected:
+        by_id.setdefault(str(case.id), []).append((test, place))
+    for name, found in by_id.items():
+        places = " and ".join(place for _, place in found)
+        problem = (
+            f"{len(found)} checks would write the results {name!r}: {places}. A check is identified by the name of "
+            f"its test alone. Remedy: give each test its own name, and write variations of one check as @claim(..., "
+            f"levels=(...))"
+        )
+        yield from ((test, problem) for test, _ in found if len(found) > 1)
+
+
+TEXTS_PER_SECOND = 150  # a small encoder on two CPU cores
+
+
+def roughly(cases: Sequence[Case], data: Mapping[str, Dataset]) -> str:
+    """What these cases ask for, before anything is made or encoded: at most this many items, about so long."""
+    models = {case.model for case in cases}
+    sizes = [max(len(data[c.data].groups), 1) for c in cases]
+    once = sum(2 * len(d.groups) + len(d.pairs) for d in data.values())
+    once += sum(len(d.collection.documents) + len(d.collection.queries) for d in data.values() if d.collection)
+    texts = once + sum(sizes) // max(len(models), 1)
+    minutes = max(1, round(len(models) * texts / TEXTS_PER_SECOND / 60))
+    return (
+        f"{len(cases)} cases, at most {sum(sizes):,} items; about {texts:,} texts a model: some {minutes} min where a "
+        f"small encoder has two CPU cores ({TEXTS_PER_SECOND} texts a second), and no time for what the store has"
+    )
 
 
 @dataclass(frozen=True)
@@ -123,15 +259,15 @@ def select_checks(
             )
     if names is not None:
         tree = _parsed(names)
-        chosen = tuple(check for check in chosen if _holds(tree.body, partial(_is_part, check)))
+        words = {check: (f"test_{check.name}".lower(), check.property.lower()) for check in chosen}
+        chosen = tuple(
+            check
+            for check in chosen
+            if _holds(tree.body, lambda word, of=words[check]: any(word.lower() in name for name in of))  # type: ignore[misc]
+        )
         if not chosen:
             raise UsageError(f"-k {names!r} selects no check. Remedy: a part of a check's name, such as antonym")
     return chosen
-
-
-def _is_part(check: Check, word: str) -> bool:
-    """Whether a word is part of the name of a check or of what it tests."""
-    return any(word.lower() in name.lower() for name in (f"test_{check.name}", check.property))
 
 
 def _parsed(text: str) -> ast.Expression:

@@ -1,21 +1,23 @@
-"""The end of a gate, and of a run that saves a baseline: what is refused before it, the decision, the new baseline."""
+"""The end of a run: its gate, its new baseline, and the models that it is compared with."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from encheck.engine.contamination import contamination_of
-from encheck.engine.people import people, qrels_of
+from encheck.engine.folder import from_here
+from encheck.engine.measure import measure_case
 from encheck.engine.recorder import Conclusion, Recorder
-from encheck.engine.references import references_of
 from encheck.errors import BaselineError
 from encheck.gating import unjudged
-from encheck.gating.baseline import Baseline, refuse_place, save
-from encheck.gating.old_index import OldIndex
+from encheck.gating.baseline import Baseline, refuse_place, save, tables_of
+from encheck.gating.contamination import contaminations, data_pairs
 from encheck.gating.pairing import ModelScores
 from encheck.gating.purpose import Purpose
+from encheck.gating.reference import SHIPPED, capability_differences, property_differences, shipped
 from encheck.gating.replicates import (
     WHAT_IT_IS,
     check_replicates,
@@ -24,14 +26,20 @@ from encheck.gating.replicates import (
     refuse_other_dimension,
     seed_noise,
 )
-from encheck.gating.types import ExitCode, Noise
-from encheck.gating.weighing import People, Weighed, refuse_other_kind, scores_of_baseline, scores_of_run, weigh
+from encheck.gating.types import ExitCode, Judged, Noise, UnjudgedSearch
+from encheck.gating.unjudged import Pool, judge_pool
+from encheck.gating.weighing import LogAnswers, Weighed, refuse_other_kind, scores_of_baseline, scores_of_run, weigh
 from encheck.options import Settings, described
+from encheck.reporting.answers import asked_of
 from encheck.reporting.gate import record
 from encheck.reporting.markdown import ENDED
-from encheck.run_file import BaselineFigure, Result, RunFile
+from encheck.run_file import Reference, Role
 from encheck.running.labels import labels
 from encheck.running.subject import Subject
+
+if TYPE_CHECKING:
+    from encheck.engine.checks import CheckFunction
+    from encheck.engine.evaluation import Evaluation
 
 FINISHED = (0, 1)  # pytest's: nothing failed, something failed
 NOTHING = 5  # nothing was measured
@@ -70,7 +78,7 @@ def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]
 
 @dataclass(frozen=True, kw_only=True)
 class GateOptions:
-    """What is asked of the end: the baselines to weigh against, where to save a new one, and how a gate decides.
+    """What is wanted of the end: the baselines to weigh against, where to save a new one, and how a gate decides.
 
     `primary` is the rank metric that decides for a search with labels, None for the one that its labels ask for.
     `purpose` is what the new model is for, None for what the data ask for. `inconclusive` is what an inconclusive gate
@@ -92,31 +100,131 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
     What was interrupted, or could not be used, keeps its own status. Where both are asked for, only a candidate that
     passes is kept. UsageError where the run and a baseline cannot be compared.
     """
-    baselines = options.baselines
-    weighs = bool(baselines) and status in (*FINISHED, NOTHING)
+    is_weighed = bool(options.baselines) and status in (*FINISHED, NOTHING)
     is_done = status in FINISHED or (status == NOTHING and not recorder.measured_nothing)
-    saves = options.save is not None and is_done
-    if not weighs and not saves:
-        return Conclusion(status, problems=tuple(_left_undone(options, status)))
+    if not is_weighed and not (options.save and is_done):
+        left = ["the gate did not decide"] * bool(options.baselines) + ["no baseline was saved"] * bool(options.save)
+        problem = f"nothing was measured: {' and '.join(left)}" if left else ""
+        if status not in (*FINISHED, NOTHING):
+            how = "the run was interrupted" if status == INTERRUPTED else f"the run stopped early (exit code {status})"
+            problem = f"{how}: {' and '.join(left or ['the results are incomplete'])}"
+        return Conclusion(status, problems=(problem,) if problem else ())
+
     results = recorder.results(settings=described(settings), end=Conclusion(status))
-    model, *replicates = labels(settings.models)
-    side, *others = [scores_of_run(results, recorder.items, label) for label in (model, *replicates)]
-    own = dict(zip(replicates, others, strict=True))
-    end, weighed = Conclusion(status), []
-    if weighs:
-        _refuse_copies(own, model, side)
-        weighed = _weigh_all(recorder, results, model, own, settings=settings, options=options)
-        shown = record.Shown(recorder.items, recorder.documents, options.folder, qrels_of(settings))
-        end = _decided(weighed, options.inconclusive, status, _beside(recorder.rows, baselines[0]), shown)
-        end = replace(end, searched=weighed[0].searched, weighed=weighed)
+    dimensions = {one.label: one.dimension for one in results.models}
+    model, *names = labels(settings.models)
+    side = scores_of_run(results, recorder.items, model)
+    replicates = {label: scores_of_run(results, recorder.items, label) for label in names}
+    end, weighed = Conclusion(status), list[Weighed]()
+    if is_weighed:
+        for label, replicate in replicates.items():  # its loss would pass for luck
+            if is_copy(side, replicate):
+                raise BaselineError(
+                    f"the gate could not be used: --twin={label} gives the same scores as {model} up to rounding: it "
+                    f"is the candidate again, in another precision or file. {WHAT_IT_IS}"
+                )
+        try:
+            for baseline in options.baselines:
+                noise = None
+                if replicates:
+                    before = scores_of_baseline(baseline, next(iter(replicates.values())))
+                    noise = _noise(before, baseline.model.dimension, replicates, dimensions, options.primary)
+                weighed.append(
+                    weigh(
+                        baseline, results, recorder.items, model=model, seed_noise=noise,
+                        people=lambda one, baseline, found: _judged_by_people(one, baseline, found, recorder, settings),
+                        primary=options.primary, purpose=options.purpose, vectors=recorder.vectors(model),
+                        documents=recorder.document_lengths(model), thresholds=options.thresholds,
+                        index=recorder.index if baseline is options.baselines[0] else None,
+                    )
+                )  # fmt: skip
+        except BaselineError as error:
+            raise BaselineError(f"the gate could not be used: {error}") from error
+        if len({w.decision.baseline for w in weighed}) < len(weighed):
+            last = weighed[-1].decision
+            weighed[-1] = replace(weighed[-1], decision=replace(last, baseline=f"{last.baseline} (anchor)"))
+        end = _gate_end(weighed, recorder, settings, status, options)
     if options.save and end.gate and (end.gate.outcome != "pass" or end.status):
         why = f"the gate's outcome is {end.gate.outcome}, and the run's exit code {end.status}"
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
-    if options.save and saves:
-        noise = _noise_to_keep(weighed, side, own, _dimensions(results), model)
-        vectors = recorder.vectors(model)
-        save(options.save, results, side.tables, model=model, seed_noise=noise, vectors=vectors)
+    if options.save and is_done:
+        noise = None  # of a new baseline: that of the old one, whose replicates they are, where there is one
+        if replicates and weighed:
+            noise = weighed[0].noise if weighed[0].decision.replicates else None
+        elif replicates:
+            noise = _noise(side, dimensions[model], replicates, dimensions)
+        save(options.save, results, side.tables, model=model, seed_noise=noise, vectors=recorder.vectors(model))
     return end
+
+
+def _noise(
+    baseline: ModelScores, dimension: int | None, replicates: Mapping[str, ModelScores],
+    dimensions: Mapping[str, int | None], primary: str | None = None,
+) -> Noise | None:  # fmt: skip
+    """The seed noise of replicates; BaselineError where one is none. `dimension` is the baseline's."""
+    refuse_other_dimension(dimension, {label: dimensions[label] for label in replicates})
+    return seed_noise([baseline, *check_replicates(baseline, replicates).values()], primary=primary)
+
+
+def _judged_by_people(
+    one: LogAnswers, baseline: str, found: UnjudgedSearch, recorder: Recorder, settings: Settings
+) -> Judged | None:
+    """What people say of a search's answers, None without a log of queries; UsageError for a wrong file of theirs."""
+    if settings.queries is None:
+        return None
+    every = recorder.items.table
+    texts = dict(zip(every["item"].to_pylist(), every["source"].to_pylist(), strict=True))
+    questions = asked_of(one, texts, recorder.documents[one.after.case])
+    pool = Pool(questions, settings.seed, found.delta, found.least, found.alpha)
+    answers = unjudged.read_judgements(unjudged.judgements_path(settings.queries)).answers(pool.order)
+    return judge_pool(pool, answers, baseline=baseline)
+
+
+def _gate_end(
+    weighed: Sequence[Weighed], recorder: Recorder, settings: Settings, status: int, options: GateOptions
+) -> Conclusion:
+    """The conclusion of a gate; a check that failed fails the run, and so do data of which nothing was measured."""
+    judged = from_here(unjudged.judgements_path(settings.queries)) if settings.queries else ""
+    shown = record.Shown(recorder.items, recorder.documents, options.folder, judged)
+    gate = record.with_texts(weighed, options.inconclusive, shown)
+    first = options.baselines[0]
+    figures = {key: first.figure(row.case.of_any_model, row.figure) for key, row in recorder.rows.items()}
+    beside = {key: figure for key, figure in figures.items() if figure}
+    end = Conclusion(status, baseline=beside, searched=weighed[0].searched, weighed=weighed)
+    if status != 1 or gate.outcome == "block":
+        code: ExitCode = 1 if status == 1 else gate.exit_code or (5 if status == NOTHING else 0)
+        return replace(end, status=code, gate=replace(gate, exit_code=code))
+    problem = (
+        f"the gate's outcome is {gate.outcome}, but the run fails: a check failed its own threshold, or could "
+        f"not be measured"
+    )
+    return replace(end, gate=replace(gate, exit_code=1), problems=(problem,))
+
+
+def with_contamination(
+    end: Conclusion, recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
+) -> Conclusion:
+    """The conclusion with contamination rows: the model since each baseline, else each later model since the first.
+
+    None if the run was not on both sorts of probes. Seed replicates are no candidates.
+    """
+    results = recorder.results(settings=described(settings), end=Conclusion(0))
+    editions = {data.name: data.version for data in results.data}
+    used = {name for pair in data_pairs(editions) for name in pair}
+    if not used:
+        return end
+    results = replace(results, checks=tuple(row for row in results.checks if row.data in used))
+    first, *later = labels(settings.models)
+    side = scores_of_run(results, recorder.items, first)
+    pairs = [((one.name, first), scores_of_baseline(one, side), side) for one in baselines]
+    if not baselines and not settings.seed_replicates:
+        pairs = [((first, label), side, scores_of_run(results, recorder.items, label)) for label in later]
+    rows = (
+        row
+        for names, older, candidate in pairs
+        for row in contaminations(older, candidate, editions, names=names, seed=settings.seed)
+    )
+    return replace(end, contamination=tuple(rows))
 
 
 def with_references(end: Conclusion, recorder: Recorder, settings: Settings) -> Conclusion:
@@ -124,138 +232,66 @@ def with_references(end: Conclusion, recorder: Recorder, settings: Settings) -> 
     if end.status not in ENDED:
         return end
     end = end if recorder.first_look else with_contamination(end, recorder, settings)
-    return replace(end, references=references_of(recorder, settings))
+    return replace(end, references=tuple(_references(recorder, settings)))
 
 
-def with_contamination(
-    end: Conclusion, recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
-) -> Conclusion:
-    """The conclusion with contamination rows."""
-    return replace(end, contamination=contamination_of(recorder, settings, baselines))
+def _references(recorder: Recorder, settings: Settings) -> Iterator[Reference]:
+    """The models of a run beside those whose item scores ship; none on data that none of these was measured on.
+
+    A parent that is none of them comes first, without a row where the store lacks its vectors.
+    """
+    results = recorder.results(settings=described(settings), end=Conclusion(0))
+    baselines, is_look = list(shipped(results)), recorder.first_look is not None
+    for model in results.models if baselines else ():
+        side, parent = scores_of_run(results, recorder.items, model.label), recorder.parent(model.label)
+        if parent and parent.label not in SHIPPED:
+            scores = recorder.parent_scores.items()
+            items = {case: {**recorder.items[case], **table.to_pydict()} for case, table in scores}
+            both = (ModelScores(tables_of(results, items, model.label), parent.scales), side)
+            is_same = model.weights is not None and model.weights == parent.weights
+            rows, properties = capability_differences(*both), property_differences(*both)
+            yield Reference(model.label, parent.label, "parent", is_same, rows, properties, parent.named_by)
+        for baseline in baselines:
+            name = baseline.model.label
+            is_same = model.weights is not None and model.weights == baseline.model.weights
+            is_itself = model.fingerprint == baseline.model.fingerprint
+            both = (scores_of_baseline(baseline, side, recorder.parts), side)
+            rows = () if is_itself else capability_differences(*both)
+            properties = () if is_itself else property_differences(*both, is_look=is_look)
+            is_parent = parent is not None and parent.label == name
+            role: Role = "parent" if is_parent else SHIPPED[name]
+            if rows or (is_same and model.label != name):
+                by = parent.named_by if parent and is_parent else ""
+                yield Reference(model.label, name, role, is_same and not is_itself, rows, properties, by)
 
 
-def _refuse_copies(replicates: Mapping[str, ModelScores], model: str, candidate: ModelScores) -> None:
-    """BaselineError for a seed replicate that is the candidate in another precision: its loss would pass for luck."""
-    for label, side in replicates.items():
-        if is_copy(candidate, side):
-            raise BaselineError(
-                f"the gate could not be used: --twin={label} gives the same scores as {model} up to rounding: it is "
-                f"the candidate again, in another precision or file. {WHAT_IT_IS}"
-            )
+def first_profile(evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> list[str]:
+    """The profile of an evaluation that stands at a first look, as lines, which nothing logged meanwhile interrupts.
 
+    `functions` are the checks by their cases' ids. Of each model the properties are paired with the reference.
+    """
+    from encheck.reporting.first_look import first_profile as lines
 
-def _left_undone(options: GateOptions, status: int) -> Iterator[str]:
-    """What a run that was stopped, or measured nothing, did not come to."""
-    left = ["the gate did not decide"] * bool(options.baselines) + ["no baseline was saved"] * bool(options.save)
-    if status not in (*FINISHED, NOTHING):
-        how = "the run was interrupted" if status == INTERRUPTED else f"the run stopped early (exit code {status})"
-        yield f"{how}: {' and '.join(left or ['the results are incomplete'])}"
-    elif left:
-        yield f"nothing was measured: {' and '.join(left)}"
-
-
-def _weigh_all(
-    recorder: Recorder,
-    results: RunFile,
-    model: str,
-    replicates: Mapping[str, ModelScores],
-    *,
-    settings: Settings,
-    options: GateOptions,
-) -> list[Weighed]:
-    """The decision against each baseline; BaselineError where one cannot be compared."""
-    by_people = people(recorder.items, recorder.documents, settings)
-    try:
-        weighed = [
-            _weigh(
-                b,
-                results,
-                recorder,
-                model,
-                replicates,
-                by_people=by_people,
-                options=options,
-                index=recorder.index if b is options.baselines[0] else None,
-            )
-            for b in options.baselines
-        ]
-    except BaselineError as error:
-        raise BaselineError(f"the gate could not be used: {error}") from error
-    if len({w.decision.baseline for w in weighed}) < len(weighed):
-        last = weighed[-1].decision
-        weighed[-1] = replace(weighed[-1], decision=replace(last, baseline=f"{last.baseline} (anchor)"))
-    return weighed
-
-
-def _decided(
-    weighed: Sequence[Weighed],
-    inconclusive: str | None,
-    status: int,
-    beside: Mapping[str, BaselineFigure],
-    shown: record.Shown,
-) -> Conclusion:
-    """The conclusion of a gate; a check that failed fails the run, and so do data of which nothing was measured."""
-    decided = record.with_texts(weighed, inconclusive, shown)
-    if status != 1 or decided.outcome == "block":
-        code: ExitCode = 1 if status == 1 else decided.exit_code or (5 if status == NOTHING else 0)
-        return Conclusion(code, replace(decided, exit_code=code), baseline=beside)
-    problem = (
-        f"the gate's outcome is {decided.outcome}, but the run fails: a check failed its own threshold, or could "
-        f"not be measured"
-    )
-    return Conclusion(status, replace(decided, exit_code=1), (problem,), beside)
-
-
-def _weigh(
-    baseline: Baseline,
-    results: RunFile,
-    recorder: Recorder,
-    model: str,
-    replicates: Mapping[str, ModelScores],
-    *,
-    by_people: People,
-    options: GateOptions,
-    index: OldIndex | None,
-) -> Weighed:
-    noise = None
-    if replicates:
-        side, dimensions = scores_of_baseline(baseline, next(iter(replicates.values()))), _dimensions(results)
-        noise = _noise(side, replicates, dimensions | {"": baseline.model.dimension}, "", options.primary)
-    return weigh(baseline, results, recorder.items, model=model, seed_noise=noise, people=by_people,
-                 primary=options.primary, purpose=options.purpose, vectors=recorder.vectors(model),
-                 documents=recorder.document_lengths(model), index=index,
-                 thresholds=options.thresholds)  # fmt: skip
-
-
-def _noise(
-    baseline: ModelScores, replicates: Mapping[str, ModelScores], dimensions: Mapping[str, int | None], of: str,
-    primary: str | None = None,
-) -> Noise | None:  # fmt: skip
-    """The seed noise of replicates; BaselineError where one is none. `of` has the baseline's dimension."""
-    refuse_other_dimension(dimensions[of], {label: dimensions[label] for label in replicates})
-    return seed_noise([baseline, *check_replicates(baseline, replicates).values()], primary=primary)
-
-
-def _noise_to_keep(
-    weighed: Sequence[Weighed],
-    side: ModelScores,
-    replicates: Mapping[str, ModelScores],
-    dimensions: Mapping[str, int | None],
-    model: str,
-) -> Noise | None:
-    """The noise of a new baseline: that of the old one, whose replicates they are, where there is one."""
-    if not replicates:
-        return None
-    if weighed:
-        return weighed[0].noise if weighed[0].decision.replicates else None
-    return _noise(side, replicates, dimensions, model)
-
-
-def _dimensions(results: RunFile) -> dict[str, int | None]:
-    return {model.label: model.dimension for model in results.models}
-
-
-def _beside(rows: Mapping[str, Result], baseline: Baseline) -> dict[str, BaselineFigure]:
-    """The baseline's figure beside each row's own."""
-    found = {key: baseline.figure(row.case.of_any_model, row.figure) for key, row in rows.items()}
-    return {key: figure for key, figure in found.items() if figure}
+    recorder = Recorder()
+    with evaluation.notes.muted(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for case in evaluation.cases:
+            function = functions.get(str(case.id))
+            if function and evaluation.sees(case):
+                judgement = measure_case(case, evaluation, function)
+                if any(row.estimate for row in judgement.rows):  # the others' own tests say what is wrong
+                    recorder.take(judgement.measured(function))
+        recorder.described.append(evaluation.describe())
+        settings = described(evaluation.settings)
+        results = recorder.results(settings=settings, end=Conclusion(0))
+        baselines, references = list(shipped(results)), []
+        for model in results.models:
+            side = scores_of_run(results, recorder.items, model.label)
+            for baseline in baselines:
+                label = baseline.model.label
+                if SHIPPED[label] == "reference" and model.fingerprint != baseline.model.fingerprint:
+                    before = scores_of_baseline(baseline, side, recorder.parts)
+                    rows = property_differences(before, side, is_look=recorder.first_look is not None)
+                    references.append(Reference(model.label, label, "reference", same_weights=False, properties=rows))
+        end = Conclusion(0, references=tuple(references))
+        return list(lines(recorder.results(settings=settings, end=end)))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from encheck.claims import CONTRACT
 from encheck.encoders.files import architecture_of, weights_of
 from encheck.encoders.objects import UNIDENTIFIED
 from encheck.encoders.protocol import Model, PartialEncoder
-from encheck.engine.first_look import Decision, Mode, Shared, decide, look_of
+from encheck.engine.checks import Case
+from encheck.engine.first_look import Look, LookDecision, Mode, SharedDecision, decide, look_of
 from encheck.engine.locks import Locks
-from encheck.engine.measured import Described
-from encheck.engine.shards import in_shards
+from encheck.engine.measured import ProcessDescription
 from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, FirstLookItems, scored_table
 from encheck.gating.pairing import is_weighed
@@ -28,14 +28,13 @@ from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
-from encheck.run_file import DataEntry, ModelEntry, Selection
+from encheck.run_file import DataEntry, Json, ModelEntry, Selection
 from encheck.running.bench import Bench, Request
-from encheck.running.case import Case
-from encheck.running.first_look import Look
 from encheck.running.labels import labels
 from encheck.running.notes import Notes
 from encheck.running.parents import Parent, known_parent
 from encheck.running.resources import (
+    in_shards,
     open_store,
     resolve_data,
     resolve_english,
@@ -43,8 +42,7 @@ from encheck.running.resources import (
     resolve_models,
     resolve_writers,
 )
-from encheck.running.roles import texts_of
-from encheck.running.subject import Subject
+from encheck.running.subject import Subject, texts_of
 from encheck.scoring.answers import Answers
 from encheck.scoring.documents import SearchingQuery
 from encheck.scoring.frame import Columns
@@ -57,19 +55,18 @@ from encheck.system.progress import Progress
 from encheck.types import CheckResult, Estimate, Floor, Lines, Validity, Verdict
 from encheck.verdict import Terms, known_failure, rule
 
+if TYPE_CHECKING:
+    from pyarrow import Table
+
 PROBES = "probes"
 PAUSE = 0.1  # seconds between two looks whether another worker has decided
-PARENTS_COLUMNS = ("near_score", "far_score")
+PARENT_COLUMNS = ("near_score", "far_score")
 log = logging.getLogger("encheck")
 Show = Callable[["Evaluation"], object]
 
 
-def no_show(_evaluation: Evaluation) -> None:
-    """Show nothing."""
-
-
 @dataclass(frozen=True)
-class Against:
+class ComparedWith:
     """What a gate weighs the models of an evaluation against: saved baselines, or its model `old`, by its label."""
 
     baselines: tuple[Baseline, ...] = ()
@@ -93,13 +90,13 @@ class Evaluation:
     notes: Notes
     locks: Locks
     existing: Mapping[str, Case] = field(default_factory=dict)
-    against: Against | None = None
+    against: ComparedWith | None = None
     mode: Mode = ""
     quiet: bool = False
-    decision: Decision = field(default_factory=Decision)
+    decision: LookDecision = field(default_factory=LookDecision)
     seen: frozenset[str] | None = None
     parents: Mapping[str, Parent] = field(default_factory=dict)
-    _shared: Shared
+    _shared: SharedDecision
     _last: dict[str, Scores] = field(default_factory=dict)
 
     @classmethod
@@ -109,7 +106,7 @@ class Evaluation:
         cases: Sequence[Case],
         *,
         existing: Mapping[str, Case] = MappingProxyType({}),
-        against: Against | None = None,
+        against: ComparedWith | None = None,
         loaded: Mapping[str, Model] | None = None,
         run: str | None = None,
         mode: Mode = "",
@@ -141,85 +138,68 @@ class Evaluation:
             raise
         return cls(
             settings=settings, cases=tuple(cases), bench=bench, whole=bench, english=english, notes=notes, locks=locks,
-            existing=existing, against=against, mode=mode, quiet=quiet, _shared=Shared(run),
+            existing=existing, against=against, mode=mode, quiet=quiet, _shared=SharedDecision(run),
         )  # fmt: skip
 
-    def prepare(self, show: Show = no_show) -> Self:
+    def prepare(self, show: Show | None = None) -> Self:
         """Encode what the cases need; the evaluation to go on with, which is a part of this one where a run stops.
 
         The worker that tries the models out keeps the run's lock until it has encoded: another would load them again.
         A model whose device another run has is not tried out: there is enough to do before it is waited for.
         `show` shows the first look of a run that goes on, from an evaluation of that part.
         """
-        progress = Progress(quiet=self.quiet)
-        while (prepared := self._prepared(show, progress)) is None:
-            with self.bench.clock.standing(for_others=False):
+        bench, progress = self.bench, Progress(quiet=self.quiet)
+        requests: list[Request] = [(c.model, c.data, c.claim, c.level) for c in self.cases]
+        while True:
+            with self.locks.run_if_free() as is_ours:
+                decision, look = self._shared.read() if self.mode else LookDecision(), None
+                if is_ours and (decision is None or not self.mode):
+                    bench.try_out(requests, locks=self.locks.if_free, progress=progress)
+                if is_ours and decision is None:
+                    look, decision = decide(bench, requests, self.mode, locks=self.locks.encoding, progress=progress)
+                    self._shared.write(decision)
+                    if look and not decision.stops:
+                        bench.count_time_of(look.drawn)
+                        bench.count_time_of(look.bench)
+                        if show:
+                            show(self._on_look(look, decision, requests))
+                if decision and decision.stops:
+                    look = look or look_of(bench, requests, self.mode)
+                    if look:  # whose texts this process or another worker has encoded
+                        plan, locks = look.plan, self.locks.encoding
+                        look.bench.encode(plan.pairs, roles=plan.roles, locks=locks, progress=progress)
+                    return self._on_look(look, decision, requests)
+                if decision:
+                    return self._all_prepared(requests, progress)
+            with bench.clock.standing(for_others=False):  # another worker of the run has yet to decide
                 time.sleep(PAUSE)
-        return prepared
 
-    def _prepared(self, show: Show, progress: Progress) -> Self | None:
-        """The evaluation to go on with; None where another worker of the run has yet to decide whether it stops."""
-        with self.locks.run_if_free() as is_ours:
-            decision, look = self._shared.read() if self.mode else Decision(), None
-            if is_ours and (decision is None or not self.mode):
-                self.bench.try_out(self._requests, locks=self.locks.if_free, progress=progress)
-            if is_ours and decision is None:
-                look, decision = self._look(show, progress)
-            if decision is None:
-                return None
-            return self._stopped(look, decision, progress) if decision.stops else self._all_prepared(progress)
+    def on(self, bench: Bench) -> Self:
+        """This evaluation on the models and data of another bench."""
+        return replace(self, bench=bench, whole=bench, _last={})
 
-    @property
-    def _requests(self) -> list[Request]:
-        return [(c.model, c.data, c.claim, c.level) for c in self.cases]
-
-    def _look(self, show: Show, progress: Progress) -> tuple[Look | None, Decision]:
-        """Decide after a first look; show it where the run goes on."""
-        found, decision = decide(self.bench, self._requests, self.mode, locks=self.locks.encoding, progress=progress)
-        self._shared.write(decision)
-        if found and not decision.stops:
-            self.bench.count_time_of(found.drawn)
-            self.bench.count_time_of(found.bench)
-            show(self._on_look(found, decision))
-        return found, decision
-
-    def on(self, bench: Bench, **changes: Any) -> Self:
-        """This evaluation on another bench; `changes` are what else is different."""
-        return replace(self, bench=bench, _last={}, **changes)
-
-    def _on_look(self, look: Look | None, decision: Decision) -> Self:
+    def _on_look(self, look: Look | None, decision: LookDecision, requests: Sequence[Request]) -> Self:
         """The evaluation of the part of the data that a first look is at, or of nothing where there is no part."""
-        requests = look.requests if look else ()
-        both = zip(self.cases, self._requests, strict=True)
-        seen = frozenset(str(case.id) for case, request in both if request in requests)
-        return self.on(look.bench if look else self.bench, decision=decision, seen=seen)
+        measured = look.requests if look else ()
+        both = zip(self.cases, requests, strict=True)
+        seen = frozenset(str(case.id) for case, request in both if request in measured)
+        return replace(self, bench=look.bench if look else self.bench, decision=decision, seen=seen, _last={})
 
-    def _stopped(self, look: Look | None, decision: Decision, progress: Progress) -> Self:
-        """The evaluation of the first look, whose texts this process or another worker has encoded."""
-        look = look or look_of(self.bench, self._requests, self.mode)
-        if look:
-            plan = look.plan
-            look.bench.encode(plan.pairs, roles=plan.roles, locks=self.locks.encoding, progress=progress)
-        return self._on_look(look, decision)
-
-    def _all_prepared(self, progress: Progress) -> Self:
-        self.bench.prepare(self._requests, locks=self.locks.encoding, progress=progress)
+    def _all_prepared(self, requests: Sequence[Request], progress: Progress) -> Self:
+        self.bench.prepare(requests, locks=self.locks.encoding, progress=progress)
         if self.against or self.settings.save_baseline:
-            against = self.against or Against()
+            against = self.against or ComparedWith()
             samples = [baseline.sample for baseline in against.baselines if baseline.sample]
             self.bench.compare(samples, old=against.old, locks=self.locks.encoding, progress=progress)
-        if PROBES in self.bench.data and not self.against:
-            return replace(self, parents=dict(self._known_parents()))
-        return self
+        if PROBES not in self.bench.data or self.against:
+            return self
+        store, scorer, subjects = self.bench.store, self.bench.scorer, self.bench.subjects
+        parents = {label: known_parent(one, self.settings, store, scorer) for label, one in subjects.items()}
+        return replace(self, parents={label: parent for label, parent in parents.items() if parent})
 
     def sees(self, case: Case) -> bool:
         """Whether the case is measured: all are, but where the run stops after a first look."""
         return self.seen is None or str(case.id) in self.seen
-
-    def _known_parents(self) -> Iterator[tuple[str, Parent]]:
-        for label, subject in self.bench.subjects.items():
-            if parent := known_parent(subject, self.settings, self.bench.store, self.bench.scorer):
-                yield label, parent
 
     def items(self, case: Case) -> Items:
         """What the case measures on."""
@@ -241,13 +221,16 @@ class Evaluation:
         return self._last[name]
 
     def row(
-        self, case: Case, estimate: Estimate | None, verdict: Verdict | None, held: Lines | None, reason: str
+        self, case: Case, estimate: Estimate | None, verdict: Verdict | None, lines: Lines | None, reason: str
     ) -> CheckResult:
         """A row of results.json; what a figure names a model for is noted."""
-        metric = _metric_key(estimate)
+        metric = estimate.metric if estimate else "none"
+        if estimate and (label := estimate.params.get("label")) is not None:
+            metric = f"{estimate.metric}[{label}]"
         if estimate and (named := estimate.params.get("ranks_by")):
-            said = f"{estimate.value:.2f} ({case.check})"
-            log.warning("%s ranks the paraphrases of %s by %s: Spearman %s", case.model, case.data, named, said)
+            figure = f"{estimate.value:.2f} ({case.check})"
+            log.warning("%s ranks the paraphrases of %s by %s: Spearman %s", case.model, case.data, named, figure)
+        items = self.bench.found(case.data, case.claim, case.level)
         return CheckResult(
             id=case.id.figure(metric),
             check=case.check,
@@ -257,80 +240,58 @@ class Evaluation:
             data=case.data,
             estimate=estimate,
             verdict=verdict,
-            lines=held,
+            lines=lines,
             reason=reason,
-            excluded=self._excluded(case),
+            excluded={str(why): count for why, count in items.excluded.items()} if items else {},  # plain, for xdist
             validity=self._validity(case),
         )
 
-    def _excluded(self, case: Case) -> dict[str, int]:
-        found = self.bench.found(case.data, case.claim, case.level)
-        return {str(reason): count for reason, count in found.excluded.items()} if found else {}  # plain, for xdist
-
     def _validity(self, case: Case) -> Validity | None:
         """Of the generator that made the items, where it was read or is of a phenomenon; None of written items."""
-        found = self.bench.found(case.data, case.claim, case.level)
-        parts = ItemId(found.every[0].id).known if found and found.every else None
+        items = self.bench.found(case.data, case.claim, case.level)
+        parts = ItemId(items.every[0].id).known if items and items.every else None
         if not parts or any(group.variants for group in self.bench.data[case.data].groups):
             return None
         return validity_of(parts.relation)
 
     def judged(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
-        """The row of a figure that decides, with its verdict; `declared` are the check's floor and aim."""
-        config = self.bench.subjects[case.model].config
+        """The row of a figure that decides, with its verdict; `declared` are the check's floor and aim.
+
+        A threshold of the user's goes before both, the model's own before the project's: less fails. In a table of
+        thresholds `check/level` goes before `check`, and that before what stands for every property of the user's own.
+        """
+        config, project = self.bench.subjects[case.model].config, self.settings.project
+        items = case.claim.items
+        of_all = case.check.removeprefix(f"{items.name}_") if isinstance(items, OwnProperty) else case.check
+        keys, tables = (f"{case.check}/{case.level}", case.check, of_all), (config.thresholds, project.thresholds)
+        own = next((float(table[key]) for table in tables for key in keys if key in table), None)
+        failures = project.known_failures.get(case.model) if config.known_failures is None else config.known_failures
         terms = Terms(
             declared=declared,
-            own=self._threshold(case),
+            own=own,
             unjudged=case.claim.declared.unjudged,
             validity=self._validity(case),
-            known_failure=known_failure(case.check, case.data, str(case.level), self._known_failures(case.model)),
+            known_failure=known_failure(case.check, case.data, str(case.level), failures),
             trained_on=case.data if case.data in config.trained_on else "",
             strict=self.settings.strict,
             only_shown=self.against is not None and case.claim.family != CONTRACT,
         )
-        if terms.decides:
-            estimate = self._with_limit(case, estimate)
+        limit_of = getattr(self.bench.subjects[case.model].model, "limit_of", None)
+        if terms.decides and limit_of and (cause := estimate.params.get("cause")):  # of a contract that is broken
+            texts = [text for item in self.items(case).kept for text, _ in item.pairs]
+            if limit := limit_of(texts):
+                estimate = replace(estimate, params={**estimate.params, "cause": f"{limit}; {cause}"})
         ruling = rule(estimate, terms)
         return self.row(case, estimate, ruling.verdict, ruling.lines, ruling.reason)
 
-    def _with_limit(self, case: Case, estimate: Estimate) -> Estimate:
-        """The figure of a broken contract, with the length that the model cuts texts at, where it cuts some."""
-        limit = getattr(self.bench.subjects[case.model].model, "limit_of", None)
-        cause = estimate.params.get("cause")
-        if not cause or limit is None:
-            return estimate
-        cut = limit([text for item in self.items(case).kept for text, _ in item.pairs])
-        return replace(estimate, params={**estimate.params, "cause": f"{cut}; {cause}"}) if cut else estimate
-
-    def _threshold(self, case: Case) -> float | None:
-        """The model's own threshold, else the project's, else None. Whoever sets one asks for both: less fails.
-
-        `check/level` goes before `check`, and that before what stands for every property of the user's own.
-        """
-        own = self.bench.subjects[case.model].config.thresholds
-        project = self.settings.project.get("thresholds", {})
-        items = case.claim.items
-        of_all = case.check.removeprefix(f"{items.name}_") if isinstance(items, OwnProperty) else case.check
-        keys = (f"{case.check}/{case.level}", case.check, of_all)
-        chosen = next((table[key] for table in (own, project) for key in keys if key in table), None)
-        return None if chosen is None else float(chosen)
-
-    def _known_failures(self, model: str) -> dict[str, str] | None:
-        own = self.bench.subjects[model].config.known_failures
-        project = self.settings.project.get("known_failures", {}).get(model)
-        return dict(own) if own is not None else project
-
     def message(self, case: Case, row: CheckResult) -> str:
         """What the terminal says of a failure: the figure, the worst examples, how to see one again."""
-        scores = self.scores(case)
-        model, folder = self._model_option(case), self.settings.report_dir
-        return failure_message(row, self.items(case).every, scores, model=model, folder=folder)
+        settings = self.settings
+        model = model_options(case.model, labels(settings.models)[case.model], settings.model_args)
+        every, scores = self.items(case).every, self.scores(case)
+        return failure_message(row, every, scores, model=model, folder=settings.report_dir)
 
-    def _model_option(self, case: Case) -> str:
-        spec = labels(self.settings.models)[case.model]
-        return model_options(case.model, spec, self.settings.model_args)
-
-    def table(self, case: Case) -> Columns:
+    def columns(self, case: Case) -> Columns:
         """The items of a case with their scores, column by column."""
         items, scores = self.items(case), self.scores(case)
         listed = items.kept
@@ -347,45 +308,48 @@ class Evaluation:
             return None
         items = self.whole.items(case.data, case.claim, case.level)
         listed = self.whole.scorer.unmeasured(items).frame(case.id, items.kept).to_columns()
-        both = (self.table(case), listed)
+        both = (self.columns(case), listed)
         mine, every = (scored_table(case.id, case.property, some, case.claim.declared) for some in both)
         return FirstLookItems.of(mine, every)
 
-    def parents_scores(self, case: Case) -> Columns:
-        """The scores of a case's items under the model's parent, as columns of `table`; nothing where it has none."""
+    def parent_scores(self, case: Case) -> Table | None:
+        """The scores of a case's items under the model's parent: near_score and far_score; None where it has none."""
+        import pyarrow
+
         parent, items = self.parents.get(case.model), self.items(case)
         if parent is None or items.whole or any(item.repeats for item in items.kept):
-            return {}
-        scores = parent.scores(case.data, items)
-        columns = scores.frame(case.id, items.kept).to_columns() if scores else {}
-        return {name: columns[name] for name in PARENTS_COLUMNS if columns}
+            return None
+        if (scores := parent.scores(case.data, items)) is None:
+            return None
+        columns = scores.frame(case.id, items.kept).to_columns()
+        types = [(name, pyarrow.float64()) for name in PARENT_COLUMNS]
+        return pyarrow.table({name: columns[name] for name in PARENT_COLUMNS}, schema=pyarrow.schema(types))
 
     def documents(self, case: Case) -> list[tuple[int, str, str]]:
-        """(row, id, text) of what the queries of a case found first, under this model or the baselines; sorted.
+        """(row, id, text) of what the queries of a case rank first, under this model or the baselines; sorted.
 
         Only where a gate shows them: nothing without one, nor of items that search no documents.
         """
-        items, scores = self.items(case).kept, self.scores(case)
+        scores, first = self.scores(case), self.items(case).kept[0]
         if self.against is None or not isinstance(scores, RankedScores | LoggedScores):
             return []
+        assert isinstance(first, SearchingQuery)
         cases = [b.cases[name] for b in self.against.baselines if (name := case.id.of_any_model) in b.cases]
         known = (Answers.of(text) for kept in cases for text in kept.answers)
-        first = items[0]
-        assert isinstance(first, SearchingQuery)
-        searched = first.documents
-        rows = {row for found in (*scores.answers, *known) for row in found.first if row < len(searched.ids)}
-        return [(row, searched.ids[row], searched.texts[row]) for row in sorted(rows)]
+        ids, texts = first.documents.ids, first.documents.texts
+        rows = {row for answers in (*scores.answers, *known) for row in answers.first if row < len(ids)}
+        return [(row, ids[row], texts[row]) for row in sorted(rows)]
 
-    def describe(self) -> Described:
+    def describe(self) -> ProcessDescription:
         """Models, data, notes and times of this run, for results.json."""
         subjects = self.bench.subjects
-        return Described(
+        return ProcessDescription(
             models=tuple(map(self._describe_model, subjects.values())),
             data=tuple(map(self._describe_data, self.whole.data)),
             notes=tuple(self.notes.lines),
             selection=self._selection(),
             seconds={**self.bench.seconds, "wait": self.bench.clock.for_others},
-            texts=self._texts(),
+            texts=self._text_counts(),
             encoded={label: subject.encoded for label, subject in subjects.items()},
             look=self.decision.look,
             rest=self.decision.rest,
@@ -410,7 +374,7 @@ class Evaluation:
         return Selection(tuple(sorted(unselected)), tuple(sorted({case.property for case in left_out})))
 
     def _has_items(self, case: Case) -> bool:
-        """Whether the data give a case something to measure; also where that cannot be found out."""
+        """Whether the data give a case something to measure; also where that cannot be told."""
         try:
             return bool(self.whole.items(case.data, case.claim, case.level).every)
         except NothingToMeasure:
@@ -418,21 +382,23 @@ class Evaluation:
         except EncheckError:
             return True
 
-    def _texts(self) -> dict[str, int]:
+    def _text_counts(self) -> dict[str, int]:
         """Distinct texts that each property needs, for all models of the run together."""
         texts: dict[str, set[tuple[str, str]]] = {}
         for case in filter(self.sees, self.cases):
-            found = self.bench.found(case.data, case.claim, case.level)
-            kept = found.kept if found else ()
-            pairs = (pair for item in (*kept, *found.tuning) for pair in item.pairs) if found else ()
+            items = self.bench.found(case.data, case.claim, case.level)
+            kept = items.kept if items else ()
+            pairs = (pair for item in (*kept, *items.tuning) for pair in item.pairs) if items else ()
             texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
             texts[case.property].update((case.model, text) for some in texts_of(kept).values() for text in some)
-        return {name: len(found) for name, found in texts.items()}
+        return {name: len(some) for name, some in texts.items()}
 
     def _describe_data(self, name: str) -> DataEntry:
         data = self.whole.data[name]
         whole = data.whole.described() if data.whole else None
         scales = {model: self.bench.scale(model, name) for model in self.bench.subjects}
+        groups = self.bench.data[name].groups
+        is_generated = self.english.is_used and not all(group.variants for group in groups)
         return DataEntry(
             name=name,
             licence=data.licence,
@@ -446,7 +412,7 @@ class Evaluation:
             sample=(self.settings.sample or len(data.universe)) if data.sampled else None,
             seed=self.settings.seed,
             fingerprint=data.fingerprint,
-            language=self.english.describe() if self._generated(name) else None,
+            language=self.english.describe() if is_generated else None,
             calibration={model: scale for model, scale in scales.items() if scale},
             whole=whole,
             own_documents=data.collection.own_documents if data.collection else 0,
@@ -454,9 +420,16 @@ class Evaluation:
 
     def _describe_model(self, subject: Subject) -> ModelEntry:
         config, model, file_hash = subject.config, subject.model, self.bench.store.file_hash
-        about: dict[str, object] = getattr(model, "about", dict)()
+        about: dict[str, Json] = getattr(model, "about", dict)()
         revision, prompt = about.pop("revision", config.revision), about.pop("prompt", config.prompt)
-        used = {role: found.prompt for role, found in subject.roles.items() if found.prompt is not None}
+        used = {role: texts.prompt for role, texts in subject.roles.items() if texts.prompt is not None}
+        lacks = []
+        if isinstance(model, PartialEncoder):  # a file of vectors: the cases that it lacks texts of
+            for case in (case for case in self.cases if case.model == subject.label and self._has_items(case)):
+                try:
+                    self.bench.refuse_lacking(case.model, case.data, self.items(case))
+                except NothingToMeasure:
+                    lacks.append(case.id.of_any_model)
         return ModelEntry(
             label=subject.label,
             name=config.name or config.adapter,
@@ -472,24 +445,8 @@ class Evaluation:
             error=str(subject.error) if subject.error else None,
             weights=None if subject.error else weights_of(model, file_hash),
             architecture=None if subject.error else architecture_of(model, file_hash),
-            lacks=self._lacks(subject) if isinstance(model, PartialEncoder) else (),
+            lacks=tuple(sorted(lacks)),
         )
-
-    def _lacks(self, subject: Subject) -> tuple[str, ...]:
-        """The cases of a file of vectors that it lacks texts of."""
-        cases = (case for case in self.cases if case.model == subject.label and self._has_items(case))
-        return tuple(sorted(case.id.of_any_model for case in cases if self._lacks_texts(case)))
-
-    def _lacks_texts(self, case: Case) -> bool:
-        try:
-            self.bench.refuse_lacking(case.model, case.data, self.items(case))
-        except NothingToMeasure:
-            return True
-        return False
-
-    def _generated(self, name: str) -> bool:
-        """Whether variants of this data were made by the generators that read language."""
-        return self.english.is_used and not all(group.variants for group in self.bench.data[name].groups)
 
     def close(self) -> None:
         """Keep the store within its limit, without the vectors of models that have no identity, and let go of it."""
@@ -506,10 +463,3 @@ class Evaluation:
         finally:
             store.close()
             log.removeHandler(self.notes)
-
-
-def _metric_key(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return "none"
-    label = estimate.params.get("label")
-    return estimate.metric if label is None else f"{estimate.metric}[{label}]"

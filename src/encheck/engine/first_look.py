@@ -1,24 +1,36 @@
-"""The first look of a run: whether there is one, what it shows, and whether the run stops after it."""
+"""The first look of a run: on which part of the data, what it shows, and whether the run stops after it.
+
+The part is made of whole clusters, so that intervals hold. Each kind of written edit gives as many clusters as any
+other, in the order of their hashes: rows added later reshuffle nothing.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from encheck.claims import CONTRACT
+from encheck.datasets.clusters import in_seeded_order
+from encheck.datasets.dataset import Dataset
+from encheck.encoders.protocol import Encoder, FittedModel, devices_of
+from encheck.errors import CheckError, NothingToMeasure
+from encheck.items.classified import classified
 from encheck.options import Settings
 from encheck.run_file import FirstLook, ModelRest, Rest
-from encheck.running.bench import Bench, Request
-from encheck.running.first_look import Look, first_look, is_warm, learns
-from encheck.running.plan import missing
-from encheck.running.rest import FEWEST, rest_of, to_time
-from encheck.running.subject import Subject
+from encheck.running.bench import Bench, Plan, Request, missing
+from encheck.running.speed import tokens_a_text
+from encheck.running.subject import Pair, Subject, Texts
+from encheck.store import text_key
 from encheck.system.files import write_text
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
 from encheck.system.typed_files import as_json, read_typed
+from encheck.types import Group, content_hash
 
 Mode = Literal["", "show", "ask", "stop"]  # no look; a look; one that may stop the run; one that stops it
 MOST_TEXTS = 2_500  # that a model computes for a first look
@@ -28,15 +40,74 @@ WHY = {
     "price": "the model costs money",
     "time": f"the rest takes over {MOST_SECONDS / 60:g} minutes",
 }
+BEGIN, ENOUGH, ROUNDS = 10, 0.9, 8  # clusters a kind of edit; the share of the texts that is near enough; attempts
+WARM = 0.8  # the share of texts that a store has that needs no look; what calibrates a look alone it never has
+OUTSIDE = 3  # further clusters a kind, which tell what the store has of the rest
+UNSEEN = ("health", "downstream", CONTRACT)  # families that no profile shows
+FEWEST = 64  # texts to time a model by
+SOME = 256  # documents that stand for all
+CHARACTERS_A_TOKEN = 4  # of English, where no tokenizer is at hand
+Amount = tuple[float, Sequence[str]]  # how many texts the store lacks, and some of them
 
 
 @dataclass(frozen=True)
-class Decision:
+class Look:
+    """The requests of a first look, and the part of the data that they are measured on.
+
+    The part has the clusters of `drawn` in which the requests have items: `clusters` counts them, `of` all clusters.
+    `every` is what all requests of the run need on what was drawn, `outside` what they need on a few other clusters.
+    """
+
+    bench: Bench
+    requests: tuple[Request, ...]
+    plan: Plan
+    drawn: Bench
+    clusters: int
+    of: int
+    every: Plan = field(default_factory=Plan)
+    outside: Plan = field(default_factory=Plan)
+
+    @property
+    def texts(self) -> int:
+        """How many texts, or pairs, the model computes that needs most."""
+        return max((len(self.plan.needs(one)) for one in self.bench.subjects.values()), default=0)
+
+    @property
+    def of_texts(self) -> int:
+        """About how many texts, or pairs, all requests need of that model on all data that are not searched."""
+        return round(max((len(self.every.needs(one)) for one in self.bench.subjects.values()), default=0) * self.share)
+
+    @property
+    def share(self) -> float:
+        """How many times as many clusters there are as were drawn."""
+        return self.of / max(_clusters(self.drawn), 1)
+
+
+@dataclass(frozen=True)
+class LookDecision:
     """Whether the run stops after its first look; what results.json says of the look, and of what is left."""
 
     stops: bool = False
     look: FirstLook | None = None
     rest: Rest | None = None
+
+
+class SharedDecision:
+    """The decision of the worker that looked, for the other workers of its run; kept beside the lock of the run."""
+
+    def __init__(self, run: str | None) -> None:
+        self._path = Path(f"{run}.look") if run else None
+
+    def read(self) -> LookDecision | None:
+        """What was decided; None where nobody has decided yet."""
+        if self._path is None or not self._path.exists():
+            return None
+        return read_typed(LookDecision, json.loads(self._path.read_text("utf-8")))
+
+    def write(self, decision: LookDecision) -> None:
+        """Tell the others."""
+        if self._path:
+            write_text(self._path, as_json(decision))
 
 
 def mode_of(settings: Settings, *, is_junit: bool) -> Mode:
@@ -52,30 +123,39 @@ def mode_of(settings: Settings, *, is_junit: bool) -> Mode:
 
 def decide(
     bench: Bench, requests: Sequence[Request], mode: Mode, *, locks: Locks, progress: Progress
-) -> tuple[Look | None, Decision]:
+) -> tuple[Look | None, LookDecision]:
     """Encode a first look, and say whether the run stops after it.
 
     There is none where everything needs few texts, or the store has all of them. A model that learns from the run's
     texts is left out of a look that the run goes on from.
     """
     requests = _usable(bench, requests, mode)
-    if mode != "stop" and is_warm(bench, requests):
-        return None, Decision()
-    look = look_of(bench, requests, mode)
+    if mode != "stop" and _is_warm(bench, requests):
+        return None, LookDecision()
+    look = first_look(bench, requests, most=MOST_TEXTS)
     if look is None:
-        is_small = mode != "stop" or _of_all(bench, requests) <= MOST_TEXTS
-        return None, Decision() if is_small else _stopped(None, [], {}, "quick")
-    if look.of_texts + _searched(bench, requests) <= MOST_TEXTS:
-        return None, Decision()
+        plan = bench.plan(requests) if mode == "stop" else Plan()
+        if max((len(plan.needs(one)) for one in bench.subjects.values()), default=0) <= MOST_TEXTS:
+            return None, LookDecision()
+        return None, LookDecision(True, FirstLook(0, 0, 0, 0), Rest(WHY["quick"], ()))
+    searched = [bench.data[name].collection for name in {data for _, data, *_ in requests}]
+    if look.of_texts + sum(len(one.documents) + len(one.queries) for one in searched if one) <= MOST_TEXTS:
+        return None, LookDecision()
     subjects = [one for label, one in bench.subjects.items() if label in look.plan.pairs]
-    rests = [rest_of(look, one, bench, requests) for one in subjects]
-    lacking = {one.label: missing(one, look.plan.asked(one), bench.store) for one in subjects}
-    if mode != "stop" and not any(lacking.values()) and not any(rest.texts for rest in rests):
-        return None, Decision()
-    speed = {one.label: _encoded(look, one, bench, locks, progress) for one in subjects}
-    seconds = {one.model: one.characters * each for one in rests if (each := speed[one.model]) is not None}
-    why = "quick" if mode == "stop" else _why(rests, seconds) if mode == "ask" else ""
-    return look, _stopped(look, rests, seconds, why)
+    rests = [_rest_of(look, one, bench, requests) for one in subjects]
+    is_stored = not any(missing(one, look.plan.needs(one), bench.store) for one in subjects)
+    if mode != "stop" and is_stored and not any(rest.texts for rest in rests):
+        return None, LookDecision()
+    rates = {one.label: _encode_timed(look, one, bench, locks, progress) for one in subjects}
+    seconds = {one.model: one.characters * rate for one in rests if (rate := rates[one.model]) is not None}
+    why = "quick" if mode == "stop" else ""
+    if mode == "ask" and any(rest.price and rest.texts for rest in rests):
+        why = "price"
+    elif mode == "ask" and sum(seconds.values()) > MOST_SECONDS:
+        why = "time"
+    timed = tuple(replace(one, seconds=seconds.get(one.model)) for one in rests)
+    seen = FirstLook(look.texts, look.of_texts, look.clusters, look.of)
+    return look, LookDecision(bool(why), seen, Rest(WHY.get(why, ""), timed))
 
 
 def look_of(bench: Bench, requests: Sequence[Request], mode: Mode) -> Look | None:
@@ -84,63 +164,185 @@ def look_of(bench: Bench, requests: Sequence[Request], mode: Mode) -> Look | Non
 
 
 def _usable(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Request]:
-    """The requests that a look may take: of a model that learns from the run's texts only those of a run that stops."""
-    return [one for one in requests if mode == "stop" or not learns(bench.subjects[one[0]])]
+    """The requests that a look may take: of a model that learns from all texts of a run only those of one that stops.
+
+    A part of the texts would make another model of it.
+    """
+    return [one for one in requests if mode == "stop" or not isinstance(bench.subjects[one[0]].model, FittedModel)]
 
 
-def _searched(bench: Bench, requests: Sequence[Request]) -> int:
-    """How many queries and documents are searched."""
-    found = [bench.data[name].collection for name in {data for _, data, *_ in requests}]
-    return sum(len(one.documents) + len(one.queries) for one in found if one)
+def _encode_timed(look: Look, subject: Subject, bench: Bench, locks: Locks, progress: Progress) -> float | None:
+    """Encode the look with one model: seconds a character; None where too little was computed to tell.
 
-
-def _of_all(bench: Bench, requests: Sequence[Request]) -> int:
-    """How many texts or pairs the model needs that needs most."""
-    plan = bench.plan(requests)
-    return max((len(plan.asked(one)) for one in bench.subjects.values()), default=0)
-
-
-def _encoded(look: Look, subject: Subject, bench: Bench, locks: Locks, progress: Progress) -> float | None:
-    """Encode the look with one model: seconds a character; None where too little was computed to tell."""
-    also, label = to_time(look, subject, bench), subject.label
-    pairs = [*look.plan.pairs.get(label, ()), *also]
-    asked = missing(subject, look.plan.asked(subject), bench.store)
-    characters = sum(len(text) for texts in asked.values() for text in texts)
+    Some of the rest is encoded with it, so that the model is timed on enough texts; none of a priced one.
+    """
+    label, lacking = subject.label, missing(subject, look.plan.needs(subject), bench.store)
+    also: list[Pair] = []
+    if len(lacking) < FEWEST and not subject.config.price:
+        left, pairs = _left(look, subject, bench), dict.fromkeys(look.every.pairs.get(label, ()))
+        if subject.kind == "vector":
+            pairs = dict.fromkeys((text, text) for text in dict.fromkeys(text for pair in pairs for text in pair))
+        keys = ((pair, text_key(*pair) if subject.kind == "pair" else text_key(pair[0])) for pair in pairs)
+        also = list(islice((pair for pair, key in keys if key in left), FEWEST - len(lacking)))
+    characters = sum(len(text) for texts in lacking.values() for text in texts)
     characters += sum(map(len, {text for pair in also for text in pair}))
     before, encoded = subject.state.seconds, subject.encoded
     roles = {label: look.plan.roles[label]} if label in look.plan.roles else {}
-    look.bench.encode({label: pairs}, roles=roles, locks=locks, progress=progress)
+    pairs_of_look = [*look.plan.pairs.get(label, ()), *also]
+    look.bench.encode({label: pairs_of_look}, roles=roles, locks=locks, progress=progress)
     if subject.error or subject.encoded - encoded < FEWEST or not characters:
         return None
     return (subject.state.seconds - before) / characters
 
 
-def _why(rests: Sequence[ModelRest], seconds: Mapping[str, float]) -> str:
-    """Why a run stops by itself; empty where it goes on."""
-    if any(rest.price and rest.texts for rest in rests):
-        return "price"
-    return "time" if sum(seconds.values()) > MOST_SECONDS else ""
+def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look | None:
+    """The largest part on which the headline checks need at most `most` texts of a model; None where nothing fits.
+
+    Searches are left out: their figures depend on all that is searched. Each further check that the texts of the part
+    answer is measured too.
+    """
+    there = [one for one in requests if bench.data[one[1]].collection is None]
+    chosen, ranks = headlines(there), {name: _by_kind(data, bench.seed) for name, data in bench.data.items()}
+
+    def first(count: int) -> dict[str, set[str]]:
+        return {name: {one for names in kinds.values() for one in names[:count]} for name, kinds in ranks.items()}
+
+    known: dict[int, Look] = {}
+    count, largest = BEGIN, max((len(names) for kinds in ranks.values() for names in kinds.values()), default=0)
+    for _ in range(ROUNDS if chosen else 0):
+        count = min(count, largest)
+        drawn = _part(bench, first(count))
+        seen = tuple(one for one in chosen if _is_seen(drawn, one))
+        part = _part(bench, _used(drawn, seen))
+        known[count] = look = Look(part, seen, part.plan(seen), drawn, _clusters(part), _clusters(bench))
+        if look.texts <= most and (count == largest or look.texts >= ENOUGH * most):
+            break
+        count = max(1, int(0.97 * count * most / max(look.texts, 1)))
+        if count in known:
+            break
+    fitting = {count: one for count, one in known.items() if 0 < one.texts <= most}
+    if not fitting:
+        return None
+
+    look, count = fitting[max(fitting)], max(fitting)
+    inside, more = first(count), first(count + OUTSIDE)
+    outside = _part(bench, {name: more[name] - inside[name] for name in ranks})
+    has = {label: set(look.plan.needs(one)) for label, one in look.bench.subjects.items()}
+    further = [
+        one
+        for one in there
+        if one not in look.requests and one[2].family not in UNSEEN and _is_seen(look.bench, one)
+        and set(look.bench.plan([one]).needs(look.bench.subjects[one[0]])) <= has[one[0]]
+    ]  # fmt: skip
+    measured = (*look.requests, *further)
+    every, others = look.drawn.plan(there), outside.plan(there)
+    return replace(look, requests=measured, plan=look.bench.plan(measured), every=every, outside=others)
 
 
-def _stopped(look: Look | None, rests: Sequence[ModelRest], seconds: Mapping[str, float], why: str) -> Decision:
-    seen = FirstLook(look.texts, look.of_texts, look.clusters, look.of) if look else FirstLook(0, 0, 0, 0)
-    models = tuple(replace(one, seconds=seconds.get(one.model)) for one in rests)
-    return Decision(bool(why), seen, Rest(WHY.get(why, ""), models))
+def _is_warm(bench: Bench, requests: Sequence[Request]) -> bool:
+    """Whether the store has what all models need of a few clusters, which a look would take last."""
+    there = [one for one in requests if bench.data[one[1]].collection is None]
+    last = {
+        name: {one for names in _by_kind(data, bench.seed).values() for one in names[-OUTSIDE:]}
+        for name, data in bench.data.items()
+    }
+    plan = _part(bench, _used(_part(bench, last), there)).plan(there)
+    needs = {one.label: plan.needs(one) for one in bench.subjects.values() if one.label in plan.pairs}
+    lacking = [len(missing(bench.subjects[label], some, bench.store)) for label, some in needs.items()]
+    return bool(needs) and sum(lacking) <= (1 - WARM) * sum(map(len, needs.values()))
 
 
-class Shared:
-    """The decision of the worker that looked, for the other workers of its run; kept beside the lock of the run."""
+def headlines(requests: Iterable[Request]) -> list[Request]:
+    """Of each property the checks that stand for it in a profile, at their first level; where none does, the others."""
+    first: dict[tuple[str, str, int], Request] = {}
+    for one in sorted(requests, key=lambda one: str(one[3])):
+        if one[2].family not in UNSEEN:
+            first.setdefault((one[0], one[1], id(one[2])), one)
+    named = {(model, data, claim.property) for model, data, claim, _ in first.values() if claim.declared.headline}
+    return [one for one in first.values() if one[2].declared.headline or (one[0], one[1], one[2].property) not in named]
 
-    def __init__(self, run: str | None) -> None:
-        self._path = Path(f"{run}.look") if run else None
 
-    def read(self) -> Decision | None:
-        """What was decided; None where nobody has decided yet."""
-        if self._path is None or not self._path.exists():
-            return None
-        return read_typed(Decision, json.loads(self._path.read_text("utf-8")))
+def _by_kind(data: Dataset, seed: int) -> dict[str, list[str]]:
+    """The clusters that have each kind of written edit, and those that have none, in a seeded order."""
+    kinds: dict[str, set[str]] = {"": set()} if data.groups else {"": set(data.universe)}
+    for group in data.groups:
+        for kind in {one.relation for one in group.variants} | ({"passage"} if group.passage else set()) or {""}:
+            kinds.setdefault(kind, set()).add(group.cluster)
+    return {kind: in_seeded_order(clusters, seed=seed) for kind, clusters in sorted(kinds.items())}
 
-    def write(self, decision: Decision) -> None:
-        """Tell the others."""
-        if self._path:
-            write_text(self._path, as_json(decision))
+
+def _part(bench: Bench, clusters: Mapping[str, Container[str]]) -> Bench:
+    """The bench of these clusters, by data; names are taken of all data, so that variants are those of the run."""
+    wholes: dict[str, Sequence[Group]] = {g.id: data.groups for data in bench.data.values() for g in data.groups}
+    parts = {name: data.part(clusters[name]) for name, data in bench.data.items()}
+    return Bench(bench.subjects, parts, bench.store, maker=replace(bench.maker, wholes=wholes), clock=bench.clock)
+
+
+def _used(bench: Bench, requests: Iterable[Request]) -> dict[str, set[str]]:
+    """The clusters in which requests have items, by data."""
+    used: dict[str, set[str]] = {name: set() for name in bench.data}
+    for _, data, claim, level in requests:
+        with suppress(NothingToMeasure, CheckError):
+            used[data] |= {item.cluster for item in bench.items(data, claim, level).kept}
+    return used
+
+
+def _clusters(bench: Bench) -> int:
+    return sum(len(data.universe) for data in bench.data.values())
+
+
+def _is_seen(bench: Bench, request: Request) -> bool:
+    """Whether the request measures something here, and no search."""
+    try:
+        return bench.items(*request[1:]).kept[0].kind.is_sampled
+    except (NothingToMeasure, CheckError):
+        return False
+
+
+def _left(look: Look, subject: Subject, bench: Bench) -> dict[bytes, tuple[str, ...]]:
+    """What the store lacks of what all requests need on the clusters that were drawn, beside the look."""
+    own, here = look.plan.needs(subject), look.every.needs(subject)
+    return missing(subject, {key: texts for key, texts in here.items() if key not in own}, bench.store)
+
+
+def _rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Request]) -> ModelRest:
+    """What is left for a model beside the look: on its part, on the other clusters, in searches and tasks of `bench`.
+
+    The other clusters are told by a few of them, the documents of a search by some of them. Pairs that rerank a search
+    are not counted. Characters and tokens are told by some of the texts of each amount.
+    """
+    here, others = look.every.needs(subject), look.outside.needs(subject)
+    left, lacking = _left(look, subject, bench), missing(subject, others, bench.store)
+    away = len(here) * (look.share - 1) * len(lacking) / max(len(others), 1)
+    requests = [one for one in requests if one[0] == subject.label]
+    amounts: list[Amount] = [(len(left), _joined(left.values())), (away, _joined(lacking.values()))]
+    for name in dict.fromkeys(data for _, data, *_ in requests):
+        collection = bench.data[name].collection
+        if collection and isinstance(subject.model, Encoder):
+            roles: Texts = {"document": sorted(collection.documents.values(), key=content_hash)[:SOME]}
+            needs = Plan(roles={subject.label: roles}).needs(subject)
+            lacking = missing(subject, needs, bench.store)
+            total = len(collection.documents) + len(collection.queries)
+            amounts.append((total * len(lacking) / max(len(needs), 1), _joined(lacking.values())))
+    amounts = [one for one in (*amounts, in_tasks(subject, bench, requests)) if one[0]]
+
+    characters = sum(count * sum(map(len, some)) / len(some) for count, some in amounts)
+    means = [tokens_a_text(subject, some) for _, some in amounts]
+    counted = [count * mean for (count, _), mean in zip(amounts, means, strict=True) if mean is not None]
+    is_counted = len(counted) == len(amounts)
+    tokens = round(sum(counted) if is_counted else characters / CHARACTERS_A_TOKEN)
+    price = 0.0 if subject.config.price is None and devices_of(subject.model) else subject.config.price
+    dollars = None if price is None else price * tokens / 1e6
+    texts = round(sum(count for count, _ in amounts))
+    return ModelRest(subject.label, texts, characters, tokens, is_counted, price, dollars)
+
+
+def in_tasks(subject: Subject, bench: Bench, requests: Iterable[Request]) -> Amount:
+    """The texts of downstream tasks that the store lacks, all of them: no look takes a part of a task."""
+    plan = bench.plan(one for one in requests if one[2].items is classified)
+    lacking = missing(subject, plan.needs(subject), bench.store)
+    return len(lacking), _joined(lacking.values())
+
+
+def _joined(some: Iterable[tuple[str, ...]]) -> list[str]:
+    return [" ".join(texts) for texts in some]

@@ -7,7 +7,6 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from encheck.errors import EncheckError, UsageError
 from encheck.gating.advice import ADAPTER
@@ -21,7 +20,7 @@ from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.run_file import RunFile
 from encheck.running.labels import label_of
-from encheck.scoring.frame import Columns
+from encheck.scoring.run_items import RunItems
 from encheck.system import files
 from encheck.system.documents import read_json
 from encheck.system.files import write_text
@@ -48,7 +47,11 @@ def clear(folder: Path) -> None:
     """
     if not folder.is_dir() or (folder / SUMMARY).exists():
         return
-    is_run = _is_run(folder)  # asked first, as results.json is removed last: xdist's workers all clear
+    try:  # first, as results.json is removed last: xdist's workers all clear
+        values = read_json(folder / RESULTS)
+        is_run = isinstance(values, dict) and "schema_version" in values
+    except (OSError, ValueError):
+        is_run = False
     there = [folder / name for name in CLEARED if (folder / name).exists()]
     if there and not is_run:
         raise UsageError(
@@ -65,18 +68,22 @@ def clear(folder: Path) -> None:
             ) from error
 
 
-def _is_run(folder: Path) -> bool:
-    """Whether results.json is there and of a run."""
-    try:
-        found = read_json(folder / RESULTS)
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and "schema_version" in found
-
-
 def place_of(settings: Settings, folder: str | None, *, started: datetime) -> Path:
-    """The folder of a run: the one that was named, or a new one below reports/."""
-    return Path(folder) if folder else _new_folder(settings, started)
+    """The folder of a run: the one that was named, or a new one, reports/<time>-<first model>."""
+    if folder:
+        return Path(folder)
+    stem = f"{started:%Y-%m-%dT%H-%M-%S}-{label_of(Path(settings.models[0]).name)}"
+    for number in count(1):  # where another run has that name already
+        place = settings.root / "reports" / (stem if number == 1 else f"{stem}-{number}")
+        try:
+            place.mkdir(parents=True)
+        except FileExistsError:
+            if place.is_dir():
+                continue
+        except OSError:
+            pass  # said when the results are written there
+        break
+    return place
 
 
 def from_here(place: Path) -> str:
@@ -87,10 +94,10 @@ def from_here(place: Path) -> str:
 def write(
     place: Path,
     results: RunFile,
-    items: Mapping[str, Columns],
+    items: RunItems,
     *,
     searched: Sequence[LogAnswers] = (),
-    documents: Mapping[str, Any] = MappingProxyType({}),
+    documents: Mapping[str, Mapping[int, tuple[str, str]]] = MappingProxyType({}),
 ) -> None:
     """Write everything, the raw results first; EncheckError where the disk does not take it."""
     try:
@@ -109,19 +116,3 @@ def write(
             "Make room, or name another place with --report-dir=DIR; the store keeps what was encoded, so the next run "
             "is quick"
         ) from error
-
-
-def _new_folder(settings: Settings, started: datetime) -> Path:
-    """Make reports/<time>-<first model>, with a number where another run has that name already."""
-    stem = f"{started:%Y-%m-%dT%H-%M-%S}-{label_of(Path(settings.models[0]).name)}"
-    for number in count(1):
-        folder = settings.root / "reports" / (stem if number == 1 else f"{stem}-{number}")
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            if folder.is_dir():
-                continue
-        except OSError:
-            pass  # said when the results are written there
-        break
-    return folder

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from encheck.engine.checks import Check, checks_in, packaged_checks, refuse_twice, select_checks
 from encheck.engine.results import Results, read
 from encheck.engine.run import measure, named_models, scratch_store
 from encheck.errors import BaselineError, EncheckError, NothingToCompare, UsageError, unknown
-from encheck.options.keywords import Given
+from encheck.options.settings import OptionValue
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from encheck.engine.recorder import Conclusion, Recorder
     from encheck.gating.baseline import Baseline
     from encheck.gating.old_index import IndexFaults, LinearMap
-    from encheck.gating.purpose import Purpose
+    from encheck.gating.purpose import Purpose, PurposeName
     from encheck.gating.reindex import Reindex
     from encheck.gating.types import ExitCode, GateDecision, GateRow, Outcome, PartialGate
     from encheck.options import Settings
     from encheck.run_file import RunFile
     from encheck.running.subject import Subject
+    from encheck.scoring.run_items import RunItems
 
 OF_A_RUN = ("twin", "quick", "full", "strict", "look_first", "engine", "address", "shards_dir", "model", "data")
 PLAIN = {"store", "no_store", "device", "threshold"}  # options that change no score
@@ -98,7 +100,7 @@ def gate(
     inconclusive: str | None = None,
     save_baseline: str | Path | None = None,
     report_dir: str | Path | None = None,
-    **options: Given,
+    **options: OptionValue,
 ) -> GateResult:
     """Decide whether one model may replace another (docs/gate.md has the rule).
 
@@ -150,12 +152,12 @@ def gate(
 
 
 @dataclass(frozen=True)
-class Decided:
+class FinishedGate:
     """A gate at its end: results.json, the items, and what was concluded; `place` is the folder of the report."""
 
     raw: RunFile
-    items: Mapping[str, Mapping[str, Sequence[Any]]]
-    documents: Mapping[str, Any]
+    items: RunItems
+    documents: Mapping[str, Mapping[int, tuple[str, str]]]
     end: Conclusion
     place: Path | None
     refusal: UsageError | None = None
@@ -205,10 +207,10 @@ def decide(
     inconclusive: str | None = None,
     save_baseline: str | Path | None = None,
     report_dir: str | Path | None = None,
-    options: Mapping[str, Given],
+    options: Mapping[str, OptionValue],
     command: str | None = None,
     quiet: bool = True,
-) -> Decided:
+) -> FinishedGate:
     """As `gate`, and nothing is written yet. `names` selects checks as pytest's -k does.
 
     `command` is what was typed: then the report has a folder of its own below reports/ unless one is named.
@@ -216,15 +218,29 @@ def decide(
     from encheck.datasets.load import with_property
     from encheck.engine.conclusion import GateOptions, refuse_beforehand
     from encheck.gating.baseline import read as read_baseline
-    from encheck.gating.purpose import DECIDED_BY
-    from encheck.options import Settings, project_table, threshold_of
+    from encheck.gating.pairing import ENDPOINTS
+    from encheck.gating.purpose import DECIDED_BY, Purpose
+    from encheck.options import Settings, project_table, refuse_place, threshold_of
+    from encheck.options.settings import from_keywords
 
-    _refuse_wrong(options, primary, inconclusive)
+    if refused := [name for name in OF_A_RUN if options.get(name)]:
+        raise UsageError(f"{refused[0]} is an option of a run: a gate measures all items of a new and an old model")
+    if primary is not None and primary not in ENDPOINTS:
+        raise UsageError(unknown("primary", primary, ENDPOINTS))
+    if inconclusive is not None and inconclusive not in COUNTS_AS:
+        raise UsageError(unknown("inconclusive", inconclusive, COUNTS_AS))
     thresholds = [threshold] if isinstance(threshold, int | float) else list(threshold)
     thresholds = [one for one in map(threshold_of, thresholds) if one is not None]
     if thresholds:
         options = {**options, "threshold": thresholds[0]}  # by which checks of labelled pairs count
-    _refuse_twins(new, old, twins)
+    for n, twin in enumerate(twins):
+        others = [str(one) for one in (new, old, *twins[:n]) if isinstance(one, str | Path)]
+        is_named = isinstance(twin, str | Path) and str(twin) in others
+        if is_named or any(twin is one for one in (new, old, *twins[:n])):
+            raise UsageError(
+                f"--twin={twin} is named twice, or is one of the two models: a seed replicate is a separate "
+                f"checkpoint, trained with another seed"
+            )
     asked = with_property([data] if isinstance(data, str) else list(data), options.get("property"))
     packages = Settings(project=project_table(Path("pyproject.toml"))).check_packages
     every = (*packaged_checks(asked, packages), *(check for file in own_checks for check in checks_in(file)))
@@ -233,64 +249,52 @@ def decide(
     anchors = (read_baseline(_as_path(anchor)),) if anchor else ()
     save = _as_path(save_baseline) if save_baseline else None
     folders = [path for path in (_folder(old), _as_path(anchor) if anchor else None) if path]
-    _refuse_report_in(report_dir, [*folders, *([place] if (place := _folder(new)) else [])])
+    for folder in (*folders, _folder(new)):
+        if folder and report_dir and _as_path(report_dir).resolve() == folder.resolve():
+            raise UsageError(f"--report-dir={report_dir} is a folder that this gate reads: name another one")
     queries = options.get("queries")
     refuse_beforehand(Path(str(queries)) if queries else None, len(twins), save, folders)
 
-    first, known = _saved(old), _run_in(new)
-    held = [] if purpose else _held_by_run(known[0]) if known else _held_by(asked, has_log=bool(queries))
-    narrowed = {"name": purpose, "margin": None if margin is None else margin / 100, "protect": tuple(protect),
-                "accept": tuple(accept), "tried": tried, "budget": max_false_accepts}  # fmt: skip
-    aim = _purpose({name: value for name, value in narrowed.items() if value not in (None, ())}, held)
+    first, new_run = _saved(old), _run_in(new)
+    held = [] if purpose else _held_by_run(new_run[0]) if new_run else _held_by(asked, has_log=bool(queries))
+    aim = None
+    if purpose is not None or margin is not None or max_false_accepts is not None or protect or accept or tried != 1:
+        guess = "pairs" if max_false_accepts is not None else next(iter(held), "search")
+        aim = Purpose(
+            name=cast("PurposeName", guess if purpose is None else purpose),
+            margin=math.nan if margin is None else margin / 100,
+            protect=tuple(protect), accept=tuple(accept), tried=tried, budget=max_false_accepts,
+        )  # fmt: skip
     how = GateOptions(
         baselines=anchors, save=save, primary=primary, purpose=aim, inconclusive=inconclusive,
         thresholds=tuple(thresholds),
     )  # fmt: skip
-    if known and first:
+    if new_run and first:
         given = {"save_baseline": save, "twins": list(twins), "checks": checks, "names": names,
                  "own_checks": list(own_checks), "data": None if data in ("probes", ["probes"]) else data}  # fmt: skip
         if extra := [name for name, value in {**given, **options}.items() if value]:
             raise UsageError(f"{extra[0]} is for models that are measured now, but both runs are over: leave it out")
         place = _as_path(report_dir) if report_dir else None
-        return _of_run(*known, replace(how, baselines=(first, *anchors)), place, command=command or "")
+        return _of_run(*new_run, replace(how, baselines=(first, *anchors)), place, command=command or "")
     is_stored = any(str(one).startswith("vectors:") for one in (new, old))  # which have no vectors of other texts
     selected = {check.property for check in (every if chosen is None else chosen)}
     decisive = {name for name, property_ in DECIDED_BY.items() if property_ in selected}
     is_for_another = aim.name != "change" if aim else bool(decisive.intersection(held))
     if is_for_another and not is_stored:
-        asked = _with_built_in(asked, first)
-    first = first or _shipped(old, asked, options)
-    if known:
+        asked = with_built_in_data(asked, first)
+    first = first or shipped_baseline(old, asked, options)
+    if new_run:
         raise UsageError(f"{new} is the folder of a run, so OLD has to be one too, or a baseline, but it is {old!r}")
-    is_same = isinstance(old, str | Path) and str(old) == str(new) and not _has_labels(options)
+    given_args = options.get("model_arg") or ()
+    texts = [given_args] if isinstance(given_args, str) else list(given_args)  # type: ignore[arg-type]
+    is_labelled = any(":" in str(text).partition("=")[0] for text in texts)  # one name may stand for two models
+    is_same = isinstance(old, str | Path) and str(old) == str(new) and not is_labelled
     specs, loaded = named_models([new, *twins, *([] if first or is_same else [old])], is_each_once=False)
     with scratch_store(options) as store:
-        settings = _settings(specs, asked, {**options, **store, "report_dir": report_dir})
+        settings = from_keywords(specs, asked, {**options, **store, "report_dir": report_dir})
+        if settings.report_dir:
+            refuse_place(str(settings.report_dir))
         return _measured(settings, loaded, every, chosen, len(twins), first, how, command=command, quiet=quiet)
-
-
-def _refuse_wrong(options: Mapping[str, Given], primary: str | None, inconclusive: str | None) -> None:
-    """UsageError for an option of a run alone, and for a value that an option does not take."""
-    from encheck.gating.pairing import ENDPOINTS
-
-    if refused := [name for name in OF_A_RUN if options.get(name)]:
-        raise UsageError(f"{refused[0]} is an option of a run: a gate measures all items of a new and an old model")
-    for name, value, known in (("primary", primary, ENDPOINTS), ("inconclusive", inconclusive, COUNTS_AS)):
-        if value is not None and value not in known:
-            raise UsageError(unknown(name, value, known))
-
-
-def _purpose(asked: Mapping[str, Any], held: Sequence[str]) -> Purpose | None:
-    """What was asked for, of the first purpose that the data decide where none is named; None where nothing was.
-
-    UsageError for what cannot be.
-    """
-    from encheck.gating.purpose import Purpose
-
-    if not asked or asked == {"tried": 1}:
-        return None
-    guess = "pairs" if "budget" in asked else next(iter(held), "search")
-    return Purpose(**{"name": guess, **asked})
 
 
 def _held_by(data: Sequence[str], *, has_log: bool) -> list[str]:
@@ -331,49 +335,13 @@ def _held_by_run(results: Results) -> list[str]:
     return [name for name, property_ in DECIDED_BY.items() if property_ in measured]
 
 
-def _with_built_in(data: list[str], old: Baseline | None) -> list[str]:
+def with_built_in_data(data: list[str], old: Baseline | None) -> list[str]:
     """The data and the sentences that come with encheck, where a saved baseline has them too."""
     from encheck.datasets.load import stem
     from encheck.gating.weighing import BUILT_IN
 
     has_them = old is None or any(kept.data == BUILT_IN for kept in old.cases.values())
     return data if not has_them or BUILT_IN in map(stem, data) else [BUILT_IN, *data]
-
-
-def _refuse_report_in(report_dir: str | Path | None, folders: Sequence[Path]) -> None:
-    """UsageError for a report that would be written over the run or the baseline that it is made from."""
-    for folder in folders:
-        if report_dir and _as_path(report_dir).resolve() == folder.resolve():
-            raise UsageError(f"--report-dir={report_dir} is a folder that this gate reads: name another one")
-
-
-def _refuse_twins(new: object, old: object, twins: Sequence[object]) -> None:
-    """UsageError for a twin that is named twice, or that is the new model or the old one."""
-    for n, twin in enumerate(twins):
-        names = [str(one) for one in (new, old, *twins[:n]) if isinstance(one, str | Path)]
-        is_named = isinstance(twin, str | Path) and str(twin) in names
-        if is_named or any(twin is one for one in (new, old, *twins[:n])):
-            raise UsageError(
-                f"--twin={twin} is named twice, or is one of the two models: a seed replicate is a separate "
-                f"checkpoint, trained with another seed"
-            )
-
-
-def _has_labels(options: Mapping[str, Given]) -> bool:
-    """Whether a model argument is for one of the models alone, so that one name may stand for two."""
-    given = options.get("model_arg") or ()
-    texts = [given] if isinstance(given, str) else list(given)  # type: ignore[arg-type]
-    return any(":" in str(text).partition("=")[0] for text in texts)
-
-
-def _settings(specs: Sequence[str], data: Sequence[str], options: Mapping[str, Given]) -> Settings:
-    from encheck.options import refuse_place
-    from encheck.options.keywords import from_keywords
-
-    settings = from_keywords(specs, data, options)
-    if settings.report_dir:
-        refuse_place(str(settings.report_dir))
-    return settings
 
 
 def _measured(
@@ -387,14 +355,14 @@ def _measured(
     *,
     command: str | None,
     quiet: bool,
-) -> Decided:
+) -> FinishedGate:
     """Evaluate the new model, its twins, and the old one where no baseline is saved; then decide."""
-    from encheck.engine.conclusion import conclude, with_contamination
-    from encheck.engine.evaluation import Against
+    from encheck.engine.conclusion import conclude, refuse_models, with_contamination
+    from encheck.engine.evaluation import ComparedWith
     from encheck.engine.folder import from_here, place_of
     from encheck.engine.index import refuse_other_texts
     from encheck.engine.recorder import Conclusion
-    from encheck.gating.weighing import refuse_other_edition, refuse_other_search
+    from encheck.gating.weighing import refuse_kinds, refuse_other_edition, refuse_other_search
     from encheck.options import described
     from encheck.reporting.similarity_threshold import unanswered
     from encheck.running.labels import labels
@@ -405,19 +373,20 @@ def _measured(
     saved = (*((first,) if first else ()), *how.baselines)
     for baseline in saved:
         refuse_other_search(baseline, settings.search_index)
-    measured = _weighed(every, chosen, settings)
+    measured = checks_to_weigh(every, chosen, settings)
 
     def refuse(subjects: Mapping[str, Subject], data: Mapping[str, Dataset]) -> None:
         for baseline in saved:
-            refuse_other_edition(baseline, {one.name: one.version for one in data.values()}, models=settings.models)
-        _refuse_models(saved, subjects, mine, old)
+            refuse_other_edition(baseline, {one.name: one.version for one in data.values()})
+        refuse_models(saved, {label: subjects[label] for label in mine})
         if old:
+            refuse_kinds(repr(old), subjects[old].kind, mine[0], subjects[mine[0]].kind)
             refuse_other_texts(subjects[old], data.values())
         if how.purpose and how.purpose.name != "change":
             _refuse_undecided(how.purpose, data.values(), measured)
 
     recorder = measure(
-        settings, measured, every=every, loaded=loaded, against=Against(saved, old), refuse=refuse, quiet=quiet,
+        settings, measured, every=every, loaded=loaded, against=ComparedWith(saved, old), refuse=refuse, quiet=quiet,
     )  # fmt: skip
     first = first or _baseline_of(recorder.of([old]), settings, old)
     settings, recorder = replace(settings, models=settings.models[: len(mine)]), recorder.of(mine)
@@ -437,10 +406,10 @@ def _measured(
             settings.threshold, recorder.rows.values()
         ),
     )  # fmt: skip
-    return Decided(raw, recorder.items, recorder.documents, end, place, refusal)
+    return FinishedGate(raw, recorder.items, recorder.documents, end, place, refusal)
 
 
-def _weighed(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
+def checks_to_weigh(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
     """The checks that are measured: what a gate weighs, unless some are `chosen`; the contracts always."""
     from encheck.claims import CONTRACT
     from encheck.gating.pairing import is_weighed
@@ -480,17 +449,6 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
         refuse_protected(purpose, languages_of(texts))
 
 
-def _refuse_models(saved: Sequence[Baseline], subjects: Mapping[str, Subject], mine: Sequence[str], old: str) -> None:
-    """BaselineError before anything is encoded, for models of two kinds, and a twin that is the new model."""
-    from encheck.engine.conclusion import refuse_models
-    from encheck.gating.weighing import refuse_kinds
-
-    new = subjects[mine[0]]
-    refuse_models(saved, {label: subjects[label] for label in mine})
-    if old:
-        refuse_kinds(repr(old), subjects[old].kind, new.label, new.kind)
-
-
 def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline:
     """The baseline of the old model; NothingToCompare where nothing was measured for it."""
     from encheck.engine.recorder import Conclusion
@@ -506,30 +464,13 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
     return Baseline.of(raw, tables, model=label, vectors=recorder.vectors(label), may_be_empty=True)
 
 
-def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, *, command: str) -> Decided:
+def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, *, command: str) -> FinishedGate:
     """The decision on the folder of a run, in which nobody compared vectors; UsageError for one that was cut short."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.weighing import weigh
     from encheck.options import refuse_place
     from encheck.reporting.gate import record
 
-    _refuse_cut_short(results)
-    if place:
-        refuse_place(str(place))
-    weighed = [
-        weigh(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
-        for b in how.baselines
-    ]
-    found = record.with_texts(weighed, how.inconclusive, record.Shown(results.items))
-    is_broken = any(row.verdict == "error" for row in results.rows)
-    code: ExitCode = found.exit_code or (1 if is_broken else 5 if results.exit_code == 5 else 0)
-    found = replace(found, exit_code=code)
-    raw = replace(results.raw, gate=found, run=replace(results.raw.run, exit_status=code, command=command))
-    return Decided(raw, results.items, {}, Conclusion(code, found, weighed=weighed), place)
-
-
-def _refuse_cut_short(results: Results) -> None:
-    """UsageError for a run that did not come to its end, or has no row of a check that it selected."""
     there = {f"{row.check}/{row.data}/{row.level}" for row in results.rows}
     there |= {*(results.raw.selection.unselected if results.raw.selection else ())}
     data = [one.name for one in results.raw.data]
@@ -538,6 +479,18 @@ def _refuse_cut_short(results: Results) -> None:
     if results.exit_code not in (0, 1, 5, 10) or lacking:
         why = f"it has no row of {lacking}" if lacking else f"its exit code is {results.exit_code}"
         raise UsageError(f"the run {results.raw.run.id} was cut short: {why}. Run it again, without -x")
+    if place:
+        refuse_place(str(place))
+    weighed = [
+        weigh(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
+        for b in how.baselines
+    ]
+    gate = record.with_texts(weighed, how.inconclusive, record.Shown(results.items))
+    is_broken = any(row.verdict == "error" for row in results.rows)
+    code: ExitCode = gate.exit_code or (1 if is_broken else 5 if results.exit_code == 5 else 0)
+    gate = replace(gate, exit_code=code)
+    raw = replace(results.raw, gate=gate, run=replace(results.raw.run, exit_status=code, command=command))
+    return FinishedGate(raw, results.items, {}, Conclusion(code, gate, weighed=weighed), place)
 
 
 def _saved(old: object) -> Baseline | None:
@@ -556,7 +509,7 @@ def _saved(old: object) -> Baseline | None:
     return Baseline.of(results.raw, scores_of_run(results.raw, results.items, label).tables, model=label)
 
 
-def _shipped(old: object, data: Sequence[str], options: Mapping[str, Given]) -> Baseline | None:
+def shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
     """The scores of the default model on the embedded probes, which come with encheck; None where OLD is another model,
     or is used in another way, and on other data.
     """

@@ -19,10 +19,8 @@ from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndex, faulty
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
 from encheck.indexes.in_use import faults_of
 from encheck.indexes.sources import Fresh
-from encheck.running.comparable import lengths_of, stable_fingerprint
-from encheck.running.roles import Role
-from encheck.running.service import EncoderService
-from encheck.running.subject import Encoded, Subject
+from encheck.running.service import EncoderService, lengths_of, stable_fingerprint
+from encheck.running.subject import Encoded, Role, Subject
 from encheck.store import Store
 from encheck.types import content_hash
 

@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from encheck.encoders.protocol import devices_of
 from encheck.running.labels import label_of
@@ -38,8 +37,8 @@ class Holder:
     def of(cls, lock: str) -> Holder:
         """Who signed beside the lock; nobody where that cannot be read."""
         try:
-            said = json.loads(_signed(lock).read_text("utf-8"))
-            return cls(int(said["pid"]), str(said["since"])[:40], str(said["run"]))
+            signed = json.loads(Path(f"{lock}.by").read_text("utf-8"))
+            return cls(int(signed["pid"]), str(signed["since"])[:40], str(signed["run"]))
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return cls()
 
@@ -70,11 +69,11 @@ class Locks:
     def if_free(self, model: object) -> Iterator[AbstractContextManager[bool]]:
         """The locks of the model's devices, each of which gives False if another process has it."""
         for device in places(devices_of(model)):
-            yield self._held_if_free(self._path(device))
+            yield self._held(self._path(device))
 
     def run_if_free(self) -> AbstractContextManager[bool]:
         """The lock of the run; it gives False if another of its workers has it."""
-        return nullcontext(True) if self._run is None else self._held_if_free(self._run)
+        return nullcontext(True) if self._run is None else self._held(self._run)
 
     def parsing(self) -> AbstractContextManager[object]:
         """One parsing process at a time: the others wait, then find the parses in the store."""
@@ -84,54 +83,42 @@ class Locks:
         return f"{self._store}.{label_of(what)}.lock"
 
     @contextmanager
-    def _held(self, path: str, does: str) -> Iterator[None]:
-        """Hold this lock; where that takes long, say for whom this process waits."""
+    def _held(self, path: str, does: str = "") -> Iterator[bool]:
+        """Hold this lock and sign beside it; False where another process has it and does what needs no waiting for.
+
+        `does` is what who has it does: then it is waited for. Where that takes long, it is said for whom this process
+        waits; another worker of the same run is waited for in silence: that is how a run goes.
+        """
         from filelock import FileLock, Timeout
 
         lock = FileLock(path, is_singleton=True)  # so that who holds it may take it again
         try:
             lock.acquire(blocking=False)
         except Timeout:
-            self._wait(lock, path, does)
-        try:
-            with _signing(path, self._name):
-                yield
-        finally:
-            lock.release()
-
-    @contextmanager
-    def _held_if_free(self, path: str) -> Iterator[bool]:
-        """Hold this lock where nobody else does; say whether."""
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(path, is_singleton=True)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout:
-            yield False
-            return
-        try:
-            with _signing(path, self._name):
-                yield True
-        finally:
-            lock.release()
-
-    def _wait(self, lock: Any, path: str, does: str) -> None:
-        """Another worker of the same run is waited for in silence: that is how a run goes."""
-        from filelock import Timeout
-
-        said = None
-        while True:
-            holder = Holder.of(path)
-            with self._clock.standing(for_others=not self._is_ours(path, holder)), suppress(Timeout):
-                lock.acquire(timeout=PATIENCE)
+            if not does:
+                yield False
                 return
-            if not self._is_ours(path, holder := Holder.of(path)) and holder != said:
-                log.warning("waiting for another run that %s%s", does, holder)
-                said = holder
-
-    def _is_ours(self, path: str, holder: Holder) -> bool:
-        return path == self._run or holder.run == self._name
+            told = None
+            while not lock.is_locked:
+                holder = Holder.of(path)
+                is_ours = path == self._run or holder.run == self._name
+                with self._clock.standing(for_others=not is_ours), suppress(Timeout):
+                    lock.acquire(timeout=PATIENCE)
+                    break
+                holder = Holder.of(path)
+                if path != self._run and holder.run != self._name and holder != told:
+                    log.warning("waiting for another run that %s%s", does, holder)
+                    told = holder
+        since = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        signature = Path(f"{path}.by")
+        try:
+            with suppress(OSError):  # a disk that takes no signature is no reason not to work
+                signature.write_text(json.dumps(asdict(Holder(os.getpid(), since, self._name))), "utf-8")
+            yield True
+        finally:
+            with suppress(OSError):
+                signature.unlink(missing_ok=True)
+            lock.release()
 
 
 def places(devices: tuple[str, ...]) -> list[str]:
@@ -140,31 +127,10 @@ def places(devices: tuple[str, ...]) -> list[str]:
     >>> places(("cuda", "cpu", "cuda:0"))
     ['cpu', 'cuda:0']
     """
-    return sorted(set(map(_place, devices)))
-
-
-def _place(device: str) -> str:
-    """The GPU behind a number: CUDA_VISIBLE_DEVICES counts those that it names from 0."""
-    kind, _, number = device.partition(":")
-    if kind != "cuda":
-        return device
-    visible = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
-    at = int(number or 0)
-    return f"cuda:{visible[at] if at < len(visible) else at}"
-
-
-@contextmanager
-def _signing(lock: str, run: str) -> Iterator[None]:
-    """Say for the block who holds the lock; a disk that takes no signature is no reason not to work."""
-    since = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    with suppress(OSError):
-        _signed(lock).write_text(json.dumps(asdict(Holder(os.getpid(), since, run))), "utf-8")
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            _signed(lock).unlink(missing_ok=True)
-
-
-def _signed(lock: str) -> Path:
-    return Path(f"{lock}.by")
+    names = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
+    found = set()
+    for device in devices:
+        kind, _, number = device.partition(":")
+        at = int(number or 0) if kind == "cuda" else 0  # CUDA_VISIBLE_DEVICES counts those that it names from 0
+        found.add(f"cuda:{names[at] if at < len(names) else at}" if kind == "cuda" else device)
+    return sorted(found)

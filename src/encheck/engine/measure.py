@@ -16,9 +16,9 @@ from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageErro
 from encheck.types import CheckResult, Estimate, Verdict
 
 if TYPE_CHECKING:
+    from encheck.engine.checks import Case
     from encheck.engine.evaluation import Evaluation
     from encheck.engine.measured import MeasuredCase
-    from encheck.running.case import Case
     from encheck.scoring.scores import Scores
 
 
@@ -71,23 +71,21 @@ class Judgement:
         `given` are other scores than all of the check's, or an estimate that the check has made itself.
         CheckFailedError and KnownFailureError end the check. UsageError for a figure of another metric than declared.
         """
-        estimate = given if isinstance(given, Estimate) else self._declared(self.scores if given is None else given)
-        row = self.evaluation.judged(self.case, estimate, lines_of(self.case.claim, estimate.metric, at_least))
+        claim, estimate = self.case.claim, given
+        if not isinstance(estimate, Estimate):
+            scores = self.scores if estimate is None else estimate
+            if claim.metric is None:
+                raise UsageError("judge() goes by the metric of @claim, which declares none")
+            for figure in claim.show:
+                shown = figure(scores, **self._options(figure))
+                self.report(*([shown] if isinstance(shown, Estimate) else shown))
+            estimate = claim.metric(scores, **self._options(claim.metric))
+        row = self.evaluation.judged(self.case, estimate, lines_of(claim, estimate.metric, at_least))
         self.rows.append(row)
         if row.verdict in ("fail", "error"):
             raise CheckFailedError(row)
         if row.verdict == "known_failure":
             raise KnownFailureError(row)
-
-    def _declared(self, scores: Scores) -> Estimate:
-        """The declared metric of these scores; what the claim shows beside it is kept."""
-        claim = self.case.claim
-        if claim.metric is None:
-            raise UsageError("judge() goes by the metric of @claim, which declares none")
-        for one in claim.show:
-            shown = one(scores, **self._options(one))
-            self.report(*([shown] if isinstance(shown, Estimate) else shown))
-        return claim.metric(scores, **self._options(claim.metric))
 
     def _options(self, function: Callable[..., object]) -> dict[str, Any]:
         """The settings of the run that this function asks for by name."""
@@ -108,22 +106,19 @@ class Judgement:
         if not any(row.verdict for row in self.rows):
             self.rows.append(self.evaluation.row(self.case, None, verdict, None, reason))
 
-    def found(self, function: Callable[..., object]) -> MeasuredCase:
+    def measured(self, function: Callable[..., object]) -> MeasuredCase:
         """What came of this case, for the run's results."""
         from encheck.engine.measured import MeasuredCase
+        from encheck.scoring.run_items import item_table
 
         evaluation, case = self.evaluation, self.case
         rows, claim = tuple(map(as_row, self.rows)), entry_of(function, property=case.property)
         if not any(row.estimate for row in self.rows):
             return MeasuredCase(rows, claim)
         return MeasuredCase(
-            rows,
-            claim,
-            evaluation.table(case),
-            evaluation.parents_scores(case),
-            evaluation.part_of_whole(case),
-            evaluation.documents(case),
-        )
+            rows, claim, evaluation.part_of_whole(case), evaluation.documents(case),
+            item_table(evaluation.columns(case)), evaluation.parent_scores(case),
+        )  # fmt: skip
 
 
 def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., object]) -> Judgement:

@@ -3,49 +3,76 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Self, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Self
 
 from encheck.gating.baseline import FirstLookItems
 from encheck.gating.reindex import DocumentLengths, PackedSample
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, Rest, Result, Selection
 from encheck.running.parents import MeasuredParent
-from encheck.scoring.frame import Columns
 from encheck.system.typed_files import as_values, restore_typed
 from encheck.types import ClaimEntry
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from pyarrow import Table
 
 
 @dataclass(frozen=True)
-class MeasuredCase:
-    """What came of one case: its rows, the entry of its check, and where it measured its items.
+class CaseFigures:
+    """What came of one case without its items: its rows, and the entry of its check.
 
-    `parent` has the scores of the items under the model's parent, `part` where the items of a first look stand among
-    all of their case, and `documents` (row, id, text) of what queries found first.
+    `part` says where the items of a first look stand among all of their case, `documents` has (row, id, text) of what
+    queries found first.
     """
 
     rows: tuple[Result, ...]
     claim: ClaimEntry
-    items: Columns = field(default_factory=dict)
-    parent: Columns = field(default_factory=dict)
     part: FirstLookItems | None = None
     documents: Sequence[tuple[int, str, str]] = ()
 
+
+@dataclass(frozen=True)
+class MeasuredCase(CaseFigures):
+    """What came of one case: `items` are a table of `item_schema`, None where nothing was measured.
+
+    `parent_scores` has the columns near_score and far_score of the items under the model's parent, where it has one.
+    """
+
+    items: Table | None = None
+    parent_scores: Table | None = None
+
     def sent(self) -> str:
         """As text: pytest's reports carry no other values of ours. Every figure stays what it is, to the last digit."""
-        return json.dumps([as_values(replace(self, items={}, parent={})), self.items, self.parent])
+        figures = CaseFigures(**{one.name: getattr(self, one.name) for one in fields(CaseFigures)})
+        tables = [one for one in (self.items, self.parent_scores) if one is not None]
+        return json.dumps([as_values(figures), *(b64encode(_stream_of(table)).decode() for table in tables)])
 
     @classmethod
     def received(cls, text: str) -> Self:
         """What a process of this run has `sent`."""
-        values, items, parent = json.loads(text)
-        return replace(restore_typed(cls, values), items=items, parent=parent)
+        from pyarrow import ipc
+
+        values, *tables = json.loads(text)
+        figures = restore_typed(CaseFigures, values)
+        read = [ipc.open_stream(b64decode(table)).read_all() for table in tables]
+        return cls(figures.rows, figures.claim, figures.part, figures.documents, *read)
+
+
+def _stream_of(table: Table) -> bytes:
+    """The table as a stream of Arrow's interprocess format."""
+    import pyarrow
+
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    stream: bytes = sink.getvalue().to_pybytes()
+    return stream
 
 
 @dataclass(frozen=True)
-class Described:
+class ProcessDescription:
     """What an evaluation says of itself: models, data, notes and times of its process, and what a gate asks for.
 
     `parents`, `encoded`, `vectors` and `documents` are by model, `texts` by property. `seconds` are those that it
@@ -76,16 +103,13 @@ class Described:
 
     def of(self, models: Collection[str]) -> Self:
         """What it says of these models alone."""
+        calibrated = [{m: scale for m, scale in one.calibration.items() if m in models} for one in self.data]
         return replace(
             self,
             models=tuple(model for model in self.models if model.label in models),
-            data=tuple(replace(one, calibration=_only(one.calibration, models)) for one in self.data),
-            encoded=_only(self.encoded, models),
-            parents=_only(self.parents, models),
-            vectors=_only(self.vectors, models),
-            documents=_only(self.documents, models),
+            data=tuple(replace(one, calibration=some) for one, some in zip(self.data, calibrated, strict=True)),
+            encoded={label: count for label, count in self.encoded.items() if label in models},
+            parents={label: parent for label, parent in self.parents.items() if label in models},
+            vectors={label: sample for label, sample in self.vectors.items() if label in models},
+            documents={label: lengths for label, lengths in self.documents.items() if label in models},
         )
-
-
-def _only(found: Mapping[str, T], models: Collection[str]) -> dict[str, T]:
-    return {label: one for label, one in found.items() if label in models}

@@ -14,7 +14,9 @@ from encheck.claims import OF_ANY_TEXT
 from encheck.errors import UNSEEN
 
 if TYPE_CHECKING:
-    from encheck.engine.measured import Described, MeasuredCase
+    from pyarrow import Table
+
+    from encheck.engine.measured import MeasuredCase, ProcessDescription
     from encheck.gating.baseline import FirstLookItems
     from encheck.gating.old_index import OldIndex
     from encheck.gating.reindex import DocumentLengths, VectorSample
@@ -30,11 +32,9 @@ if TYPE_CHECKING:
         Reference,
         Result,
         RunFile,
-        Selection,
-        Times,
     )
     from encheck.running.parents import MeasuredParent
-    from encheck.scoring.frame import Columns
+    from encheck.scoring.run_items import RunItems
     from encheck.types import CheckResult, ClaimEntry, Estimate
 
 
@@ -58,12 +58,17 @@ class Conclusion:
 
 
 def as_row(result: CheckResult) -> Result:
-    """A row of results.json."""
+    """A row of results.json; its numbers are None where they could not be computed."""
     from encheck.run_file import Result, SurfaceFigure
 
+    def interval(one: Estimate | None) -> tuple[float | None, float | None, float | None]:
+        value, low, high = (
+            (float(x) if math.isfinite(x) else None for x in (one.value, one.low, one.high)) if one else [None] * 3
+        )
+        return value, low, high
+
     e, lines = result.estimate, result.lines
-    surface = {name: SurfaceFigure(*_ends(one), one.curve) for name, one in e.surface.items()} if e else {}
-    value, low, high = _ends(e) if e else (None, None, None)
+    value, low, high = interval(e)
     return Result(
         id=result.id,
         check=result.check,
@@ -85,23 +90,13 @@ def as_row(result: CheckResult) -> Result:
         verdict=result.verdict,
         baseline=None,
         excluded=dict(result.excluded),
-        surface=surface,
+        surface={name: SurfaceFigure(*interval(one), one.curve) for name, one in e.surface.items()} if e else {},
         validity=result.validity,
         curve=e.curve if e else (),
     )
 
 
-def _ends(e: Estimate) -> tuple[float | None, float | None, float | None]:
-    """Value and interval; None for what could not be computed."""
-    value, low, high = (float(x) if math.isfinite(x) else None for x in (e.value, e.low, e.high))
-    return value, low, high
-
-
 CRASHED = "???"  # the phase that xdist gives to the report of a test whose worker died
-
-
-def _check_named(test: str) -> str:
-    return test.partition("[")[0].rpartition("::")[2].removeprefix("test_")
 
 
 class Recorder:
@@ -111,12 +106,13 @@ class Recorder:
         self.started = datetime.now(UTC)
         self._clock = time.perf_counter()
         self.rows: dict[str, Result] = {}
-        self.items: dict[str, Columns] = {}
-        self.parents_scores: dict[str, Columns] = {}
+        self._items: RunItems | None = None
+        self._tables: dict[str, Table] = {}
+        self.parent_scores: dict[str, Table] = {}
         self.parts: dict[str, FirstLookItems] = {}
         self.documents: dict[str, dict[int, tuple[str, str]]] = {}
         self.claims: dict[str, ClaimEntry] = {}
-        self.described: list[Described] = []
+        self.described: list[ProcessDescription] = []
         self.measuring: dict[str, float] = {}
         self.selected: set[str] = set()
         self.cut_short: list[str] = []
@@ -131,24 +127,24 @@ class Recorder:
         elif report.when == CRASHED and _check_named(report.nodeid) in self.selected:
             self.cut_short.append(f"{report.nodeid} was cut short: its process died")
 
-    def take(self, found: MeasuredCase, seconds: float = 0.0) -> None:
+    def take(self, measured: MeasuredCase, seconds: float = 0.0) -> None:
         """Take what came of one case, which took so long to measure."""
-        if not found.rows:
+        if not measured.rows:
             return
-        first = found.rows[0]
-        for row in found.rows:
+        first = measured.rows[0]
+        for row in measured.rows:
             self.rows[row.id] = row
             self.measuring.setdefault(row.property, 0.0)
-        self.claims[first.check] = found.claim
+        self.claims[first.check] = measured.claim
         self.measuring[first.property] += seconds
-        if found.items:
-            self.items[str(first.case)] = found.items
-            if found.parent:
-                self.parents_scores[str(first.case)] = found.parent
-            if found.part:
-                self.parts[first.case.of_any_model] = found.part
-        if found.documents:
-            texts = {row: (name, text) for row, name, text in found.documents}
+        if measured.items is not None:
+            self._tables[str(first.case)], self._items = measured.items, None
+            if measured.parent_scores is not None:
+                self.parent_scores[str(first.case)] = measured.parent_scores
+            if measured.part:
+                self.parts[first.case.of_any_model] = measured.part
+        if measured.documents:
+            texts = {row: (name, text) for row, name, text in measured.documents}
             self.documents.setdefault(first.case.of_any_model, {}).update(texts)  # what another model found stays
 
     def select(self, ids: Iterable[str]) -> None:
@@ -156,39 +152,43 @@ class Recorder:
         self.selected |= set(map(_check_named, ids))
 
     def of(self, models: Collection[str]) -> Recorder:
-        """What was found of these models alone, by their labels, as a run of them would have found it."""
-        found = copy.copy(self)
-        found.rows = {name: row for name, row in self.rows.items() if row.model in models}
-        mine = {str(row.case) for row in found.rows.values()}
-        found.items = {case: columns for case, columns in self.items.items() if case in mine}
-        found.claims = {row.check: self.claims[row.check] for row in found.rows.values()}
-        found.described = [one.of(models) for one in self.described]
-        return found
+        """What was measured of these models alone, by their labels, as a run of them would have it."""
+        part = copy.copy(self)
+        part.rows = {name: row for name, row in self.rows.items() if row.model in models}
+        cases = {str(row.case) for row in part.rows.values()}
+        part._tables, part._items = {case: table for case, table in self._tables.items() if case in cases}, None
+        part.claims = {row.check: self.claims[row.check] for row in part.rows.values()}
+        part.described = [one.of(models) for one in self.described]
+        return part
 
     @property
-    def verdicts(self) -> list[str]:
-        """The verdicts of this run, one a check."""
-        return [row.verdict for row in self.rows.values() if row.verdict]
+    def items(self) -> RunItems:
+        """The items that were measured."""
+        if self._items is None:
+            from encheck.scoring.run_items import RunItems
+
+            self._items = RunItems.of(self._tables)
+        return self._items
 
     @property
     def status(self) -> int:
         """The exit code of the checks: 1 where one failed or broke, 5 where nothing of a data set was measured."""
-        if {"fail", "error"} & set(self.verdicts):
+        if any(row.verdict in ("fail", "error") for row in self.rows.values()):
             return 1
         return 5 if self.measured_nothing or self.left_data_unmeasured else 0
 
     @property
     def measured_nothing(self) -> bool:
         """Whether checks were selected and every one of them was skipped."""
-        shown = any(row.metric is not None for row in self.rows.values())
-        return not shown and set(self.verdicts) == {"skipped"}
+        is_shown = any(row.metric is not None for row in self.rows.values())
+        return not is_shown and {row.verdict for row in self.rows.values() if row.verdict} == {"skipped"}
 
     @property
     def left_data_unmeasured(self) -> bool:
         """Whether a model measured nothing of a data set but contracts and health, which are of any text."""
-        return any(not one.items for one in self._measured().values())
+        return any(not one.items for one in self._measured_items().values())
 
-    def _measured(self) -> dict[tuple[str, str], MeasuredItems]:
+    def _measured_items(self) -> dict[tuple[str, str], MeasuredItems]:
         """Of each data set and model: the checks about its texts that were selected, those that measured, their items.
 
         What a first look has left is not counted.
@@ -202,9 +202,8 @@ class Recorder:
                 continue
             counts = by_check.setdefault((row.data, row.model), {})
             counts[row.check] = max(counts.get(row.check, 0), row.n if row.metric else 0)
-            if row.metric:
-                named = self.items.get(str(row.case), {}).get("item", ())
-                items.setdefault((row.data, row.model), set()).update(named)
+            if row.metric and str(row.case) in self._tables:
+                items.setdefault((row.data, row.model), set()).update(self.items[str(row.case)]["item"])
         return {
             key: MeasuredItems(
                 selected=len(counts),
@@ -216,20 +215,9 @@ class Recorder:
 
     def parent(self, model: str) -> MeasuredParent | None:
         """What is said of the model that this one was trained from; None where none is at hand."""
-        found = [described.parents[model] for described in self.described if model in described.parents]
-        scales = {name: scale for one in found for name, scale in one.scales.items()}
-        return replace(found[0], scales=scales) if found else None
-
-    @property
-    def _selection(self) -> Selection | None:
-        """The cases that there are and that were not selected, as `Evaluation` says it; None where all were."""
-        from encheck.run_file import Selection
-
-        found = [described.selection for described in self.described]
-        unselected, left_out = (
-            tuple(sorted({text for one in found for text in getattr(one, name)})) for name in ("unselected", "left_out")
-        )
-        return Selection(unselected, left_out) if unselected else None
+        parents = [described.parents[model] for described in self.described if model in described.parents]
+        scales = {name: scale for one in parents for name, scale in one.scales.items()}
+        return replace(parents[0], scales=scales) if parents else None
 
     def vectors(self, model: str) -> VectorSample | None:
         """Vectors of a model, to compare with those of another one; None where it gives none, or no gate asked."""
@@ -241,6 +229,11 @@ class Recorder:
     def document_lengths(self, model: str) -> DocumentLengths | None:
         """How long the user's documents are by this model's tokenizer; None where there are none, or no gate asked."""
         return next((one.documents[model] for one in self.described if model in one.documents), None)
+
+    @property
+    def first_look(self) -> FirstLook | None:
+        """What was seen of a run that stopped after its first look; None of another one."""
+        return next((described.look for described in self.described if described.look), None)
 
     def results(
         self,
@@ -256,14 +249,29 @@ class Recorder:
 
         `notes` were logged before any check was selected.
         `for_the_rest` is the command that goes on after a first look.
+
+        Of a property it has the seconds over all models: to measure, and for its texts at the run's mean seconds a
+        computed text. That mean has loading and waiting in it, and is 0 where the store held everything; so it is no
+        time of a model, which Table 6 of Mahajan et al. 2023 gives.
         """
         from encheck.reporting.results import environment, versions
-        from encheck.run_file import RunEntry, RunFile
+        from encheck.run_file import RunEntry, RunFile, Selection, Times
 
         models = self.described[0].models if self.described else ()
         logged = (note for described in self.described for note in described.notes)
-        looked = self._looked
-        wait = self._seconds("wait")
+        rest = next((described.rest for described in self.described if described.look), None)
+        wait, encode, generate = (  # of the process that took longest
+            round(max((described.seconds[what] for described in self.described), default=0.0), 3)
+            for what in ("wait", "encode", "generate")
+        )
+        labels = sorted({label for described in self.described for label in described.encoded})
+        encoded = {label: sum(one.encoded.get(label, 0) for one in self.described) for label in labels}
+        texts = {name: count for described in self.described for name, count in described.texts.items()}
+        each = encode / total if (total := sum(encoded.values())) else 0.0
+        unselected, left_out = (
+            tuple(sorted({text for one in self.described for text in getattr(one.selection, name)}))
+            for name in ("unselected", "left_out")
+        )
         run = RunEntry(
             id=folder,
             started=self.started.isoformat(timespec="seconds"),
@@ -275,11 +283,14 @@ class Recorder:
             settings=settings,
             notes=tuple(sorted({*self.cut_short, *end.problems, *notes, *logged})),
             wait_seconds=wait,
-            encode_seconds=self._seconds("encode"),
-            generate_seconds=self._seconds("generate"),
-            encoded=self._encoded(),
-            properties=self._properties(),
-            rest=replace(looked.rest, command=for_the_rest) if looked and looked.rest else None,
+            encode_seconds=encode,
+            generate_seconds=generate,
+            encoded=encoded,
+            properties={
+                name: Times(texts.get(name, 0), round(each * texts.get(name, 0), 3), round(self.measuring[name], 3))
+                for name in sorted(self.measuring)
+            },
+            rest=replace(rest, command=for_the_rest) if rest else None,
         )
         return RunFile(
             run=run,
@@ -287,45 +298,12 @@ class Recorder:
             data=self._data(),
             claims={name: self.claims[name] for name in sorted(self.claims)},
             checks=tuple(replace(self.rows[key], baseline=end.baseline.get(key)) for key in sorted(self.rows)),
-            selection=self._selection,
+            selection=Selection(unselected, left_out) if unselected else None,
             first_look=self.first_look,
             gate=end.gate,
             contamination=end.contamination,
             references=end.references,
         )
-
-    @property
-    def first_look(self) -> FirstLook | None:
-        """What was seen of a run that stopped after its first look; None of another one."""
-        return self._looked.look if self._looked else None
-
-    @property
-    def _looked(self) -> Described | None:
-        return next((described for described in self.described if described.look), None)
-
-    def _seconds(self, what: str) -> float:
-        """Of the process that took longest."""
-        return round(max((described.seconds[what] for described in self.described), default=0.0), 3)
-
-    def _encoded(self) -> dict[str, int]:
-        labels = {label for described in self.described for label in described.encoded}
-        return {label: sum(one.encoded.get(label, 0) for one in self.described) for label in sorted(labels)}
-
-    def _properties(self) -> dict[str, Times]:
-        """Seconds a property, over all models: measuring, and its texts at the run's mean seconds a computed text.
-
-        That mean has loading and waiting in it, and is 0 where the store held everything; so it is no time of a model,
-        which Table 6 of Mahajan et al. 2023 gives.
-        """
-        from encheck.run_file import Times
-
-        texts = {name: count for described in self.described for name, count in described.texts.items()}
-        encoded = sum(self._encoded().values())
-        each = self._seconds("encode") / encoded if encoded else 0.0
-        return {
-            name: Times(texts.get(name, 0), round(each * texts.get(name, 0), 3), round(self.measuring[name], 3))
-            for name in sorted(self.measuring)
-        }
 
     def _data(self) -> tuple[DataEntry, ...]:
         """The data sets by name, with the calibration that each process measured."""
@@ -333,7 +311,7 @@ class Recorder:
         for entry in (entry for described in self.described for entry in described.data):
             known = merged.setdefault(entry.name, entry)
             merged[entry.name] = replace(known, calibration={**known.calibration, **entry.calibration})
-        measured = sorted(self._measured().items())
+        measured = sorted(self._measured_items().items())
         return tuple(
             replace(
                 merged[name],
@@ -342,3 +320,7 @@ class Recorder:
             )
             for name in sorted(merged)
         )
+
+
+def _check_named(test: str) -> str:
+    return test.partition("[")[0].rpartition("::")[2].removeprefix("test_")

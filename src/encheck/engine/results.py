@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -13,7 +12,7 @@ from encheck.errors import UsageError
 from encheck.reporting.item_table import item_table
 from encheck.reporting.text import table
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import Columns
+from encheck.scoring.run_items import RunItems
 
 HEADING = ("property", "check", "model", "data", "level", "figure", "verdict")
 
@@ -22,11 +21,11 @@ HEADING = ("property", "check", "model", "data", "level", "figure", "verdict")
 class Results:
     """The results of a run.
 
-    `raw` is all of results.json; `items` has the columns of items.parquet by case.
+    `raw` is all of results.json; `items.table` has the rows of items.parquet, as a `pyarrow.Table`.
     """
 
     raw: RunFile
-    items: Mapping[str, Columns]
+    items: RunItems
 
     @property
     def rows(self) -> tuple[Result, ...]:

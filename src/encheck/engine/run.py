@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.engine.results import Results
-from encheck.options.keywords import Given
+from encheck.options.settings import OptionValue
 from encheck.system.files import Scratch
 from encheck.system.memory import rare_collection
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
     from encheck.encoders.protocol import Model
-    from encheck.engine.evaluation import Against
+    from encheck.engine.evaluation import ComparedWith
     from encheck.engine.recorder import Recorder
     from encheck.options import Settings
     from encheck.running.subject import Subject
@@ -29,7 +29,7 @@ def run(
     data: str | Sequence[str] = "probes",
     checks: str | Iterable[str] | None = None,
     report_dir: str | Path | None = None,
-    **options: Given,
+    **options: OptionValue,
 ) -> Results:
     """Evaluate one model or several. Nothing is printed, and pytest is not imported.
 
@@ -55,8 +55,11 @@ def run(
         EncheckError: the run could not be finished.
     """
     from encheck.datasets.load import with_property
-    from encheck.options import refuse_place
-    from encheck.options.keywords import from_keywords
+    from encheck.engine.conclusion import GateOptions, conclude, refuse_beforehand, refuse_models, with_references
+    from encheck.engine.folder import write
+    from encheck.options import described, refuse_place
+    from encheck.options.settings import from_keywords
+    from encheck.reporting.similarity_threshold import unanswered
 
     specs, loaded = named_models(model)
     datasets = with_property([data] if isinstance(data, str) else list(data), options.pop("property", None))
@@ -66,11 +69,26 @@ def run(
         chosen = select_checks(every, checks)
         if settings.report_dir:
             refuse_place(str(settings.report_dir))
-        return _evaluated(settings, chosen, every, loaded)
+        if save := settings.save_baseline:
+            refuse_beforehand(settings.queries, len(settings.seed_replicates), save)
+        recorder = measure(
+            settings, chosen, every=every, loaded=loaded,
+            refuse=(lambda subjects, _data: refuse_models((), subjects)) if save else None,
+        )  # fmt: skip
+        end = conclude(recorder, settings, recorder.status, GateOptions(save=save))
+        end = with_references(end, recorder, settings)
+        folder = settings.report_dir
+        results = recorder.results(
+            settings=described(settings), end=end, folder=folder.name if folder else "",
+            notes=unanswered(settings.threshold, recorder.rows.values()),
+        )  # fmt: skip
+        if folder:
+            write(folder, results, recorder.items, documents=recorder.documents)
+        return Results(results, recorder.items)
 
 
 @contextmanager
-def scratch_store(options: Mapping[str, Given]) -> Iterator[dict[str, str]]:
+def scratch_store(options: Mapping[str, OptionValue]) -> Iterator[dict[str, str]]:
     """The option `store` of a run with `no_store`: a file that is gone after the block."""
     with Scratch() as scratch:
         yield {"store": str(Path(scratch, "store.sqlite"))} if options.get("no_store") else {}
@@ -80,7 +98,10 @@ def named_models(given: object, *, is_each_once: bool = True) -> tuple[list[str]
     """What settings call these models, and those in memory by that name; TypeError for what is no model."""
     from encheck.running.labels import OBJECT
 
-    listed = given if isinstance(given, list) or _is_tuple_of_models(given) else [given]
+    is_one = not isinstance(given, list | tuple)
+    if isinstance(given, tuple):  # a transformers model with its tokenizer
+        is_one = len(given) == 2 and hasattr(given[0], "state_dict")
+    listed = [given] if is_one else given
     assert isinstance(listed, Sequence)
     specs: list[str] = []
     loaded: dict[str, Model] = {}
@@ -99,11 +120,6 @@ def named_models(given: object, *, is_each_once: bool = True) -> tuple[list[str]
     return specs, loaded
 
 
-def _is_tuple_of_models(given: object) -> bool:
-    """Whether this is several models: a model with its tokenizer is one."""
-    return isinstance(given, tuple) and not (len(given) == 2 and hasattr(given[0], "state_dict"))
-
-
 @rare_collection()
 def measure(
     settings: Settings,
@@ -111,7 +127,7 @@ def measure(
     *,
     every: Sequence[Check],
     loaded: Mapping[str, Model],
-    against: Against | None = None,
+    against: ComparedWith | None = None,
     refuse: Callable[[Mapping[str, Subject], Mapping[str, Dataset]], None] | None = None,
     quiet: bool = True,
 ) -> Recorder:
@@ -154,7 +170,7 @@ def measure(
         for case, function in functions.items():
             start = time.perf_counter()
             judgement = measure_case(case, evaluation, function)
-            recorder.take(judgement.found(function), time.perf_counter() - start)
+            recorder.take(judgement.measured(function), time.perf_counter() - start)
         if against and against.old:
             from encheck.engine.index import old_index_of
 
@@ -163,36 +179,3 @@ def measure(
     finally:
         evaluation.close()
     return recorder
-
-
-def _evaluated(
-    settings: Settings, checks: Sequence[Check], every: Sequence[Check], loaded: Mapping[str, Model]
-) -> Results:
-    """Measure, judge and record; the report is written where a folder is named."""
-    from encheck.engine.conclusion import (
-        GateOptions,
-        conclude,
-        refuse_beforehand,
-        refuse_models,
-        with_references,
-    )
-    from encheck.engine.folder import write
-    from encheck.options import described
-    from encheck.reporting.similarity_threshold import unanswered
-
-    save = settings.save_baseline
-    if save:
-        refuse_beforehand(settings.queries, len(settings.seed_replicates), save)
-    recorder = measure(
-        settings, checks, every=every, loaded=loaded,
-        refuse=(lambda subjects, _data: refuse_models((), subjects)) if save else None,
-    )  # fmt: skip
-    end = conclude(recorder, settings, recorder.status, GateOptions(save=save))
-    end = with_references(end, recorder, settings)
-    results = recorder.results(
-        settings=described(settings), end=end, folder=settings.report_dir.name if settings.report_dir else "",
-        notes=unanswered(settings.threshold, recorder.rows.values()),
-    )  # fmt: skip
-    if settings.report_dir:
-        write(settings.report_dir, results, recorder.items, documents=recorder.documents)
-    return Results(results, recorder.items)

@@ -376,8 +376,8 @@ def _refuse_others(folder: Path) -> None:
 
 def _unwritten(folder: Path, error: OSError) -> BaselineError:
     return BaselineError(
-        f"no baseline can be saved in {folder}: {files.describe_os_error(error, folder=folder)}. Make room, or name another "
-        "folder with --save-baseline=DIR"
+        f"no baseline can be saved in {folder}: {files.describe_os_error(error, folder=folder)}. Make room, or name "
+        "another folder with --save-baseline=DIR"
     )
 
 

@@ -3,26 +3,41 @@
 from encheck.options.arguments import (
     PREFIX,
     add_options,
+    arguments_for,
+    gate_options,
     given_after_a_blank,
+    model_options,
     refuse_baseline,
     refuse_misspelt,
     without_quick,
 )
 from encheck.options.check_names import refuse_unknown_thresholds
-from encheck.options.model_args import arguments_for, gate_options, model_options
-from encheck.options.option import GROUPS, Option
-from encheck.options.places import refuse_place, try_place
-from encheck.options.project import project_table
-from encheck.options.reference import reference
-from encheck.options.refusals import refuse_wrong
-from encheck.options.settings import OPTIONS, Settings, data_of, described, from_options, models_of
-from encheck.options.values import mode_of, sample_of, scope_of, threshold_of
+from encheck.options.project import Project, project_table
+from encheck.options.settings import (
+    GROUPS,
+    OPTIONS,
+    Option,
+    Settings,
+    data_of,
+    described,
+    from_options,
+    mode_of,
+    models_of,
+    reference,
+    refuse_place,
+    refuse_wrong,
+    sample_of,
+    scope_of,
+    threshold_of,
+    try_place,
+)
 
 __all__ = [
     "GROUPS",
     "OPTIONS",
     "PREFIX",
     "Option",
+    "Project",
     "Settings",
     "add_options",
     "arguments_for",

@@ -1,4 +1,4 @@
-"""The options on pytest's command line."""
+"""The options on a command line: pytest's, and those that encheck prints for who goes on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from encheck.errors import UsageError, unknown
-from encheck.options.option import Option
 from encheck.options.settings import OPTIONS
 
 PREFIX = "encheck-"  # of the options that the installed plugin adds to every pytest run
@@ -25,32 +24,26 @@ class OptionGroup(Protocol):
         ...
 
 
-def spelt(options: Iterable[Option], *, prefix: str = "") -> list[str]:
-    """These options, with their dashes."""
-    return [f"--{prefix}{option.name}" for option in options]
-
-
 def add_options(group: OptionGroup, *, prefix: str = "", but: Collection[str] = ()) -> None:
     """Add every option of encheck but these settings to a pytest option group, as `--{prefix}name`.
 
     The installed plugin uses the prefix `encheck-`; `encheck.short_options` none.
     """
     for option in (one for name, one in OPTIONS.items() if name not in but):
-        group.addoption(*spelt([option], prefix=prefix), dest=option.dest, **_for_argparse(option))
-
-
-def _for_argparse(option: Option) -> dict[str, Any]:
-    shown = "==SUPPRESS==" if option.hidden else option.text.replace("%", "%%")
-    if option.is_flag:
-        return {"action": "store_true", "help": shown}
-    attributes = {"type": option.convert, "default": option.default, "help": shown}
-    attributes |= {"choices": option.choices} if option.choices else {"metavar": option.metavar}
-    return attributes | ({"action": "append"} if option.repeatable else {})
+        shown = "==SUPPRESS==" if option.hidden else option.text.replace("%", "%%")
+        attributes: dict[str, Any] = {"help": shown, "dest": option.dest}
+        if option.is_flag:
+            attributes["action"] = "store_true"
+        else:
+            attributes |= {"type": option.convert, "default": option.default}
+            attributes |= {"choices": option.choices} if option.choices else {"metavar": option.metavar}
+            attributes |= {"action": "append"} if option.repeatable else {}
+        group.addoption(f"--{prefix}{option.name}", **attributes)
 
 
 def given_after_a_blank(args: Sequence[str], *, prefix: str = "") -> Iterator[tuple[str, str]]:
     """(option, path), where an existing path is given to its option as an argument of its own."""
-    known = spelt((o for o in OPTIONS.values() if o.takes_path), prefix=prefix)
+    known = [f"--{prefix}{option.name}" for option in OPTIONS.values() if option.takes_path]
     for option, value in pairwise(args):
         if option in known and not value.startswith("-") and os.path.exists(value.partition("::")[0]):  # noqa: PTH110
             yield option, value
@@ -58,7 +51,7 @@ def given_after_a_blank(args: Sequence[str], *, prefix: str = "") -> Iterator[tu
 
 def refuse_misspelt(args: Iterable[str], *, prefix: str = "") -> None:
     """UsageError for an argument that no plugin knows, where it is near to an option of encheck."""
-    known = spelt(OPTIONS.values(), prefix=prefix)
+    known = [f"--{prefix}{option.name}" for option in OPTIONS.values()]
     for name in (arg.partition("=")[0] for arg in args if arg.startswith("--")):
         if difflib.get_close_matches(name, known, cutoff=0.75):
             raise UsageError(unknown("option", name, known))
@@ -91,3 +84,42 @@ def without_quick(argv: Sequence[str]) -> str:
     typed = [arg for arg in argv[1:] if arg not in ("--quick", f"--{PREFIX}quick")]
     more = ["--full"] if program == "encheck" and "--full" not in typed else []
     return shlex.join([program, *typed, *more])
+
+
+def arguments_for(label: str, given: Sequence[str]) -> dict[str, str]:
+    """What --model-arg says for one model: KEY=VALUE is for all of them, MODEL:KEY=VALUE for that one.
+
+    >>> arguments_for("sbert", ["prompt=query: ", "gte:pooling=cls"])
+    {'prompt': 'query: '}
+    """
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        model, _, key = name.rpartition(":")
+        if not equals or not key.isidentifier():
+            raise UsageError(f"--model-arg is {text!r}, but should be KEY=VALUE or MODEL:KEY=VALUE")
+        if model in ("", label):
+            found[key] = value
+    return found
+
+
+def model_options(label: str, spec: str, given: Sequence[str]) -> str:
+    """What names a model on a command line once more, with what --model-arg says for it.
+
+    >>> model_options("ckpt", "./a b", ["pooling=cls", "gte:dtype=fp16"])
+    "--model='./a b' --model-arg=pooling=cls"
+    """
+    args = (f"--model-arg={shlex.quote(f'{key}={value}')}" for key, value in arguments_for(label, given).items())
+    return " ".join([f"--model={shlex.quote(spec)}", *args])
+
+
+def gate_options(label: str, given: Sequence[str]) -> str:
+    """What --model-arg says for one model of a gate, where an argument without a label would be for both.
+
+    A blank before each.
+
+    >>> gate_options("ckpt", ["prompt=query: ", "gte:dtype=fp16"])
+    " --model-arg='ckpt:prompt=query: '"
+    """
+    named = arguments_for(label, given).items()
+    return "".join(f" --model-arg={shlex.quote(f'{label}:{key}={value}')}" for key, value in named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -27,28 +27,19 @@ def refuse_unknown_thresholds(
 ) -> None:
     """ConfigError for thresholds and known failures of checks that do not exist: the project's and the models'.
 
-    `models` are by their labels, `offered` are the levels of each check that can run, and `places` have checks besides.
+    Under a misspelt name, a threshold would decide nothing unseen. `models` are by their labels, `offered` are the
+    levels of each check that can run. Others are known too: encheck's own, what any Python file in or below `places`
+    and the project defines, and those of a property of the user's own, which other data may have. The keys of known
+    failures may be patterns, those of thresholds not.
     """
-    here, known = "[tool.encheck] of pyproject.toml", settings.project.get("known_failures", {})
-    tables = {f"{here}: thresholds": settings.project.get("thresholds", {})}
-    tables |= {f"{here}: {model}'s known_failures": keys for model, keys in known.items()}
+    here = "[tool.encheck] of pyproject.toml"
+    tables: dict[str, Iterable[str]] = {f"{here}: thresholds": settings.project.thresholds}
+    tables |= {f"{here}: {model}'s known_failures": table for model, table in settings.project.known_failures.items()}
     for label, config in models.items():
         tables[f"models.yaml: {label}'s thresholds"] = config.thresholds
         tables[f"models.yaml: {label}'s known_failures"] = config.known_failures or {}
-    if any(tables.values()):
-        _refuse_unknown_checks(tables, offered, places=[settings.root, *places])
-
-
-def _refuse_unknown_checks(
-    tables: Mapping[str, Iterable[str]], offered: Mapping[str, Collection[str]], *, places: Sequence[Path]
-) -> None:
-    """ConfigError for a check that there is not: under a misspelt name, a threshold would decide nothing unseen.
-
-    `tables` has the keys of thresholds and known failures by where they stand, `offered` the levels of each check that
-    was collected. Others are known too: encheck's own, what any Python file in or below `places` defines, and those of
-    a property of the user's own, which other data may have. The keys of known failures may be patterns, those of
-    thresholds not.
-    """
+    if not any(tables.values()):
+        return
     files = list(resources.files("encheck.checks").iterdir())
     own_stems = tuple(f"_{name}" for name in _tests_in(file for file in files if file.name == OF_PROPERTIES))
     known = {*offered, *_tests_in(files)}
@@ -62,7 +53,7 @@ def _refuse_unknown_checks(
                 f"known_failures take patterns and names of data"
             )
     strange = [(where, n) for where, n, _ in named if not (fnmatch.filter(known, n) or n.endswith(own_stems))]
-    own = _tests_in(file for place in places for file in _python_files(place)) if strange else set()
+    own = _tests_in(file for place in (settings.root, *places) for file in _python_files(place)) if strange else set()
     for where, name in strange:
         if not fnmatch.filter(own, name):
             raise ConfigError(f"{where}: {unknown('check', name, known)}")

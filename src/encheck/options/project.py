@@ -4,50 +4,98 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from encheck.errors import ConfigError
-from encheck.options.toml_lines import line_of
 from encheck.system.documents import config_text
-from encheck.system.typed_files import shorten_value
+from encheck.system.typed_files import invalid_values, shorten_value
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 TABLE = ("tool", "encheck")
 MOST_BYTES, MOST_DOTS = 10**6, 50  # the time that Python's reader takes grows with the square of a key's parts
 KEY = re.compile(r"""[\s\w.\["'\]-]+""")
+MAX_MEGABYTES = 1_000_000_000
+WANTED = {
+    "thresholds": "a table of checks and numbers",
+    "thresholds.*": "a number",
+    "known_failures": "a table of models",
+    "known_failures.*": "a table of checks and reasons",
+    "known_failures.*.*": "a reason",
+    "models": "the path of a file",
+    "store-limit-mb": "a whole number of megabytes",
+    "check-packages": "a list of names of packages",
+    "check-packages.*": "the name of a package",
+}
+_PART = r"""(?:[\w-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
+_NAME = rf"({_PART}(?:\s*\.\s*{_PART})*)"
+_HEADER, _ASSIGNED = re.compile(rf"\s*\[\[?\s*{_NAME}\s*\]"), re.compile(rf"\s*{_NAME}\s*=")
 
 
-def project_table(path: Path) -> dict[str, Any]:
-    """[tool.encheck] of a pyproject.toml, checked; empty if there is none. ConfigError names file, line and key."""
+@dataclass(frozen=True)
+class Project:
+    """The settings of a project; `known_failures` are by model, and `check_packages` None where it names none.
+
+    `store_limit_mb` is None for the usual limit of the store.
+    """
+
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    known_failures: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    models: str = "models.yaml"
+    check_packages: tuple[str, ...] | None = None
+    store_limit_mb: int | None = None
+
+
+def project_table(path: Path) -> Project:
+    """[tool.encheck] of a pyproject.toml; the usual settings if there is none. ConfigError names file, line and key."""
     if not path.exists():
-        return {}
+        return Project()
     text = config_text(path, most=MOST_BYTES)
-    _refuse_long_keys(path, text)
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MOST_DOTS and KEY.fullmatch(line.partition("=")[0]):
+            raise ConfigError(f"{path}:{number}: a key has more than {MOST_DOTS} parts, which is the limit")
     table: Any = _parsed(path, text)
     for depth, name in enumerate(TABLE, 1):
         table = table.get(name, {})
         if not isinstance(table, dict):
             where, problem = TABLE[:depth], f"{name} is {shorten_value(table)}, but should be a table"
             raise ConfigError(f"{path}:{line_of(text, where)}: {problem}")
-    if table:
-        _refuse_wrong(path, text, table)
-    return dict(table)
-
-
-def _refuse_long_keys(path: Path, text: str) -> None:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > MOST_DOTS and KEY.fullmatch(line.partition("=")[0]):
-            raise ConfigError(f"{path}:{number}: a key has more than {MOST_DOTS} parts, which is the limit")
-
-
-def _refuse_wrong(path: Path, text: str, table: Mapping[str, Any]) -> None:
-    from encheck.options.project_schema import wrong_values
-
-    for place, problem in wrong_values(table):
+    if not table:
+        return Project()
+    for place, problem in invalid_values(_schema(), table, WANTED, kind="key"):
         inside = ".".join(map(str, (*TABLE, *place[:-1])))
-        said = problem.removeprefix(f"{'.'.join(map(str, place[:-1]))}.")
-        raise ConfigError(f"{path}:{line_of(text, (*TABLE, *place))}: [{inside}] {said}")
+        what = problem.removeprefix(f"{'.'.join(map(str, place[:-1]))}.")
+        raise ConfigError(f"{path}:{line_of(text, (*TABLE, *place))}: [{inside}] {what}")
+    named: dict[str, Any] = {name.replace("-", "_"): value for name, value in table.items()}
+    if "check_packages" in named:
+        named["check_packages"] = tuple(named["check_packages"])
+    return Project(**named)
+
+
+def keys() -> set[str]:
+    """The keys that there are."""
+    return {field.alias or name for name, field in _schema().model_fields.items()}
+
+
+@cache
+def _schema() -> type[BaseModel]:
+    from pydantic import ConfigDict, Field, create_model
+
+    text = Annotated[str, Field(pattern=r"\S")]
+    fields: dict[str, Any] = {
+        "thresholds": (dict[str, float], {}),
+        "known_failures": (dict[str, dict[str, text]], {}),
+        "models": (text, "models.yaml"),
+        "check_packages": (list[text], Field([], alias="check-packages")),
+        "store_limit_mb": (int, Field(0, alias="store-limit-mb", ge=0, le=MAX_MEGABYTES)),
+    }
+    strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    return create_model("ProjectTable", __config__=strict, **fields)
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
@@ -61,3 +109,25 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         raise ConfigError(f"{path}: is nested too deeply") from error
     except ValueError as error:  # a whole number of thousands of digits
         raise ConfigError(f"{path}: cannot be read as TOML: {error}") from error
+
+
+def line_of(text: str, place: Sequence[str | int]) -> int:
+    """The line of the key of a TOML file, or of the nearest one around it, which Python's own reader does not give.
+
+    What looks like a key in a line inside a text of several lines counts too.
+
+    >>> line_of("[tool.encheck]\\nmodels = 1", ("tool", "encheck", "models"))
+    2
+    """
+    lines: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for line, content in enumerate(text.splitlines(), 1):
+        header, assigned = _HEADER.match(content), _ASSIGNED.match(content)
+        if header or assigned:
+            parts = re.findall(_PART, (header or assigned)[1])  # type: ignore[index]
+            path = tuple(next(iter(tomllib.loads(f"{part} = 0"))) for part in parts)  # as TOML reads them
+            table, path = (path, path) if header else (table, (*table, *path))
+            for end in range(1, len(path) + 1):
+                lines.setdefault(path[:end], line)
+    around = (tuple(map(str, place[:end])) for end in range(len(place), 0, -1))
+    return next((lines[path] for path in around if path in lines), 1)

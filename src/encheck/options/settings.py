@@ -2,30 +2,203 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+import math
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 from encheck.encoders.adapters import DTYPES
-from encheck.errors import ConfigError, unknown
-from encheck.options.option import Option, option
-from encheck.options.project import project_table
-from encheck.options.values import (
-    MODES,
-    all_given,
-    each_once,
-    engine_of,
-    epsilon_of,
-    path_of,
-    sample_of,
-    scope_of,
-    search_index_of,
-    seed_of,
-    threshold_of,
-    words_of,
-)
+from encheck.errors import ConfigError, UsageError, unknown
+from encheck.options.project import Project, project_table
 from encheck.system import entry_points
+
+Group = Literal["what", "baseline", "machine", "output", "research"]
+GROUPS: dict[Group, str] = {
+    "what": "What to test",
+    "baseline": "Baseline",
+    "machine": "Machine",
+    "output": "Output",
+    "research": "Research",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option of a run.
+
+    `name` has no dashes. `convert` makes a value of one text (argparse's `type`); `parse` makes the
+    setting of all that was given, and raises UsageError for what it may not be. `default` is what `parse` gets where
+    nothing was given; `usual` describes it where the value itself says little. `kept`: results.json and baselines
+    record the setting. `is_pytests`: pytest has an option of that name, and the short one is read from it.
+    """
+
+    name: str
+    group: Group
+    help: str
+    metavar: str = ""
+    convert: Callable[[str], Any] = str
+    parse: Callable[[Any], Any] = field(default=lambda given: given)
+    default: Any = None
+    usual: str = ""
+    choices: tuple[str, ...] = ()
+    is_flag: bool = False
+    repeatable: bool = False
+    takes_path: bool = False
+    kept: bool = False
+    hidden: bool = False
+    is_pytests: bool = False
+
+    @property
+    def dest(self) -> str:
+        """Where pytest keeps the value: `config.option.<dest>`."""
+        return f"encheck_{self.name.replace('-', '_')}"
+
+    @property
+    def default_text(self) -> str:
+        """What holds where the option is not given; empty if that needs no word."""
+        return self.usual or ("" if self.default is None or self.is_flag else str(self.default))
+
+    @property
+    def text(self) -> str:
+        """The help with the default."""
+        return f"{self.help} (default: {self.default_text})" if self.default_text else self.help
+
+
+def option(name: str, **attributes: Any) -> Any:
+    """A dataclass field that is filled by this option; the attributes are those of `Option`."""
+    made = Option(name=name, **attributes)
+    return field(default=made.parse(made.default), metadata={"option": made})
+
+
+MODES = ("careful", "paper")
+ENGINES = ("local", "ray")
+INDEX_SIZES = ("nprobe", "nlist")  # as Faiss calls them: lists that a query looks into, and all of them
+
+
+def each_once(*default: str) -> Callable[[Sequence[str] | None], tuple[str, ...]]:
+    """What was given, each once and in order; else the default."""
+
+    def parse(given: Sequence[str] | None) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(given or default))
+
+    return parse
+
+
+def all_given(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Everything that was given, in order."""
+    return tuple(given or ())
+
+
+def path_of(text: str | None) -> Path | None:
+    """A path, `~` being the user's home."""
+    return None if text is None else Path(text).expanduser()
+
+
+def mode_of(text: str) -> str:
+    """A generator mode; UsageError for anything else."""
+    if text not in MODES:
+        raise UsageError(unknown("generator mode", text, MODES))
+    return text
+
+
+def epsilon_of(epsilon: float) -> float:
+    """A margin of cosines; UsageError for what no two cosines differ by."""
+    if not -2 <= epsilon <= 2:
+        raise UsageError(f"--epsilon is {epsilon}, but a margin of cosines lies between -2 and 2")
+    return epsilon
+
+
+def sample_of(text: str) -> int | None:
+    """A number of clusters, None for `all`; UsageError for anything else."""
+    if text == "all":
+        return None
+    if not (text.isascii() and text.isdecimal()) or len(text) > 18 or int(text) == 0:
+        raise UsageError(f"--sample is {text!r}, but should be a number of clusters, or all")
+    return int(text)
+
+
+def engine_of(text: str | None) -> str | None:
+    """What measures shards: local or ray, each also with a number of workers; UsageError for anything else.
+
+    >>> engine_of("local:2")
+    'local:2'
+    """
+    kind, colon, count = (text or "").partition(":")
+    is_count = count.isascii() and count.isdecimal() and len(count) < 4 and int(count) > 0
+    if text is None or (kind in ENGINES and (is_count or not colon)):
+        return text
+    raise UsageError(
+        f"--engine is {text!r}, but should be {' or '.join(ENGINES)}, or one of them with a number of workers: local:4"
+    )
+
+
+def seed_of(seed: int) -> int:
+    """The seed; UsageError for a negative one."""
+    if seed < 0:
+        raise UsageError(f"--seed is {seed}, but should be 0 or more")
+    return seed
+
+
+def words_of(count: int) -> int:
+    """How many words a passage may have; UsageError for fewer than 10."""
+    if count < 10:
+        raise UsageError(f"--passage-words is {count}, but should be 10 or more")
+    return count
+
+
+def search_index_of(text: str) -> str:
+    """`exact`, or `faiss` with its sizes: `faiss:nprobe=64,nlist=1000`; UsageError for anything else.
+
+    >>> search_index_of("faiss:nprobe=64"), index_sizes("faiss:nprobe=64")
+    ('faiss:nprobe=64', {'nprobe': 64})
+    """
+    index_sizes(text)
+    return text
+
+
+def index_sizes(text: str) -> dict[str, int] | None:
+    """The sizes that --search-index names, in lists; None where searches are exact; UsageError for anything else."""
+    if text == "exact":
+        return None
+    kind, colon, rest = text.partition(":")
+    pairs = [part.partition("=")[::2] for part in rest.split(",")] if colon else []
+    named = {name: int(number) for name, number in pairs if name in INDEX_SIZES and _is_count(number)}
+    if kind != "faiss" or len(named) < len(pairs):
+        raise UsageError(
+            f"--search-index is {text!r}, but should be exact, faiss, or faiss with numbers of lists: "
+            "faiss:nprobe=64,nlist=1000"
+        )
+    return named
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0
+
+
+def threshold_of(threshold: float | None) -> float | None:
+    """The user's own threshold; UsageError if it is no finite number."""
+    if threshold is not None and not math.isfinite(threshold):
+        raise UsageError(f"--threshold is {threshold}, but should be a number to compare scores with")
+    return threshold
+
+
+def scope_of(text: str) -> str | float:
+    """`split`, `dataset` or a divergence from 0 to 1; UsageError for anything else.
+
+    >>> scope_of("0.3")
+    0.3
+    """
+    try:
+        cut = text if text in ("split", "dataset") else float(text)
+    except ValueError:
+        cut = -1.0
+    if isinstance(cut, float) and not 0 <= cut <= 1:
+        raise UsageError(f"--median-scope is {text!r}, but should be split, dataset, or a divergence from 0 to 1")
+    return cut
+
 
 Setting = bool | int | float | str | tuple[str, ...] | None  # as results.json has it
 
@@ -209,12 +382,12 @@ class Settings:
     # fmt: on
 
     root: Path = field(default_factory=Path.cwd)
-    project: Mapping[str, Any] = field(default_factory=dict)
+    project: Project = field(default_factory=Project)
 
     @property
     def models_file(self) -> Path:
         """The user's own models.yaml."""
-        return self.root / str(self.project.get("models", "models.yaml"))
+        return self.root / self.project.models
 
     @property
     def check_packages(self) -> tuple[str, ...]:
@@ -223,7 +396,7 @@ class Settings:
         ConfigError for one that is not installed.
         """
         installed = entry_points.entry_points_of(entry_points.CHECKS)
-        named = self.project.get("check-packages", installed)
+        named = installed if self.project.check_packages is None else self.project.check_packages
         if strange := [name for name in named if name not in installed]:
             said = unknown("package of checks", strange[0], installed)
             raise ConfigError(f"[tool.encheck] of pyproject.toml: check-packages: {said}. Remedy: install it")
@@ -264,10 +437,122 @@ def described(settings: Settings) -> dict[str, Setting]:
     """The settings that results.json shows and a baseline keeps."""
     kept = {name: getattr(settings, name) for name, one in OPTIONS.items() if one.kept}
     packages = {"check_packages": settings.check_packages} if settings.check_packages else {}
-    return {name: _plain(value) for name, value in (kept | packages).items()}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in (kept | packages).items()}
 
 
-def _plain(value: Any) -> Setting:
-    """A setting as results.json has it."""
-    plain: Setting = str(value) if isinstance(value, Path) else value
-    return plain
+OptionValue = str | float | bool | Path | Sequence[str] | None  # of an option, as a keyword of a Python function
+
+
+def from_keywords(
+    models: Sequence[str], data: Sequence[str], options: Mapping[str, OptionValue], *, root: Path | None = None
+) -> Settings:
+    """Settings of a run of these models on these data; `options` are named as on the command line, with underscores.
+
+    None stands for the default, a sequence repeats an option. UsageError for an option that does not exist, and for a
+    value that it does not take.
+
+    >>> from_keywords(["sbert"], ["probes"], {"epsilon": 0.1, "sample": 500}).sample
+    500
+    """
+    if "baseline" in options:
+        raise UsageError("a run is compared with no baseline: that is a gate. Call encheck.gate(new, old)")
+    known = {one.name.replace("-", "_"): one for one in OPTIONS.values()}
+    for name in options:
+        if name not in known:
+            raise UsageError(unknown("option", name, known))
+    given = {**options, "model": list(models), "data": list(data)}
+    values: dict[str, object] = {}
+    for name, one in known.items():  # what a command line would have made of it
+        value = given.get(name)
+        if one.is_flag:
+            values[one.dest] = bool(value)
+        elif value is None:
+            values[one.dest] = one.default
+        else:
+            texts = [str(part) for part in (value if isinstance(value, list | tuple) else [value])]
+            if one.choices and (wrong := [text for text in texts if text not in one.choices]):
+                raise UsageError(unknown(one.name, wrong[0], one.choices))
+            try:
+                converted = [one.convert(text) for text in texts]
+            except ValueError as error:
+                raise UsageError(f"{one.name} is {texts[0]!r}, but should be {one.metavar}: {error}") from error
+            values[one.dest] = converted if one.repeatable else converted[-1]
+    parsed = SimpleNamespace(**values)
+    refuse_wrong(parsed)
+    settings = from_options(parsed, root=root or Path.cwd())
+    replicates = [one for one in settings.seed_replicates if one not in models]
+    return replace(settings, models=(*models, *replicates))  # a model may stand twice, used in two ways
+
+
+def refuse_wrong(parsed: Any) -> None:
+    """UsageError for a value that an option of `parsed` does not take, and for options that contradict each other."""
+    for one in OPTIONS.values():  # an unset variable must not switch off what it asks for
+        value = getattr(parsed, one.dest)
+        texts = value if isinstance(value, list) else [value]
+        if any(isinstance(text, str) and not text.strip() for text in texts):
+            raise UsageError(
+                f"the value of --{one.name} is empty (a variable that is not set?): give a value, or leave out "
+                f"--{one.name}"
+            )
+    for one in OPTIONS.values():
+        one.parse(getattr(parsed, one.dest))
+    models, replicates = OPTIONS["models"].parse(parsed.encheck_model), parsed.encheck_twin or ()
+    saves = bool(parsed.encheck_save_baseline)
+    for n, replicate in enumerate(replicates):
+        if replicate in (*models, *replicates[:n]):
+            raise UsageError(
+                f"--twin={replicate} is named twice, or is the model under test: a seed replicate is a separate "
+                f"checkpoint, trained with another seed"
+            )
+    if saves and len(models) > 1:
+        raise UsageError(f"--save-baseline is for one model, but there are {len(models)}: {', '.join(models)}")
+    if replicates and not saves:
+        raise UsageError("--twin requires --save-baseline=DIR, or encheck gate NEW OLD --twin=MODEL")
+    if parsed.encheck_quick and parsed.encheck_full:
+        raise UsageError("--quick stops after the first look and --full does not: give one of them")
+    if parsed.encheck_quick and saves:
+        raise UsageError(
+            "--quick stops after a first look, and --save-baseline keeps all items: a first look is no baseline. Leave "
+            "one out"
+        )
+    if parsed.encheck_engine and saves:
+        raise UsageError(
+            "--engine keeps no score of every item, and --save-baseline is for a gate, which pairs two models item by "
+            "item: leave out --engine, and gate on --sample=N"
+        )
+    if parsed.encheck_address and not (parsed.encheck_engine or "").startswith("ray"):
+        raise UsageError("--address is where a Ray cluster is: it needs --engine=ray")
+    if parsed.encheck_quick and parsed.encheck_engine:
+        raise UsageError("--quick stops after a first look, and --engine measures all pairs: leave one out")
+
+
+def reference() -> str:
+    """The table of options in docs/options.md: every option in Markdown, a table a group."""
+    lines: list[str] = []
+    for group, title in GROUPS.items():
+        lines += [f"## {title}", "", "| option | what it does | default |", "| --- | --- | --- |"]
+        for one in OPTIONS.values():
+            if one.group == group and not one.hidden:
+                value = "" if one.is_flag else f" {one.metavar or ' or '.join(one.choices)}"
+                text, default = (cell.replace("|", "\\|").replace("<", "&lt;") for cell in (one.help, one.default_text))
+                lines.append(f"| `--{one.name}{value}` | {text} | {default} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def refuse_place(report_dir: str) -> None:
+    """UsageError if no results can be written to this folder."""
+    try:
+        try_place(Path(report_dir))
+    except OSError as error:
+        raise UsageError(
+            f"cannot write results to --report-dir={report_dir}: {error.strerror or error}. Name a folder that can "
+            f"be created or written to"
+        ) from error
+
+
+def try_place(folder: Path) -> None:
+    """OSError if nothing can be written to this folder, or where it is to be made; nothing is left there."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    with tempfile.TemporaryFile(dir=there):  # has no name where the system can do without
+        pass

@@ -14,13 +14,13 @@ import pytest
 from encheck import options
 from encheck.engine.measure import Judgement
 from encheck.errors import CheckError, NothingToMeasure
-from encheck.plugin import arguments, collection, live, outcomes, selection
-from encheck.plugin.process import PROCESS, Controller, Worker, usage_errors
+from encheck.plugin import collection, outcomes, selection
+from encheck.plugin.process import PROCESS, Controller, XdistWorker, opened, usage_errors
 from encheck.plugin.selection import CLASH, EVALUATION
 from encheck.system.terminal import guard_log
 
 if TYPE_CHECKING:
-    from encheck.running.case import Case
+    from encheck.engine.checks import Case
     from encheck.running.service import EncoderService
     from encheck.scoring.scores import Scores
     from encheck.types import Estimate
@@ -37,10 +37,10 @@ def pytest_load_initial_conftests(
 ) -> Iterator[None]:
     """Refuse unknown options, and a path outside the project that is not written as --option=path."""
     with usage_errors():
-        arguments.refuse_outside_paths(early_config, args)
+        selection.refuse_outside_paths(early_config, args)
     yield
     with usage_errors():
-        arguments.refuse_misspelt(early_config, parser, args)
+        selection.refuse_misspelt(early_config, parser, args)
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
@@ -49,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
         collection.register_markers(config)
         options.refuse_wrong(config.option)
         collection.refuse_wrong_properties(config)
-    config.stash[PROCESS] = Worker(config) if hasattr(config, "workerinput") else Controller(config)
+    config.stash[PROCESS] = XdistWorker(config) if hasattr(config, "workerinput") else Controller(config)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -67,13 +67,13 @@ def pytest_pycollect_makeitem(collector: pytest.Module, obj: object) -> list[pyt
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Give a check the marker of its property, so that -m selects it; let tests of a model take their time."""
     collection.mark(item)
-    live.spare(item)
+    collection.spare(item)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one case of each model x data x level; a test of the fixture `encoder` runs once for each model."""
     collection.parametrize(metafunc)
-    live.parametrize(metafunc)
+    collection.parametrize_encoder(metafunc)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -85,7 +85,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Once the checks are selected, load the data and find the models, or report what is wrong with them."""
-    yield from selection.selecting(config, config.stash[PROCESS], items)
+    yield from selection.select(config, config.stash[PROCESS], items)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
@@ -167,13 +167,13 @@ def encheck_case(request: pytest.FixtureRequest) -> Case:
 @pytest.fixture(scope="session")
 def encheck_model(request: pytest.FixtureRequest) -> str:
     """The model of the fixture `encoder`, as --encheck-model names it."""
-    return live.name_of(request)
+    return collection.model_name(request)
 
 
 @pytest.fixture(scope="session")
 def encoder(request: pytest.FixtureRequest, encheck_model: str) -> Iterator[EncoderService]:
     """The model under test: similarity(a, b), similarities([...], [...]), encode([...]), through the store."""
-    found = live.opened(request.config, request.config.stash[PROCESS], encheck_model)
+    found = opened(request.config, request.config.stash[PROCESS], encheck_model)
     yield found
     found.store.close()
 

@@ -1,9 +1,9 @@
-"""From collected tests to cases: which tests are checks of which property."""
+"""From collected tests to cases: which tests are checks of which property, which ask for a model."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib.util import find_spec
 from inspect import isfunction
 from pathlib import Path
@@ -16,8 +16,29 @@ from encheck.options import data_of, models_of
 from encheck.system import entry_points
 
 if TYPE_CHECKING:
-    from encheck.options import Settings
-    from encheck.running.case import Case
+    from encheck.engine.checks import Case
+
+FIXTURE, MODEL = "encoder", "encheck_model"
+
+
+def parametrize_encoder(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for the model once for each one that is named."""
+    if MODEL in metafunc.fixturenames and len(models := models_of(metafunc.config.option)) > 1:
+        metafunc.parametrize(MODEL, models, indirect=True, scope="session")
+
+
+def spare(item: pytest.Item) -> None:
+    """Lift hypothesis's deadline from a test that asks for the model, so that a slow one does not fail for it."""
+    if MODEL in getattr(item, "fixturenames", ()) and getattr(item.obj, "is_hypothesis_test", False):  # type: ignore[attr-defined]
+        from encheck.strategies.patience import patient
+
+        patient(item.obj)  # type: ignore[attr-defined]
+
+
+def model_name(request: pytest.FixtureRequest) -> str:
+    """The model of this test."""
+    given: str = getattr(request, "param", "")
+    return given or models_of(request.config.option)[0]
 
 
 def makes_no_case(config: pytest.Config, function: object) -> bool:
@@ -25,7 +46,7 @@ def makes_no_case(config: pytest.Config, function: object) -> bool:
     claim = claim_of(function) if isfunction(function) else None
     if claim is None:
         return False
-    from encheck.engine.cases import claims_on
+    from encheck.engine.checks import claims_on
 
     return not claims_on(claim, data_of(config.option))
 
@@ -49,18 +70,6 @@ def checks_among(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     return [item for item in items if claim_at(item)]
 
 
-def existing_cases(settings: Settings, collected: Iterable[pytest.Item]) -> dict[str, Case]:
-    """Every case of the checks that ship, of those of packages, and of those that pytest `collected`.
-
-    By name: check/data/level.
-    """
-    from encheck.engine.checks import packaged_checks
-
-    packaged = packaged_checks(settings.data, settings.check_packages)
-    shipped = (case for check in packaged for case in check.cases(settings))
-    return {case.id.of_any_model: case for case in (*shipped, *map(case_of, collected))}
-
-
 def case_of(item: pytest.Item) -> Case:
     """The case that a check's test stands for."""
     case: Case = item.callspec.params["encheck_case"]  # type: ignore[attr-defined]
@@ -68,31 +77,28 @@ def case_of(item: pytest.Item) -> Case:
 
 
 def register_markers(config: pytest.Config) -> None:
-    """Register the property of every check as a marker; read from the files, so that nothing is imported."""
-    for name, sentence in properties_in(_check_files(config)).items():
-        config.addinivalue_line("markers", f"{name}: {sentence}")
+    """Register the property of every check as a marker; read from the files, so that nothing is imported.
 
-
-def _check_files(config: pytest.Config) -> Iterator[Path]:
-    """The files of encheck's checks; for --markers also those of packages, and those that pytest would look into."""
-    yield from _files_of("encheck.checks")
+    For --markers also those of packages, and of the files that pytest would look into.
+    """
+    files = [*_files_of("encheck.checks")]
     if config.option.markers:
         for point in entry_points.entry_points_of(entry_points.CHECKS).values():
             with entry_points.import_errors(point):  # find_spec imports the packages above a module
-                files = [*_files_of(point.module)]
-            yield from files
+                files += _files_of(point.module)
         for place in (config.invocation_params.dir / place.partition("::")[0] for place in config.args):
-            yield from sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
+            files += sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
+    for name, sentence in properties_in(files).items():
+        config.addinivalue_line("markers", f"{name}: {sentence}")
 
 
-def _files_of(module: str) -> Iterator[Path]:
+def _files_of(module: str) -> list[Path]:
     """The files of checks that a module is or, as a package, has; it is not imported."""
-    found = find_spec(module)
-    folders = (found.submodule_search_locations if found else None) or ()
-    if found and found.origin and not folders:
-        yield Path(found.origin)
-    for folder in folders:
-        yield from sorted(Path(folder).glob("test_*.py"))
+    spec = find_spec(module)
+    folders = (spec.submodule_search_locations if spec else None) or ()
+    if spec and spec.origin and not folders:
+        return [Path(spec.origin)]
+    return [file for folder in folders for file in sorted(Path(folder).glob("test_*.py"))]
 
 
 def mark(item: pytest.Item) -> None:
@@ -115,7 +121,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     claim = claim_of(metafunc.function)
     if claim is None:
         return
-    from encheck.engine.cases import cases, claims_on
+    from encheck.engine.checks import cases, claims_on
 
     name = metafunc.definition.originalname or metafunc.function.__name__
     marks = [mark.name for mark in metafunc.definition.iter_markers()]
@@ -124,8 +130,3 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     found = [case for one in claims for case in cases(models, data, name, one, tested(one, marks))]
     ids = [case.name if case.claim is claim else f"{case.name}-{case.property}" for case in found]
     metafunc.parametrize("encheck_case", found, ids=ids, indirect=True)
-
-
-def claims_offered(checks: Iterable[pytest.Item]) -> dict[str, Claim]:
-    """The claim of each collected check, by its name."""
-    return {case.check: case.claim for case in map(case_of, checks)}

@@ -79,7 +79,7 @@ def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], evaluati
     judgement = item.stash.setdefault(JUDGEMENT, Judgement(case_of(item), evaluation))
     if call.excinfo:
         judgement.end(_verdict_of(call.excinfo), str(call.excinfo.value))
-    found = judgement.found(item.function)  # type: ignore[attr-defined]
+    found = judgement.measured(item.function)  # type: ignore[attr-defined]
     report.encheck = found.sent()
     report.encheck_verdict = next((row.verdict for row in found.rows if row.verdict), "")
     model = judgement.case.model
@@ -104,7 +104,7 @@ def _attach_fragment(report: Any, found: MeasuredCase) -> None:
     """Figures, curves and items for pytest-html."""
     from encheck.reporting.html.fragment import fragment
 
-    content = fragment(found.rows, found.items)
+    content = fragment(found.rows, {} if found.items is None else found.items.to_pydict())
     extra = {"name": "encheck", "format_type": "html", "content": content, "mime_type": None, "extension": None}
     report.extras = [*getattr(report, "extras", []), extra]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +22,17 @@ from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
-    from encheck.engine.measured import Described
+    from encheck.engine.measured import ProcessDescription
     from encheck.run_file import RunFile
+    from encheck.running.service import EncoderService
+    from encheck.running.subject import Subject
 
+WARM = "The harbour lay quiet."  # encoded before the first test, so that none has to wait for the weights
 DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # what xdist carries
 STORE, RUN = "encheck_store", "encheck_run"
 
 
-class Worker:
+class XdistWorker:
     """A worker of xdist: it measures, and sends what it found to the controller."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -61,7 +65,7 @@ class Worker:
         with suppress(EncheckError):
             yield
 
-    def finish(self, _session: pytest.Session, described: Described | None) -> None:
+    def finish(self, _session: pytest.Session, described: ProcessDescription | None) -> None:
         """Send what this worker says of models, data and times."""
         self.output[DESCRIBED] = described.sent() if described else ""
 
@@ -109,13 +113,10 @@ class Controller:
 
     def _find_faults(self) -> None:
         """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
-        from encheck.plugin.unknown_names import refuse_unknown_checks
-
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:
-            from encheck.engine.shards import in_shards
             from encheck.running.notes import store_notes
-            from encheck.running.resources import open_store, resolve_data, resolve_models
+            from encheck.running.resources import in_shards, open_store, resolve_data, resolve_models
 
             with store_notes() as self.notes:
                 subjects = resolve_models(settings, open_store(settings))
@@ -132,7 +133,7 @@ class Controller:
         """Refuse what cannot be a baseline, before anything is encoded."""
         self._refuse_models(evaluation.bench.subjects)
 
-    def _refuse_models(self, subjects: Any) -> None:
+    def _refuse_models(self, subjects: Mapping[str, Subject]) -> None:
         if self.config.option.encheck_save_baseline:
             from encheck.engine.conclusion import refuse_models
 
@@ -161,12 +162,12 @@ class Controller:
         """Take what a worker says of models, data and times, and why it refused to run."""
         sent = getattr(node, "workeroutput", {})
         if described := sent.get(DESCRIBED):
-            from encheck.engine.measured import Described
+            from encheck.engine.measured import ProcessDescription
 
-            self.recorder.described.append(Described.received(described))
+            self.recorder.described.append(ProcessDescription.received(described))
         self.refusal = self.refusal or sent.get(REFUSED, "")
 
-    def finish(self, session: pytest.Session, described: Described | None) -> None:
+    def finish(self, session: pytest.Session, described: ProcessDescription | None) -> None:
         """Write the results."""
         self.recorder.described += [described] if described else []
         if self.refusal:
@@ -179,47 +180,36 @@ class Controller:
 
     @without_collection()
     def _conclude(self, session: pytest.Session) -> None:
-        try:
-            from encheck.engine.conclusion import with_references
-            from encheck.engine.folder import place_of
-
-            settings = settings_of(self.config, self.store)
-            place = place_of(settings, self.config.option.encheck_report_dir, started=self.recorder.started)
-            end = self._ended(settings, int(session.exitstatus))
-            end = with_references(end, self.recorder, settings)
-            session.exitstatus, self.problems = end.status, [*end.problems]
-            self._write(settings, end, place)
-        except EncheckError as error:
-            self.problems.append(str(error))
-            session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
-
-    def _write(self, settings: Settings, end: Conclusion, place: Path) -> None:
-        """Write the run; the terminal shows its results even where the disk is full."""
-        from encheck.engine.folder import write
+        """Conclude and write the run; the terminal shows its results even where the disk is full."""
+        from encheck.engine.conclusion import GateOptions, conclude, with_references
+        from encheck.engine.folder import place_of, write
         from encheck.reporting.first_look import rest_lines
         from encheck.reporting.similarity_threshold import unanswered
 
         recorder = self.recorder
-        notes = [*self.notes, *unanswered(settings.threshold, recorder.rows.values())]
-        script = Path(sys.argv[0])
-        program = script.parent.name if script.stem == "__main__" else script.name  # python -m
-        command = shlex.join([program, *sys.argv[1:]])
-        self.results = results = recorder.results(
-            settings=options.described(settings), end=end, folder=place.name, command=command, notes=notes,
-            for_the_rest=options.without_quick(sys.argv) if recorder.first_look else "",
-        )  # fmt: skip
-        self.page = place / "report.html"
-        self.last += rest_lines(results)  # what is left after a first look stands last
-        write(place, results, recorder.items, documents=recorder.documents)
-
-    def _ended(self, settings: Settings, status: int) -> Conclusion:
-        """The end of the run, which may save a baseline; wrong use where it cannot."""
-        from encheck.engine.conclusion import GateOptions, conclude
-
         try:
-            return conclude(self.recorder, settings, status, GateOptions(save=settings.save_baseline))
-        except UsageError as error:
-            return Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
+            settings = settings_of(self.config, self.store)
+            place = place_of(settings, self.config.option.encheck_report_dir, started=recorder.started)
+            try:
+                end = conclude(recorder, settings, int(session.exitstatus), GateOptions(save=settings.save_baseline))
+            except UsageError as error:
+                end = Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
+            end = with_references(end, recorder, settings)
+            session.exitstatus, self.problems = end.status, [*end.problems]
+            script = Path(sys.argv[0])
+            program = script.parent.name if script.stem == "__main__" else script.name  # python -m
+            self.results = recorder.results(
+                settings=options.described(settings), end=end, folder=place.name,
+                command=shlex.join([program, *sys.argv[1:]]),
+                notes=[*self.notes, *unanswered(settings.threshold, recorder.rows.values())],
+                for_the_rest=options.without_quick(sys.argv) if recorder.first_look else "",
+            )  # fmt: skip
+            self.page = place / "report.html"
+            self.last += rest_lines(self.results)  # what is left after a first look stands last
+            write(place, self.results, recorder.items, documents=recorder.documents)
+        except EncheckError as error:
+            self.problems.append(str(error))
+            session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         """The table of verdicts, and where the report is."""
@@ -260,7 +250,7 @@ class _Reports:
         self.recorder.add(report)
 
 
-Process = Controller | Worker
+Process = Controller | XdistWorker
 PROCESS: pytest.StashKey[Process] = pytest.StashKey()
 
 
@@ -276,3 +266,38 @@ def usage_errors() -> Iterator[None]:
         yield
     except EncheckError as error:
         raise pytest.UsageError(visible(str(error), keep=LINES)) from error
+
+
+def opened(config: pytest.Config, process: Process, name: str) -> EncoderService:
+    """The model of this name, loaded; the test fails with one message where it is not there or does not compute."""
+    from encheck.encoders.protocol import PartialEncoder
+    from encheck.running.labels import labels
+    from encheck.running.resources import open_store, resolve_models
+    from encheck.running.service import EncoderService
+
+    try:
+        settings = settings_of(config, process.store)
+        store = open_store(settings)
+        label = next(label for label, spec in labels(settings.models).items() if spec == name)
+        service = EncoderService(resolve_models(settings, store)[label], store).as_fixture()
+        if not isinstance(service.model, PartialEncoder):
+            service.similarity(WARM, WARM)
+    except EncheckError as error:
+        pytest.fail(f"encheck: {error}", pytrace=False)
+    return service
+
+
+def refuse_unknown_checks(
+    config: pytest.Config, settings: Settings, subjects: Mapping[str, Subject], offered: Mapping[str, set[str]]
+) -> None:
+    """ConfigError for thresholds and known failures of checks that do not exist: the project's and the models'.
+
+    Those in the files and directories that pytest was given exist, which may be given as names of modules.
+    """
+    places = []
+    for arg in (text.partition("::")[0] for text in config.args):
+        with suppress(ImportError, ValueError):  # pytest says what is wrong with it
+            spec = find_spec(arg) if config.option.pyargs and not Path(arg).exists() else None
+            places.append(Path(spec.origin).parent if spec and spec.origin else Path(arg))
+    configs = {label: subject.config for label, subject in subjects.items()}
+    options.refuse_unknown_thresholds(settings, configs, offered, places=places)

@@ -1,122 +1,149 @@
-"""Select the checks that run: refuse unknown names, leave out what cannot decide, open an evaluation for the rest."""
+"""Select the checks that run: refuse wrong arguments and unknown names, open an evaluation for the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from encheck.plugin import collection, unknown_names
-from encheck.plugin.process import Process, settings_of, usage_errors
+from encheck import options
+from encheck.errors import UsageError, unknown
+from encheck.ids import PYTEST_MARKERS
+from encheck.plugin.collection import case_of, checks_among
+from encheck.plugin.process import Process, refuse_unknown_checks, settings_of, usage_errors
 from encheck.system.terminal import visible
 
 if TYPE_CHECKING:
-    from encheck.claims import Claim
-    from encheck.engine.checks import CheckFunction
     from encheck.engine.evaluation import Evaluation
-    from encheck.options import Settings
-    from encheck.running.case import Case
 
+SHORT = "encheck.short_options"
+OPERATORS = {"and", "or", "not", "True", "False", "None"}
 EVALUATION: pytest.StashKey[Evaluation] = pytest.StashKey()
 CLASH: pytest.StashKey[str] = pytest.StashKey()  # of a check that has the name of another one: what is wrong
 
 
-def selecting(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:
-    """Around pytest's own selection by -m and -k: `items` is changed in place, and the stash gets the evaluation."""
-    checks = collection.checks_among(items)
+def refuse_outside_paths(config: pytest.Config, args: list[str]) -> None:
+    """UsageError for a path outside the project after a blank: pytest takes it for a test path.
+
+    It has looked there for its settings, and for conftest.py. Short options count where this run has them, or would
+    have them: a path after a blank hides the project's settings.
+    """
+    here, known = config.invocation_params.dir, config.known_args_namespace
+    paths = list(options.given_after_a_blank(args, prefix=options.PREFIX))
+    if short := list(options.given_after_a_blank(args)):
+        files = (folder / "pyproject.toml" for folder in (here, *here.parents))
+        named = (SHORT in file.read_text("utf-8", "replace") for file in files if file.is_file())
+        paths += short if config.pluginmanager.has_plugin(SHORT) or any(named) else []
+    if known.inifilename and known.rootdir:
+        return  # pytest looked for nothing
+    for option, path in paths:
+        places = (here, (here / path).resolve())
+        if config.inipath is None or not all(place.is_relative_to(config.rootpath) for place in places):
+            raise UsageError(
+                f"use {option}={path}, not {option} {path}, for a path outside the project: pytest treats a separate "
+                f"path as a test, and would run the code there"
+            )
+
+
+def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
+    """UsageError for an option that nobody knows and that looks like one of ours."""
+    if config.known_args_namespace.help:
+        return
+    prefixes = (options.PREFIX, "") if config.pluginmanager.has_plugin(SHORT) else (options.PREFIX,)
+    for prefix in prefixes:
+        options.refuse_baseline(args, prefix=prefix)
+    strange = parser.parse_known_and_unknown_args(list(args), copy(config.option))[1]
+    for prefix in prefixes:
+        options.refuse_misspelt(strange, prefix=prefix)
+
+
+def select(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:
+    """Around pytest's own selection by -m and -k: `items` is changed in place, and the stash gets the evaluation.
+
+    UsageError for a marker of -m that nothing registers: it would select nothing in silence.
+    """
+    collected = checks_among(items)
     with process.refusing(items):
-        if checks:
-            unknown_names.refuse_unknown_markers(config, checks)
-    offered = collection.claims_offered(checks)
+        registered = {line.partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")}
+        offered = {mark.name for item in collected for mark in item.iter_markers()} - PYTEST_MARKERS
+        for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"\(.*?\)", "", config.option.markexpr or "")):
+            if collected and name not in registered | OPERATORS:
+                raise UsageError(
+                    f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
+                    f'[pytest] of pytest.ini, should name it: markers = ["{name}: what it is about"]'
+                    if name in offered
+                    else unknown("marker", name, offered)
+                )
+    claims = {case.check: case.claim for case in map(case_of, collected)}
     yield
-    process.selected(item.nodeid for item in collection.checks_among(items))
-    _open_session(config, process, items, checks, offered)
-
-
-def _open_session(
-    config: pytest.Config,
-    process: Process,
-    items: list[pytest.Item],
-    collected: list[pytest.Item],
-    offered: Mapping[str, Claim],
-) -> None:
-    """Load the data and find the models of the checks that run, or say what is wrong with them."""
-    checks = collection.checks_among(items)
+    checks = checks_among(items)
+    process.selected(item.nodeid for item in checks)
     if not checks or config.option.collectonly:
         return
-    with process.refusing(items):
-        settings = settings_of(config, process.store)
-        existing = collection.existing_cases(settings, collected)
-        evaluation = config.stash[EVALUATION] = _evaluation_of(settings, process, checks, existing)
-        process.refuse_models(evaluation)
-        levels = {check: set(map(str, claim.levels)) for check, claim in offered.items()}
-        unknown_names.refuse_unknown_checks(config, evaluation.settings, evaluation.bench.subjects, levels)
-        unknown_names.refuse_unread_variants(evaluation.bench.data.values(), offered.values())
-
-
-def _evaluation_of(
-    settings: Settings, process: Process, checks: list[pytest.Item], existing: Mapping[str, Case]
-) -> Evaluation:
-    """The evaluation of these checks; those that have the name of another one are marked."""
-    from encheck.engine.cases import clashes
+    from encheck.engine.checks import clashes, packaged_checks, shipped_checks
     from encheck.engine.evaluation import Evaluation
     from encheck.engine.first_look import mode_of
+    from encheck.items.reading import refuse_unread
 
-    for item, problem in clashes([(item, item.nodeid, collection.case_of(item)) for item in checks]):
-        item.stash[CLASH] = problem
-    mode = mode_of(settings, is_junit=process.is_junit)
-    cases = list(map(collection.case_of, checks))
-    return Evaluation.open(settings, cases, existing=existing, run=process.run, mode=mode)
+    with process.refusing(items):
+        settings = settings_of(config, process.store)
+        packaged = packaged_checks(settings.data, settings.check_packages)
+        shipped = (case for check in packaged for case in check.cases(settings))
+        existing = {case.id.of_any_model: case for case in (*shipped, *map(case_of, collected))}
+        for item, problem in clashes([(item, item.nodeid, case_of(item)) for item in checks]):
+            item.stash[CLASH] = problem
+        mode, cases = mode_of(settings, is_junit=process.is_junit), list(map(case_of, checks))
+        evaluation = Evaluation.open(settings, cases, existing=existing, run=process.run, mode=mode)
+        config.stash[EVALUATION] = evaluation
+        process.refuse_models(evaluation)
+        levels = {check: set(map(str, claim.levels)) for check, claim in claims.items()}
+        refuse_unknown_checks(config, settings, evaluation.bench.subjects, levels)
+        for dataset in evaluation.bench.data.values():
+            refuse_unread(dataset, list(claims.values()), lambda: (claim for _, claim in shipped_checks()))
 
 
 def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
     """With --collect-only: what would run, and roughly how long."""
-    found = list(map(collection.case_of, collection.checks_among(items)))
-    if not found or not config.option.collectonly:
+    cases = list(map(case_of, checks_among(items)))
+    if not cases or not config.option.collectonly:
         return []
-    from encheck.engine.cases import roughly
-    from encheck.engine.shards import in_shards
-    from encheck.running.resources import resolve_data
+    from encheck.engine.checks import roughly
+    from encheck.running.resources import in_shards, resolve_data
 
     with usage_errors():
         settings = settings_of(config, process.store)
         data = resolve_data(settings, in_shards=in_shards(settings))
-        return [visible(f"encheck: {roughly(found, data)}")]
+        return [visible(f"encheck: {roughly(cases, data)}")]
 
 
 def prepare(session: pytest.Session, process: Process) -> None:
-    """Encode what the selected checks declared, before the first of them runs."""
-    config = session.config
-    if EVALUATION in config.stash and not session.testsfailed:
-        with process.preparing():
-            _clear_report(config, settings_of(config, process.store).root)
-            checks = collection.checks_among(session.items)
-            config.stash[EVALUATION] = config.stash[EVALUATION].prepare(lambda looked: _show(looked, checks))
+    """Encode what the selected checks declared, before the first of them runs.
 
-
-def _show(evaluation: Evaluation, checks: list[pytest.Item]) -> None:
-    from encheck.engine.first_profile import show
-
-    show(evaluation, _functions(checks))
-
-
-def _functions(checks: list[pytest.Item]) -> dict[str, CheckFunction]:
-    """The checks by their cases' ids."""
-    return {str(collection.case_of(one).id): one.function for one in checks}  # type: ignore[attr-defined]
-
-
-def _clear_report(config: pytest.Config, root: Path) -> None:
-    """Remove what an earlier run left in --report-dir; workers of xdist do, long before the controller writes.
-
+    What an earlier run left in --report-dir is removed; workers of xdist do so, long before the controller writes.
     UsageError where the report cannot be written, or would replace what is no run.
     """
-    from encheck.options import refuse_place
+    config = session.config
+    if EVALUATION not in config.stash or session.testsfailed:
+        return
+    from encheck.engine.folder import clear
 
-    if folder := config.option.encheck_report_dir:
-        from encheck.engine.folder import clear
+    with process.preparing():
+        if folder := config.option.encheck_report_dir:
+            clear(Path(folder))
+        else:
+            options.refuse_place(str(settings_of(config, process.store).root / "reports"))
+        checks = checks_among(session.items)
+        functions = {str(case_of(one).id): one.function for one in checks}  # type: ignore[attr-defined]
 
-        clear(Path(folder))
-    else:
-        refuse_place(str(root / "reports"))
+        def show(evaluation: Evaluation) -> None:
+            from encheck.engine.conclusion import first_profile
+            from encheck.running.notes import tell
+
+            for line in first_profile(evaluation, functions):
+                tell(line)
+
+        config.stash[EVALUATION] = config.stash[EVALUATION].prepare(show)

@@ -19,7 +19,7 @@ from urllib.request import url2pathname
 from encheck.errors import UsageError
 from encheck.options.settings import Setting
 from encheck.run_file import SCHEMA_VERSION, RunFile, listed
-from encheck.scoring.frame import Columns
+from encheck.scoring.run_items import COLUMNS, OPTIONAL, RunItems, item_schema
 from encheck.system import entry_points, files
 from encheck.system.documents import parquet_table, read_json
 from encheck.system.files import write_text
@@ -30,25 +30,6 @@ PACKAGES = (
     "encheck", "pytest", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers",
     "sentence-transformers", "spacy", "nltk", "babel", "bm25s", "rapidfuzz", "py3langid", "pyarrow",
 )  # fmt: skip
-COLUMNS = (
-    "case", "item", "cluster", "split", "label", "source", "near", "far", "near_edits", "far_edits",
-    "near_score", "far_score", "near_overlap", "far_overlap", "kind",
-)  # fmt: skip
-GIVEN = (
-    "gold",
-    "key",
-    "near_why",
-    "far_why",
-    "step",
-    "source_is_second",
-    "source_role",
-    "text_role",
-    "slice",
-    "shares",
-    "construction",
-    "answers",
-    "weight",
-)  # what not every case has; docs/report.md says what each holds
 NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
@@ -135,28 +116,12 @@ def write_results(folder: Path, results: RunFile) -> None:
     write_text(folder / RESULTS, as_json(results))
 
 
-def write_items(folder: Path, items: Mapping[str, Columns]) -> None:
+def write_items(folder: Path, items: RunItems) -> None:
     """Write the items of all cases, in the order of case and item, to one Parquet file."""
-    import pyarrow
     import pyarrow.parquet
 
-    types = _types()
-    columns = {name: [v for case in sorted(items) for v in items[case][name]] for name in COLUMNS}
-    for name in GIVEN:
-        some = [items[case].get(name) or [None] * len(items[case]["item"]) for case in sorted(items)]
-        columns[name] = [value for values in some for value in values]
-    table = pyarrow.table({name: pyarrow.array(columns[name], types[name]) for name in columns})
     with files.write_whole(folder / ITEMS) as file:
-        pyarrow.parquet.write_table(table, file, compression="zstd")
-
-
-def _types() -> dict[str, Any]:
-    """The type of each column of items.parquet."""
-    import pyarrow
-
-    types = {name: pyarrow.string() for name in (*COLUMNS, *GIVEN)} | {"label": pyarrow.int8()}
-    types |= {name: pyarrow.float64() for name in (*COLUMNS, "gold") if name.endswith(("_score", "_overlap", "gold"))}
-    return types | {"step": pyarrow.int32(), "weight": pyarrow.int64(), "source_is_second": pyarrow.bool_()}
+        pyarrow.parquet.write_table(items.in_order(), file, compression="zstd")
 
 
 def read_results(folder: Path) -> RunFile:
@@ -178,17 +143,18 @@ def read_results(folder: Path) -> RunFile:
         raise UsageError(f"{path} is not valid: {error}. Run again") from error
 
 
-def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
-    """The columns of items.parquet, case by case; nothing if there is no such file; UsageError for a damaged one."""
-    path = folder / ITEMS
+def read_items(folder: Path) -> RunItems:
+    """items.parquet of a run; no items if there is no such file; UsageError for a damaged one."""
+    import pyarrow
+
+    path, schema = folder / ITEMS, item_schema()
     if not path.exists():
-        return {}
-    columns = _items_of(path, COLUMNS, also=GIVEN).to_pydict()
-    if not columns["case"]:
-        return {}
-    ends = [i for i, case in enumerate(columns["case"]) if i == 0 or case != columns["case"][i - 1]]
-    spans = zip(ends, [*ends[1:], len(columns["case"])], strict=True)
-    return {columns["case"][a]: {name: values[a:b] for name, values in columns.items()} for a, b in spans}
+        return RunItems(schema.empty_table())
+    table = _items_of(path, COLUMNS, also=OPTIONAL)
+    for name in OPTIONAL:
+        if name not in table.column_names:
+            table = table.append_column(name, pyarrow.nulls(len(table), schema.field(name).type))
+    return RunItems(table.select(schema.names))
 
 
 def read_splits(folder: Path) -> dict[str, set[str]]:
@@ -210,7 +176,7 @@ def find_item(folder: Path, item: str) -> list[dict[str, Any]]:
     path = folder / ITEMS
     if not path.exists():
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
-    table = _items_of(path, COLUMNS, also=GIVEN)
+    table = _items_of(path, COLUMNS, also=OPTIONAL)
     rows: list[dict[str, Any]] = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pylist()
     return rows
 
@@ -219,10 +185,11 @@ def _items_of(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -
     """These columns of an items.parquet, each of the type that is written; UsageError for a damaged file."""
     import pyarrow
 
+    types = item_schema()
     try:
         table = parquet_table(path, columns=columns, also=also)
         for name in table.column_names:
-            table = table.set_column(table.column_names.index(name), name, table[name].cast(_types()[name]))
+            table = table.set_column(table.column_names.index(name), name, table[name].cast(types.field(name).type))
         for name in {*NEVER_EMPTY}.intersection(table.column_names):
             if table[name].null_count:
                 raise ValueError(f"the column {name!r} has an empty field")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from encheck.reporting.text import marked
-from encheck.running.shrinking import Row, Shrink
-from encheck.shrinking.shrink import Form
+from encheck.shrinking.shrink import Form, Shrunk
+
+Row = Mapping[str, Any]
+Shrink = Callable[[Row], Shrunk | str]
 
 
 def shrunk_lines(rows: Sequence[Row], shrink: Shrink) -> Iterator[str]:

@@ -8,28 +8,58 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from encheck.claims import Claim
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import FittedModel, Model, PartialEncoder
+from encheck.encoders.protocol import FittedModel, PartialEncoder
 from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
 from encheck.gating.reindex import VectorSample
 from encheck.items.variants import Maker
-from encheck.running.comparable import documents_of
-from encheck.running.plan import Plan
-from encheck.running.roles import Texts, texts_of
 from encheck.running.scorer import Scorer
-from encheck.running.service import EncoderService
-from encheck.running.subject import Pair, Subject
+from encheck.running.service import EncoderService, documents_of
+from encheck.running.subject import Pair, Subject, Texts, key_of, texts_of
 from encheck.scoring.inverted import IndexSize
 from encheck.scoring.item import Item, Items, WholeItems
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, kind_named
-from encheck.store import Store
+from encheck.store import Store, text_key
 from encheck.system.lock import Locks, WorkClock
 from encheck.system.memory import rare_collection
 from encheck.system.progress import Progress
+
+Needs = dict[bytes, tuple[str, ...]]  # key in the store -> a text, or the two texts of a pair
+
+
+@dataclass(frozen=True)
+class Plan:
+    """By a model's label: the pairs to score, and the texts to encode in a role."""
+
+    pairs: dict[str, list[Pair]] = field(default_factory=dict)
+    roles: dict[str, Texts] = field(default_factory=dict)
+
+    def needs(self, subject: Subject) -> Needs:
+        """What this model computes, each once: its key in the store -> its text, or the two texts of a pair."""
+        pairs = dict.fromkeys(self.pairs.get(subject.label, []))
+        if subject.kind == "pair":
+            return {text_key(*pair): pair for pair in pairs}
+        needs: Needs = {text_key(text): (text,) for text in dict.fromkeys(text for pair in pairs for text in pair)}
+        for role, texts in self.roles.get(subject.label, {}).items():
+            key = key_of(subject.model, role)
+            needs |= {key(text): (text,) for text in texts}
+        return needs
+
+
+def missing(subject: Subject, needs: Needs, store: Store) -> Needs:
+    """The part of what a model `needs` that the store lacks; nothing of a model that computes nothing."""
+    if isinstance(subject.model, PartialEncoder):
+        return {}
+    keys = list(needs)
+    _, there = store.get(subject.kind, subject.fingerprint, keys)
+    return {keys[i]: needs[keys[i]] for i in np.flatnonzero(~there)}
+
 
 Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
@@ -79,39 +109,37 @@ class Bench:
             except (NothingToMeasure, CheckError) as error:
                 self._items[key] = error
             self._generating += self.clock.now() - start
-        found = self._items[key]
-        if not isinstance(found, Items):
-            raise found
-        return found
+        items = self._items[key]
+        if not isinstance(items, Items):
+            raise items
+        return items
 
     def found(self, data: str, claim: Claim, level: int | str) -> Items | None:
-        """What `items` gave, or None where it gave nothing or was not asked."""
-        found = self._items.get((data, claim.items, level))
-        return found if isinstance(found, Items) else None
+        """What `items` gave, or None where it gave nothing or was not called."""
+        items = self._items.get((data, claim.items, level))
+        return items if isinstance(items, Items) else None
 
     def reference(self, data: str) -> tuple[SentencePair, ...]:
         """The random pairs that calibrate on this data."""
         return self.scorer.reference(data)
 
     def prepare(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
-        """Encode what the requests need and the store lacks, one model after the other."""
+        """Encode what the requests need and the store lacks, one model after the other.
+
+        Then items are scored that are not in memory, and encoded again what a check of determinism repeats.
+        """
         requests = list(requests)
         plan = self.plan(requests)
         self.encode(plan.pairs, roles=plan.roles, locks=locks, progress=progress)
-        self._score_wholes(requests, locks, progress)
-        self._repeat(requests, locks)
-
-    def _score_wholes(self, requests: Sequence[Request], locks: Locks, progress: Progress) -> None:
-        """Have items scored that are not in memory, by each model that can."""
-        asked: dict[tuple[str, str], list[WholeItems]] = {}
+        wholes: dict[tuple[str, str], list[WholeItems]] = {}
         for model, data, claim, level in requests:
-            found = self.found(data, claim, level)
-            if found and found.whole and not self.subjects[model].error:
-                asked.setdefault((model, data), []).append(found.whole)
-        for (model, _), wholes in asked.items():
+            items = self.found(data, claim, level)
+            if items and items.whole and not self.subjects[model].error:
+                wholes.setdefault((model, data), []).append(items.whole)
+        for (model, _), some in wholes.items():
             subject, start = self.subjects[model], self.clock.now()
             try:
-                subject.state.encoded += wholes[0].prepare(subject, wholes, locks=locks, progress=progress)
+                subject.state.encoded += some[0].prepare(subject, some, locks=locks, progress=progress)
             except NothingToMeasure:
                 continue  # said again when the check asks for its scores
             except EncoderError as error:
@@ -119,6 +147,11 @@ class Bench:
             seconds = self.clock.now() - start
             subject.state.seconds += seconds
             self._encoding += seconds
+        for model, data, claim, level in requests:
+            items, subject = self.found(data, claim, level), self.subjects[model]
+            texts = [text for item in items.kept for text in item.repeats] if items else []
+            if texts and not subject.error and not isinstance(subject.model, PartialEncoder):
+                self.services[model].repeat(texts, locks)
 
     def plan(self, requests: Iterable[Request]) -> Plan:
         """What the requests need of each model that has not failed; their items are made."""
@@ -133,7 +166,11 @@ class Bench:
                 kept = items.kept
                 wanted += [pair for i in (*kept, *items.tuning) for pair in i.pairs]
                 if texts := texts_of(kept):
-                    self._search(model, kept, texts, wanted, plan.roles.setdefault(model, {}))
+                    roles = plan.roles.setdefault(model, {})
+                    for role, some in texts.items():
+                        roles[role] = list(dict.fromkeys([*roles.get(role, []), *some]))
+                    if self.subjects[model].kind == "pair":
+                        wanted += self.scorer.candidates(kept)
                     continue
                 if self.scorer.calibrates:
                     wanted += [pair for item in self.reference(data) for pair in item.pairs]
@@ -148,35 +185,19 @@ class Bench:
             self.services[label].compare(known, documents_of(subject, self.data.values()), locks, progress)
             known += [subject.state.sample] if label == old and subject.state.sample else []
 
-    def _search(self, model: str, kept: Sequence[Item], texts: Texts, pairs: list[Pair], roles: Texts) -> None:
-        """Note what a search needs: texts in their roles, and of a model that scores pairs the candidates."""
-        for role, some in texts.items():
-            roles[role] = list(dict.fromkeys([*roles.get(role, []), *some]))
-        if self.subjects[model].kind == "pair":
-            pairs += self.scorer.candidates(kept)
-
-    def _repeat(self, requests: Iterable[Request], locks: Locks) -> None:
-        """Encode again what a check of determinism asks for."""
-        for model, data, claim, level in requests:
-            found, subject = self.found(data, claim, level), self.subjects[model]
-            texts = [text for item in found.kept for text in item.repeats] if found else []
-            if texts and not subject.error and not isinstance(subject.model, PartialEncoder):
-                self.services[model].repeat(texts, locks)
-
     def try_out(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
         """Encode one pair with each model, before anything is generated: does it load, and give numbers?
 
         It is a pair that the run needs anyway. A model that can compute nothing before it has learned from all texts of
         the run is left out.
         """
-        first = {model: data for model, data, _, _ in requests}
-        tried = {m: self.reference(d)[:1] for m, d in first.items() if _computes(self.subjects[m].model)}
-        self.encode(
-            {model: [pair for item in some for pair in item.pairs] for model, some in tried.items()},
-            locks=locks,
-            progress=progress,
-            fit=False,
-        )
+        wanted: dict[str, list[Pair]] = {}
+        for label, data in {model: data for model, data, _, _ in requests}.items():
+            model = self.subjects[label].model
+            is_fitted = not isinstance(model, FittedModel) or getattr(model, "ready", False)
+            if is_fitted and not isinstance(model, PartialEncoder):
+                wanted[label] = [pair for item in self.reference(data)[:1] for pair in item.pairs]
+        self.encode(wanted, locks=locks, progress=progress, fit=False)
 
     def refuse_lacking(self, model: str, data: str, items: Items) -> None:
         """NothingToMeasure where a model has vectors of some texts only, and these items need others."""
@@ -205,12 +226,19 @@ class Bench:
             raise error
 
     def encode(
-        self, wanted: Mapping[str, Iterable[Pair]], *, roles: Mapping[str, Texts] | None = None, **how: Any
+        self,
+        wanted: Mapping[str, Iterable[Pair]],
+        *,
+        roles: Mapping[str, Texts] | None = None,
+        locks: Locks,
+        progress: Progress,
+        fit: bool = True,
     ) -> None:
         """Have pairs scored and texts in roles encoded, each by a model's label: see `EncoderService.prepare`."""
         start = self.clock.now()
         for model, pairs in wanted.items():
-            self.services[model].prepare(pairs, (roles or {}).get(model, {}), **how)
+            in_roles = (roles or {}).get(model, {})
+            self.services[model].prepare(pairs, in_roles, locks=locks, progress=progress, fit=fit)
         self._encoding += self.clock.now() - start
 
     @property
@@ -238,25 +266,18 @@ def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items
     """What the claim's builder gives; CheckError where it breaks or gives something else."""
     place = f"{getattr(claim.items, '__qualname__', claim.items)!s}(dataset, level={level!r}, maker)"
     try:
-        found = claim.items(data, level, maker)
+        items = claim.items(data, level, maker)
     except EncheckError:
         raise
     except Exception as error:
         raise CheckError(f"{place}, which should build the items of the check, raised {error!r}") from error
-    if not isinstance(found, Items) or not all(isinstance(item, Item) for item in found.kept):
-        raise CheckError(f"{place} gave {str(found)[:80]!r}, but should give encheck.scoring.item.Items of items")
-    if not found.every:
+    if not isinstance(items, Items) or not all(isinstance(item, Item) for item in items.kept):
+        raise CheckError(f"{place} gave {str(items)[:80]!r}, but should give encheck.scoring.item.Items of items")
+    if not items.every:
         raise NothingToMeasure(f"{place} gave no item of {data.name}")
-    if kind_named(kind := found.every[0].kind.name) is None:
+    if kind_named(kind := items.every[0].kind.name) is None:
         raise CheckError(
             f"{place} gave items of the kind {kind!r}, which no installed package declares. Remedy: name it among the "
             f"entry points {ENTRY_POINTS}"
         )
-    return found
-
-
-def _computes(model: Model) -> bool:
-    """Whether a model can compute before it has seen the texts of the run, and any text."""
-    return not isinstance(model, PartialEncoder) and (
-        not isinstance(model, FittedModel) or bool(getattr(model, "ready", False))
-    )
+    return items

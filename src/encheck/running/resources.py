@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import Any, Literal
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Literal, Protocol
 from weakref import finalize
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import is_unlabelled
 from encheck.datasets.load import load as load_data
 from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
+from encheck.datasets.records import parquet_files
 from encheck.encoders.load import config_for, detect_fetched, load, owner_of
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.models_file import known_models, with_args
@@ -25,13 +29,76 @@ from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.pipeline.load import Pipeline
 from encheck.options import Settings, arguments_for
-from encheck.options.values import index_sizes
+from encheck.options.settings import index_sizes
 from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
 from encheck.scoring.inverted import IndexSize, refuse_missing, refuse_unserved
 from encheck.store import DEFAULT_LIMIT, Store, default_path
+from encheck.system.documents import open_parquet
 from encheck.system.files import Scratch
 from encheck.system.lock import Lock, Locks, no_locks
+
+MANY_ROWS = 200_000  # of one file: more are measured in shards without being asked
+KIND, ENDING = "pairs", ".parquet"
+
+
+class LoadsInShards(Protocol):
+    """What measures labelled pairs shard by shard: `encheck.scale.large.Large`, which is imported where it is asked."""
+
+    def load(self, label: str, spec: str) -> Dataset:
+        """The data of a specification, by their label."""
+        ...
+
+
+def in_shards(
+    settings: Settings, *, quiet: bool = False, is_gated: bool = False
+) -> Callable[[str, str], Dataset | None]:
+    """What loads the data of a label and specification in shards; it gives None for data that a run holds in memory.
+
+    Without an engine these are all but large Parquet files; with a gate, which weighs the score of every item, all.
+    """
+    is_held = not settings.engine and (is_gated or bool(settings.save_baseline) or settings.sample is not None)
+
+    @cache
+    def large() -> LoadsInShards:
+        folder = import_module("encheck.scale.storage").absolute(
+            settings.shards_dir or f"{settings.store or default_path()}.shards"
+        )
+        kind, _, count = (settings.engine or "local").partition(":")
+        if kind == "ray":
+            engine = import_module("encheck.scale.ray_engine").RayEngine(
+                folder, address=settings.address, workers=int(count) if count else None
+            )
+        else:
+            engine = import_module("encheck.scale.local").LocalEngine(int(count or 1))
+        made: LoadsInShards = import_module("encheck.scale.large").Large(
+            engine, folder, settings.engine is not None,
+            sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
+            device=Device(settings.device, settings.dtype), quiet=quiet,
+        )  # fmt: skip
+        return made
+
+    def load(label: str, spec: str) -> Dataset | None:
+        kind, _, place = spec.partition(":")
+        if is_held or not (settings.engine or (kind == KIND and _has_many_rows(place))):
+            return None
+        return large().load(label, spec)
+
+    return load
+
+
+def _has_many_rows(place: str) -> bool:
+    """Whether Parquet files have many rows; what cannot be opened is told by the reader of smaller data."""
+    path, rows = Path(place).expanduser(), 0
+    files = parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
+    try:
+        for one in files:
+            with open_parquet(one) as file:
+                rows += file.metadata.num_rows
+    except (ValueError, OSError):
+        return False
+    return rows > MANY_ROWS
+
 
 IN_MEMORY = "in memory"  # the adapter of a model that is no file
 log = logging.getLogger("encheck")
@@ -45,11 +112,22 @@ def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model]
     known, in_memory = known_models(settings.models_file), loaded or {}
     device = Device(settings.device, settings.dtype)
     named = labels(settings.models)
-    configs = {
-        label: ModelConfig(label, adapter=IN_MEMORY) if spec in in_memory else _config(label, spec, settings, known)
-        for label, spec in named.items()
-    }
-    _refuse_unknown_labels(settings.model_args, configs)
+    configs: dict[str, ModelConfig] = {}
+    for label, spec in named.items():  # the entry of a model with the run's arguments over it
+        if spec in in_memory:
+            configs[label] = ModelConfig(label, adapter=IN_MEMORY)
+            continue
+        given = arguments_for(label, settings.model_args)
+        config = config_for(spec, known, adapter=given.get("adapter"))
+        if spec not in known and "adapter" not in given:
+            config = detect_fetched(config)
+        if spec not in known and config.description:  # what a path was taken for
+            log.warning("%s: %s", label, config.description)
+        configs[label] = with_args(config, given)
+    for text in settings.model_args:
+        named_model, colon, _ = text.partition("=")[0].rpartition(":")
+        if colon and named_model not in configs:
+            raise UsageError(f"--model-arg {text}: {unknown('model', named_model, configs)}")
     models = {
         label: in_memory.get(named[label]) or load(config, device=device, file_hash=store.file_hash)
         for label, config in configs.items()
@@ -67,56 +145,36 @@ def checks_with_thresholds(settings: Settings) -> set[str]:
     """The checks that a threshold of the user's is for, in the project or in an entry of models.yaml."""
     known = known_models(settings.models_file)
     own = [known[model].thresholds for model in settings.models if model in known]
-    return {check_and_rest(key)[0] for table in (settings.project.get("thresholds", {}), *own) for key in table}
-
-
-def _config(label: str, spec: str, settings: Settings, known: Mapping[str, ModelConfig]) -> ModelConfig:
-    """The entry of a model with the run's arguments over it; what a path was taken for is said."""
-    given = arguments_for(label, settings.model_args)
-    config = config_for(spec, known, adapter=given.get("adapter"))
-    if spec not in known and "adapter" not in given:
-        config = detect_fetched(config)
-    if spec not in known and config.description:
-        log.warning("%s: %s", label, config.description)
-    return with_args(config, given)
-
-
-def _refuse_unknown_labels(given: Sequence[str], known: Mapping[str, ModelConfig]) -> None:
-    for text in given:
-        model, colon, _ = text.partition("=")[0].rpartition(":")
-        if colon and model not in known:
-            raise UsageError(f"--model-arg {text}: {unknown('model', model, known)}")
-
-
-def in_memory(_label: str, _spec: str) -> Dataset | None:
-    """No data lie in shards."""
-    return None
+    return {check_and_rest(key)[0] for table in (settings.project.thresholds, *own) for key in table}
 
 
 def resolve_data(
     settings: Settings,
     *,
     shared: str | None = None,
-    in_shards: Callable[[str, str], Dataset | None] = in_memory,
+    in_shards: Callable[[str, str], Dataset | None] | None = None,
 ) -> dict[str, Dataset]:
     """The data of a run, loaded and named; UsageError says what is wrong with a file.
 
     `shared` is what the names of files begin with in which the processes of one run keep what they read. `in_shards`
     gives those that are not held in memory, by label and specification.
     """
-    how: dict[str, Any] = {
-        "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows,
-        "shared": shared,
-    }  # fmt: skip
     labelled = data_labels(settings.data)
     _refuse_stray_queries(settings)
-    passages = PassageOptions(settings.queries, settings.passage_words, _near_duplicates(settings))
-    how["passages"] = passages
+    near_duplicates: Literal["differ", "same"] = "same" if settings.near_duplicates == "same" else "differ"
+    passages = PassageOptions(settings.queries, settings.passage_words, near_duplicates)
     for name in dict.fromkeys(spec.partition(":")[0] for spec in settings.data):
         same = {label: spec for label, spec in labelled.items() if spec.partition(":")[0] == name}
         if len(same) > 1:
             log.warning("%s", "; ".join(f"{label} is --data={spec}" for label, spec in same.items()))
-    return {label: in_shards(label, spec) or load_data(spec, label=label, **how) for label, spec in labelled.items()}
+    return {
+        label: (in_shards(label, spec) if in_shards else None)
+        or load_data(
+            spec, label=label, sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
+            shared=shared, passages=passages,
+        )
+        for label, spec in labelled.items()
+    }  # fmt: skip
 
 
 def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterable[Dataset]) -> IndexSize | None:
@@ -132,10 +190,6 @@ def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterabl
             if isinstance(subject.model, Encoder):
                 refuse_unserved(subject.label, subject.model.similarity)
     return IndexSize(sizes.get("nlist", 0), sizes.get("nprobe", 0))
-
-
-def _near_duplicates(settings: Settings) -> Literal["differ", "same"]:
-    return "same" if settings.near_duplicates == "same" else "differ"
 
 
 def _refuse_stray_queries(settings: Settings) -> None:
@@ -170,9 +224,11 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
 
 def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> Writers:
     """The language model and the translators that the settings name; UsageError where one does not exist."""
-    asked: dict[str, Any] = {"device": settings.device, "store": store, "locks": locks}
-    model = Continuer(settings.continuation_model, **asked) if settings.continuation_model else None
-    translate = back_translator(settings.back_translate, **asked) if settings.back_translate else None
+    model, translate, device = None, None, settings.device
+    if settings.continuation_model:
+        model = Continuer(settings.continuation_model, device=device, store=store, locks=locks)
+    if settings.back_translate:
+        translate = back_translator(settings.back_translate, device=device, store=store, locks=locks)
     return Writers(model, Surprisal(model) if model else None, translate)
 
 
@@ -193,5 +249,9 @@ def open_store(settings: Settings) -> Store:
 
 def store_named(settings: Settings) -> Store:
     """The store that the settings name, or the default one; StoreError if it cannot be used."""
-    megabytes = settings.project.get("store-limit-mb", DEFAULT_LIMIT // 1024**2)
-    return Store(settings.store or default_path(), limit=int(megabytes) * 1024**2, dtype=settings.store_dtype)
+    megabytes = settings.project.store_limit_mb
+    return Store(
+        settings.store or default_path(),
+        limit=DEFAULT_LIMIT if megabytes is None else megabytes * 1024**2,
+        dtype=settings.store_dtype,
+    )

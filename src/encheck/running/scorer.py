@@ -6,6 +6,8 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,38 +15,109 @@ from numpy.typing import NDArray
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, NothingToMeasure
-from encheck.running.first_stage import FirstStages, checked, fewest_of
+from encheck.metrics.search import DELTA, first_stage
 from encheck.running.subject import Pair, Subject
+from encheck.scoring.answers import KEPT
 from encheck.scoring.classified import Classified, ClassifiedScores, of_vectors, surface_classifiers
-from encheck.scoring.contrasts import Contrast
 from encheck.scoring.documents import Documents, SearchingQuery
 from encheck.scoring.grids import vector_grid
-from encheck.scoring.inverted import IndexSize, InvertedLists
-from encheck.scoring.item import Item, Items, WholeItems
+from encheck.scoring.inverted import SAMPLE, FirstStage, IndexSize, InvertedLists, compared, sampled
+from encheck.scoring.item import Item, Items, Kind, WholeItems
 from encheck.scoring.learned import Learned
 from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import Measure, SurfaceScorer
 from encheck.scoring.nearest import Found, nearest, wider, without_own
 from encheck.scoring.pairs import NO_RANDOM_PAIRS, SentencePair
-from encheck.scoring.ranked import reranked
+from encheck.scoring.ranked import DEPTH, reranked
 from encheck.scoring.scores import (
-    BothOrdersScores,
-    ChainScores,
-    CrossedScores,
     Floats,
-    MarginScores,
-    PairScores,
+    LoggedScores,
+    RankedScores,
     Scale,
     Scores,
 )
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors, same
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import POLARITY, WEIGHTED, Frequencies
+from encheck.types import Estimate
+
+log = logging.getLogger("encheck")
+S = TypeVar("S", bound=Scores)
+ENOUGH = 1 - DELTA  # what the gate counts as a loss should not be lost here
+
+
+class FirstStages:
+    """The indexes of a run, each over the documents of one model. The last one is kept, since checks share it."""
+
+    def __init__(self, size: IndexSize, seed: int) -> None:
+        self.size, self.seed = size, seed
+        self._last: tuple[Subject, Documents, InvertedLists] | None = None
+
+    def over(self, subject: Subject, documents: Documents) -> InvertedLists:
+        """The index over these documents, as the model encodes them."""
+        if self._last is None or self._last[0] is not subject or self._last[1] is not documents:
+            assert isinstance(subject.model, Encoder)
+            self._last = None  # before the next one is made
+            vectors = subject.roles["document"].of(documents.texts)
+            made = InvertedLists(vectors, similarity=subject.model.similarity, size=self.size, seed=self.seed)
+            self._last = subject, documents, made
+        return self._last[2]
+
+
+def count_of_answers(queries: Sequence[SearchingQuery]) -> int:
+    """How many answers each query needs: those that are kept, and one more than it has right documents."""
+    return max(KEPT, 1 + max(len(q.right) for q in queries))
+
+
+def with_first_stage(scores: S, items: Sequence[Item], subject: Subject, lists: InvertedLists, *, data: str) -> S:
+    """The scores with what the index missed of the answers to a sample of their queries, which is logged too."""
+    queries = [item for item in items if isinstance(item, SearchingQuery)]
+    asked = [queries[place] for place in sampled(queries)]
+    fewest, depth = count_of_answers(asked), DEPTH if isinstance(scores, RankedScores) else KEPT
+    right = [frozenset(row for row, _ in q.right) for q in asked]
+    vectors = subject.roles["query"].of([q.source for q in asked])
+    own = [q.own for q in asked]
+    stage = compared(lists, vectors, right, count=max(depth, fewest), fewest=fewest, own=own)
+    found: S = replace(scores, first_stage=stage)  # type: ignore[call-arg]
+    assert isinstance(found, RankedScores | LoggedScores)
+    log.warning("%s searched %s with an index: %s", subject.label, data, first_stage_note(stage, first_stage(found)[0]))
+    return found
+
+
+def first_stage_note(stage: FirstStage, found: Estimate) -> str:
+    """What the index found, what that means for the figures, and what to do where it is too little."""
+    size = stage.size
+    line = (
+        f"{size.probes:,} of {size.lists:,} lists of {stage.documents:,} documents. It found {found.value:.2%} "
+        f"[{found.low:.2%}, {found.high:.2%}] of the 10 nearest documents of {found.n} queries that were also searched "
+        f"exactly. {_judged(stage)}"
+    )
+    return line if found.low >= ENOUGH else f"{line} {_remedy(size, found)}"
+
+
+def _remedy(size: IndexSize, found: Estimate) -> str:
+    """What to do where the index is not shown to find enough."""
+    if found.n < SAMPLE and found.value >= ENOUGH:
+        return f"So few queries cannot show {ENOUGH:.0%}. Remedy: --search-index=exact, which is quick for them"
+    return f"This is not surely {ENOUGH:.0%}. Remedy: --search-index=faiss:nprobe={2 * size.probes}"
+
+
+def _judged(stage: FirstStage) -> str:
+    """What became of the right documents."""
+    if not stage.right + stage.raised:
+        return "What it missed is no answer."
+    line = f"Of {stage.right} right documents among the first 10 exact answers, it lost {stage.lost}"
+    if stage.raised:
+        line += f"; {stage.raised} rank higher than they should, since it missed a nearer document"
+        return f"{line}. So figures may be off in either direction."
+    return f"{line}, which count as not found. So figures are lower bounds." if stage.lost else f"{line}."
+
 
 log = logging.getLogger("encheck")
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 IDENTITY_PAIRS = 200
 FIRST_STAGE = 100  # documents that BM25 hands to a model that scores pairs
+ANSWERS = "answers"  # what thresholds cut of items that search documents
 UNCALIBRATED = Scale(0.0)
 NO_SCALE = Scale(float("nan"), float("nan"))  # of data without two sentences to calibrate with
 FEWEST_TOLD_APART = 0.25  # of the items of a check: where words that deny hardly differ, their count wins half by ties
@@ -82,23 +155,32 @@ class Scorer:
         """
         if items.whole:
             return self._of_whole(model, data, items.whole)
-        kind, by = items.kept[0].kind.scores(), _Measured(self.subjects[model])
-        if issubclass(kind, ClassifiedScores):
+        kind = items.kept[0].kind
+        if kind.is_learned:
             return self._sorted(model, items)
-        resampler = self._resampler(data, items.kept)
-        if kind.searches:
+        measured, by, resampler = kind.scores(), _scorer_of(self.subjects[model]), self._resampler(data, items.kept)
+        if measured.searches:
             by.refuse_to_search()
-        if not kind.calibrates:
+        if not measured.calibrates:
             return self._in_roles(kind, model, data, items, resampler)
         scale = self._scale(self._scales, model, data, by, kind) if self.calibrates else UNCALIBRATED
-        found = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
-        return replace(found, surface=self._surface(kind, data, items, resampler))  # type: ignore[arg-type]
+        found = _with_tuning(measured.measured(items.kept, by, resampler, scale), items, by)
+        surface: dict[str, Scores] = {}
+        for name in measured.surface_scorers:
+            rival = self._rival(name, data)
+            scale = self._scale(self._surface_scales, name, data, rival, kind)
+            beside = _with_tuning(measured.measured(items.kept, rival, resampler, scale), items, rival)
+            if name != WORD_OVERLAP and getattr(beside, "has_curve", False):
+                beside = replace(beside, has_curve=False)  # type: ignore[arg-type]  # a curve costs more than all else
+            if _says_something(name, beside):
+                surface[name] = beside
+        return replace(found, surface=surface)  # type: ignore[arg-type]
 
     def unmeasured(self, items: Items) -> Scores:
         """Scores of these items by word overlap alone, to list the items: no figure is computed from them."""
         alone = Resampler([""] * len(items.kept))
-        kind: type[Scores] = items.kept[0].kind.scores()
-        return kind.measured(items.kept, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
+        scores: type[Scores] = items.kept[0].kind.scores()
+        return scores.measured(items.kept, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
 
     def beside(self, subjects: Mapping[str, Subject]) -> Scorer:
         """A scorer of other models, with the same draws and the same random pairs."""
@@ -111,20 +193,21 @@ class Scorer:
 
     def plain(self, model: str, data: str, items: Items) -> Scores:
         """The scores of these items without surface scorers; NothingToMeasure of searches, and of contrasts."""
-        kind, by = items.kept[0].kind.scores(), _Measured(self.subjects[model])
-        if kind.searches or not kind.calibrates:
+        kind, by = items.kept[0].kind, _scorer_of(self.subjects[model])
+        measured = kind.scores()
+        if measured.searches or not measured.calibrates:
             raise NothingToMeasure(f"{model} is compared without searches")
         scale = self._scale(self._scales, model, data, by, kind)
-        return _with_tuning(kind.measured(items.kept, by, self._resampler(data, items.kept), scale), items, by)
+        return _with_tuning(measured.measured(items.kept, by, self._resampler(data, items.kept), scale), items, by)
 
     def _of_whole(self, model: str, data: str, whole: WholeItems) -> Scores:
         """The scores of items that are not in memory, which they bring themselves, with word overlap beside them."""
         subject, rival = self.subjects[model], SurfaceScorer(WORD_OVERLAP)
         whole.refuse(subject)
-        by, kind = _Measured(subject), whole.kind.scores()
-        scale = self._scale(self._scales, model, data, by, kind)
+        by = _scorer_of(subject)
+        scale = self._scale(self._scales, model, data, by, whole.kind)
         found = whole.measured(by, scale, model=subject.fingerprint, seed=self.seed)
-        scale = self._scale(self._surface_scales, WORD_OVERLAP, data, rival, kind)
+        scale = self._scale(self._surface_scales, WORD_OVERLAP, data, rival, whole.kind)
         beside = whole.measured(rival, scale, model=None, seed=self.seed)
         scores: Scores = replace(found, surface={WORD_OVERLAP: beside})
         return scores
@@ -134,8 +217,8 @@ class Scorer:
 
         They are drawn by the clusters of their own task. NothingToMeasure where the model gives no vectors.
         """
-        _refuse_without_vectors(self.subjects[model])
-        texts, others = (tuple(i for i in some if isinstance(i, Classified)) for some in (items.kept, items.tuning))
+        _scorer_of(self.subjects[model]).refuse_to_learn()
+        texts, others = cast(Sequence[Classified], items.kept), cast(Sequence[Classified], items.tuning)
         if id(items) not in self._surface_classes:
             resampler = Resampler([one.cluster for one in texts], seed=self.seed)
             self._surface_classes[id(items)] = items, surface_classifiers(texts, others, resampler)
@@ -144,25 +227,25 @@ class Scorer:
         found = ClassifiedScores.learned(texts, others, partial(_features, self.subjects[model]), resampler)
         return replace(found, surface=surface)
 
-    def _in_roles(self, kind: type[Scores], model: str, data: str, items: Items, resampler: Resampler) -> Scores:
-        """The scores of queries and documents, with those of the surface scorers; they are of no common scale."""
-        index = self._index(items.kept) if isinstance(items.kept[0], SearchingQuery) else None
+    def _in_roles(self, kind: Kind, model: str, data: str, items: Items, resampler: Resampler) -> Scores:
+        """The scores of queries and documents, with those of the surface scorers; they are of no common scale.
 
-        def measured(by: Measure) -> Scores:
-            return kind.measured(items.kept, by, resampler, UNCALIBRATED)
-
-        rivals = {name: self._rival(name, data, index) for name in kind.surface_scorers}
-        surface = {name: found for name, by in rivals.items() if _says_something(name, found := measured(by))}
-        lists = self._lists(model, items.kept)
-        found = replace(measured(_Measured(self.subjects[model], index, lists)), surface=surface)  # type: ignore[arg-type]
-        return checked(found, items.kept, self.subjects[model], lists, data=data) if lists else found
-
-    def _lists(self, model: str, items: Sequence[Item]) -> InvertedLists | None:
-        """The index that these queries search; None for exact searches, and for a model that scores pairs."""
-        subject = self.subjects[model]
-        if not self._first_stages or not isinstance(items[0], SearchingQuery) or not isinstance(subject.model, Encoder):
-            return None
-        return self._first_stages.over(subject, items[0].documents)
+        An encoder searches with an index where the run has one.
+        """
+        subject, scores = self.subjects[model], kind.scores()
+        index = self._index(_queries(items.kept)) if kind.compares == ANSWERS else None
+        surface: dict[str, Scores] = {}
+        for name in scores.surface_scorers:
+            rival = self._rival(name, data, index)
+            beside = scores.measured(items.kept, rival, resampler, UNCALIBRATED)
+            if _says_something(name, beside):
+                surface[name] = beside
+        lists = None
+        if self._first_stages and index and subject.kind == "vector":
+            lists = self._first_stages.over(subject, _queries(items.kept)[0].documents)
+        found = scores.measured(items.kept, _scorer_of(subject, index, lists), resampler, UNCALIBRATED)
+        found = replace(found, surface=surface)
+        return with_first_stage(found, items.kept, subject, lists, data=data) if lists else found  # type: ignore[no-any-return]
 
     def _rival(self, name: str, data: str, index: Lexical | None = None) -> SurfaceScorer:
         """A surface scorer; of one that weighs words, with the counts of this data or the index that has them."""
@@ -188,9 +271,9 @@ class Scorer:
 
     def candidates(self, items: Sequence[Item]) -> list[Pair]:
         """What a model that scores pairs has to score of searches: the first stage, and what is judged."""
-        queries = [item for item in items if isinstance(item, SearchingQuery)]
-        if not queries:
+        if items[0].kind.compares != ANSWERS:
             return [pair for item in items for pair in item.judged]
+        queries = _queries(items)
         first = _first_stage(queries, self._index(queries))
         return [
             pair
@@ -198,17 +281,16 @@ class Scorer:
             for pair in (*((q.source, q.documents.texts[row]) for row in rows.tolist()), *q.judged)
         ]
 
-    def _index(self, items: Sequence[Item]) -> Lexical:
+    def _index(self, queries: Sequence[SearchingQuery]) -> Lexical:
         """BM25 over the documents that these queries search."""
-        first = items[0]
-        assert isinstance(first, SearchingQuery)
-        if first.documents not in self._indexes:
-            self._indexes[first.documents] = Lexical(first.documents)
-        return self._indexes[first.documents]
+        documents = queries[0].documents
+        if documents not in self._indexes:
+            self._indexes[documents] = Lexical(documents)
+        return self._indexes[documents]
 
     def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
         clusters = tuple(item.cluster for item in items)
-        others = tuple(item.other if isinstance(item, SentencePair) else "" for item in items)
+        others = tuple(item.other for item in items)
         shares = tuple(item.shares for item in items)
         if (data, clusters, others, shares) not in self._resamplers:
             universe = self.data[data].universe
@@ -216,39 +298,21 @@ class Scorer:
             self._resamplers[data, clusters, others, shares] = made
         return self._resamplers[data, clusters, others, shares]
 
-    def _surface(self, kind: type[Scores], data: str, items: Items, resampler: Resampler) -> dict[str, Scores]:
-        """The same items' scores by each surface scorer that stands beside this kind of items."""
-        found: dict[str, Scores] = {}
-        for name in kind.surface_scorers:
-            by = self._rival(name, data)
-            scale = self._scale(self._surface_scales, name, data, by, kind)
-            one = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
-            if name != WORD_OVERLAP and isinstance(one, MarginScores):
-                one = replace(one, has_curve=False)  # a curve costs more than all else
-            if _says_something(name, one):
-                found[name] = one
-        return found
-
     def _counted(self, data: str) -> Frequencies:
         """In how many of this data's sentences each word is."""
         if data not in self._frequencies:
-            found = self.data[data]
-            texts = [(p.first, p.second) for p in found.pairs] + [(g.source, g.paraphrase) for g in found.groups]
-            own = [one for some in (found.contrasts, *found.properties.values()) for one in some]
-            written = [
-                (*one.queries, *one.documents) if isinstance(one, Contrast) else (one.source, one.near, one.far)
-                for one in own
-            ]
+            dataset = self.data[data]
+            texts = [(p.first, p.second) for p in dataset.pairs] + [(g.source, g.paraphrase) for g in dataset.groups]
+            own: Iterable[Item] = (one for some in (dataset.contrasts, *dataset.properties.values()) for one in some)
+            written = [tuple(dict.fromkeys(chain(*one.pairs, *one.in_roles))) for one in own]
             self._frequencies[data] = Frequencies.of(text for some in [*texts, *written] for text in some)
         return self._frequencies[data]
 
-    def _scale(
-        self, known: dict[tuple[str, str], Scale], label: str, data: str, by: Measure, kind: type[Scores]
-    ) -> Scale:
+    def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: Measure, kind: Kind) -> Scale:
         """The calibration of a scorer on a data set. Pairs are measured without one too, as they are ranked."""
         if (label, data) not in known:
             pairs = self.reference(data)
-            if not pairs and kind is PairScores:
+            if not pairs and kind.weighed_as in ("pair", "labelled") and kind.compares == "texts":
                 return NO_SCALE
             if not pairs:
                 raise NothingToMeasure(f"{data} has {NO_RANDOM_PAIRS}")
@@ -259,11 +323,14 @@ class Scorer:
         return known[label, data]
 
 
+def _queries(items: Sequence[Item]) -> Sequence[SearchingQuery]:
+    """Items of a kind whose answers are documents that are searched."""
+    return cast(Sequence[SearchingQuery], items)
+
+
 def _says_something(name: str, scores: Scores) -> bool:
     """Whether a surface scorer stands beside these items: one that counts, where it tells enough of them apart."""
-    if name not in POLARITY or not isinstance(scores, MarginScores | CrossedScores):
-        return True
-    return scores.told_apart >= FEWEST_TOLD_APART
+    return name not in POLARITY or getattr(scores, "told_apart", 1.0) >= FEWEST_TOLD_APART
 
 
 def _first_stage(queries: Sequence[SearchingQuery], index: Lexical) -> list[NDArray[np.intp]]:
@@ -274,82 +341,108 @@ def _first_stage(queries: Sequence[SearchingQuery], index: Lexical) -> list[NDAr
 
 
 def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
-    """The scores with those of the pairs that a threshold is chosen on, where the items name some."""
-    if items.tuning and isinstance(scores, BothOrdersScores | ChainScores):
-        pairs = [pair for pair in items.tuning if isinstance(pair, SentencePair)]
-        return replace(scores, learned=Learned.of(pairs, by))
-    return scores
+    """The scores with those of the pairs that a threshold is chosen on, where the items name some and the scores do."""
+    if not items.tuning or not hasattr(scores, "learned"):
+        return scores
+    pairs = cast(Sequence[SentencePair], items.tuning)
+    return replace(scores, learned=Learned.of(pairs, by))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
-class _Measured:
-    """A model of the run as scores ask it; one that scores pairs reranks what `index` puts first in a search.
-
-    An encoder searches all documents, or what `lists` finds of them.
-    """
+class _EncoderScorer:
+    """An encoder of the run as scores call it; it searches all documents, or what `lists` gives of them."""
 
     subject: Subject
-    index: Lexical | None = None
+    model: Encoder
     lists: InvertedLists | None = None
 
     @property
     def decision(self) -> float | None:
-        found: float | None = getattr(self.subject.model, "decision", None)
-        return found
+        cut: float | None = getattr(self.model, "decision", None)
+        return cut
+
+    def refuse_to_search(self) -> None:
+        """An encoder can."""
+
+    def refuse_to_learn(self) -> None:
+        """A classifier learns from its vectors."""
 
     def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         return similarity_of(self.subject)(first, second)
 
     def grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        self.refuse_to_search()
-        similarity = getattr(self.subject.model, "similarity", "")
-        return vector_grid(self.subject.vectors, self.subject.rows, similarity)(queries, documents)
-
-    def refuse_to_search(self) -> None:
-        """NothingToMeasure where the model scores pairs."""
-        label = self.subject.label
-        if not isinstance(self.subject.model, Encoder):
-            raise NothingToMeasure(f"{label} scores pairs and gives no vectors: a search would score all pairs")
+        return vector_grid(self.subject.vectors, self.subject.rows, self.model.similarity)(queries, documents)
 
     def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
-        subject = self.subject
-        if isinstance(subject.model, Encoder):
-            first = subject.vectors[[subject.rows[t] for t in texts]]
-        else:
-            first = np.array([[subject.scored[t, t]] for t in texts], np.float32)
-        again, once_more = (np.array([found[t] for t in texts]) for found in subject.again)
+        first = self.subject.vectors[[self.subject.rows[text] for text in texts]]
+        again, once_more = (np.array([vectors[text] for text in texts]) for vectors in self.subject.again)
         return same(first, again), same(again, once_more)
 
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
-        assert self.index is not None
-        texts = [q.source for q in queries]
-        if not isinstance(self.subject.model, Encoder):
-            for q, rows in zip(queries, _first_stage(queries, self.index), strict=True):
-                documents = [q.documents.texts[row] for row in rows.tolist()]
-                yield reranked(rows, self.asked([q.source] * len(rows), documents))
-            return
-        first, second = self.subject.roles["query"], self.subject.roles["document"]
-        own, fewest = [q.own for q in queries], fewest_of(queries)
+        first, second = self.subject.roles["query"].of([q.source for q in queries]), self.subject.roles["document"]
+        own, fewest = [q.own for q in queries], count_of_answers(queries)
         most = max(count, fewest)
         if self.lists:
-            wanted = {"count": wider(most, own), "fewest": wider(fewest, own)}
-            yield from without_own(self.lists.nearest(first.of(texts), **wanted), own, count=most)
-            return
-        vectors, similarity = second.of(queries[0].documents.texts), self.subject.model.similarity
-        answers = nearest(first.of(texts), vectors, similarity=similarity, count=wider(most, own))
+            answers = self.lists.nearest(first, count=wider(most, own), fewest=wider(fewest, own))
+        else:
+            vectors, similarity = second.of(queries[0].documents.texts), self.model.similarity
+            answers = nearest(first, vectors, similarity=similarity, count=wider(most, own))
         yield from without_own(answers, own, count=most)
 
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        if not isinstance(self.subject.model, Encoder):
-            return np.array([self.subject.scored[p] for p in zip(queries, documents, strict=True)])
         first, second = self.subject.roles["query"], self.subject.roles["document"]
-        found = SIMILARITIES[self.subject.model.similarity](first.of(queries), second.of(documents))
-        return np.nan_to_num(found)  # vectors of zeros have no cosine, and are found last
+        scores = SIMILARITIES[self.model.similarity](first.of(queries), second.of(documents))
+        return np.nan_to_num(scores)  # vectors of zeros have no cosine, and are found last
 
 
-def _refuse_without_vectors(subject: Subject) -> None:
-    if not isinstance(subject.model, Encoder):
-        raise NothingToMeasure(f"{subject.label} scores pairs and gives no vectors: a classifier learns from vectors")
+@dataclass(frozen=True)
+class _PairScorer:
+    """A model of the run that scores pairs, as scores call it; it reranks what `index` puts first in a search."""
+
+    subject: Subject
+    index: Lexical | None = None
+
+    @property
+    def decision(self) -> float | None:
+        cut: float | None = getattr(self.subject.model, "decision", None)
+        return cut
+
+    def refuse_to_search(self) -> None:
+        label = self.subject.label
+        raise NothingToMeasure(f"{label} scores pairs and gives no vectors: a search would score all pairs")
+
+    def refuse_to_learn(self) -> None:
+        label = self.subject.label
+        raise NothingToMeasure(f"{label} scores pairs and gives no vectors: a classifier learns from vectors")
+
+    def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+        return similarity_of(self.subject)(first, second)
+
+    def grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:  # noqa: ARG002
+        self.refuse_to_search()
+        raise AssertionError
+
+    def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
+        first = np.array([[self.subject.scored[text, text]] for text in texts], np.float32)
+        again, once_more = (np.array([scores[text] for text in texts]) for scores in self.subject.again)
+        return same(first, again), same(again, once_more)
+
+    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:  # noqa: ARG002
+        assert self.index is not None
+        for q, rows in zip(queries, _first_stage(queries, self.index), strict=True):
+            documents = [q.documents.texts[row] for row in rows.tolist()]
+            yield reranked(rows, self.pairs([q.source] * len(rows), documents))
+
+    def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
+        return self.pairs(queries, documents)
+
+
+def _scorer_of(
+    subject: Subject, index: Lexical | None = None, lists: InvertedLists | None = None
+) -> _EncoderScorer | _PairScorer:
+    """A model under test as scores call it."""
+    model = subject.model
+    return _EncoderScorer(subject, model, lists) if isinstance(model, Encoder) else _PairScorer(subject, index)
 
 
 def _features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float32]:

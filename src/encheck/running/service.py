@@ -7,10 +7,11 @@ workers.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from typing import Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.dataset import Dataset
 from encheck.encoders.base import is_failure
 from encheck.encoders.batching import mixed_lengths
 from encheck.encoders.protocol import (
@@ -31,21 +33,130 @@ from encheck.encoders.protocol import (
     batches_of,
     check_scores,
 )
-from encheck.encoders.settings import ROLES, EncodingSettings
+from encheck.encoders.settings import ROLES, EncodingSettings, count_tokens
 from encheck.errors import EncheckError, EncoderError, UsageError
-from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
+from encheck.gating.reindex import (
+    FEWEST,
+    FIXED_TEXTS,
+    KEPT_DIMENSIONS,
+    LONG_WORDS,
+    DocumentLengths,
+    RoleVectors,
+    TextLength,
+    VectorSample,
+    long_text,
+)
 from encheck.options import Settings
-from encheck.running.comparable import lengths_of, stable_fingerprint, texts_to_compare
-from encheck.running.looking import Busy, looking
 from encheck.running.resources import open_store, resolve_models
-from encheck.running.roles import Role, Texts, key_of, prompt_of, tell_prompts
 from encheck.running.scorer import Similarity, similarity_of
-from encheck.running.subject import Encoded, InRole, Pair, Subject
+from encheck.running.subject import Encoded, InRole, Pair, Role, Subject, Texts, key_of, prompt_of, tell_prompts
 from encheck.store import Kind, Store, text_key
 from encheck.system.files import Scratch
 from encheck.system.lock import Locks, WorkClock, no_locks
 from encheck.system.progress import Progress
 from encheck.types import content_hash
+
+Stored = tuple[NDArray[np.float32], NDArray[np.bool_]]  # arrays, and which of them are there
+
+
+class Busy(Exception):  # noqa: N818 - no fault: who asked did not want to wait
+    """Another process has the lock."""
+
+
+@contextmanager
+def looking(look: Callable[[], Stored], locks: Iterable[AbstractContextManager[object]]) -> Iterator[Stored]:
+    """What `look` finds: arrays and which of them are there. Where some are not, all locks are held for the block.
+
+    It looks again after each lock, since who held it may have computed them; the rest of the locks is then not even
+    asked for. A lock that gives False is another's: Busy.
+    """
+    with ExitStack() as stack:
+        stored, left = look(), iter(locks)
+        while not stored[1].all() and (lock := next(left, None)) is not None:
+            if stack.enter_context(lock) is False:
+                raise Busy
+            stored = look()
+        yield stored
+
+
+MOST_BYTES = 20 * 1024  # of all vectors that a baseline keeps, a number being a byte
+LONGEST_WORDS = 700  # of a long text; of longer documents, the first length that is no less than theirs
+LONGEST_STORED = 8  # texts of a file of vectors that are compared as its longest
+PROBES = "probes"
+
+RoleTexts = dict[str, list[str]]  # by `ROLES`
+
+
+def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents: Sequence[str]) -> RoleTexts:
+    """The texts to encode in each role; none of a scorer of pairs.
+
+    The fixed texts, short and long, then those of the run that the `others` have besides. A role is left out where it
+    changes nothing. Of a model that has some vectors only, texts of the run that it has: some short ones, and its
+    longest.
+    """
+    model = subject.model
+    if not isinstance(model, Encoder):
+        return {}
+    run: RoleTexts = {role: list(subject.roles[cast(Role, role)].rows) for role in ROLES if role in subject.roles}
+    run[""] = list(subject.rows)
+    if isinstance(model, PartialEncoder):
+        stored: RoleTexts = {}
+        for role, texts in run.items():
+            lacking = set(model.lacks(texts, role=role or None))
+            there = sorted((text for text in texts if text not in lacking), key=content_hash)
+            longest = sorted(there, key=lambda text: -len(text.split()))[:LONGEST_STORED]
+            if some := list(dict.fromkeys([*there[: len(FIXED_TEXTS)], *longest])):
+                stored[role] = some
+        return stored
+    settings = EncodingSettings.of(model)
+    roles = [role for role in ROLES if not role or _changes_vectors(model, settings, role)]
+    words = max(LONGEST_WORDS, *(len(text.split()) for text in documents)) if documents else LONGEST_WORDS
+    long = [long_text(count) for count in LONG_WORDS[: 1 + sum(count < words for count in LONG_WORDS)]]
+    width = min(subject.dimension or KEPT_DIMENSIONS, KEPT_DIMENSIONS)
+    short = list(FIXED_TEXTS[: max(FEWEST, MOST_BYTES // (len(roles) * width) - len(long))])
+    wanted: RoleTexts = {role: [*short, *long] for role in roles}
+    fixed = set(map(content_hash, (*FIXED_TEXTS, *map(long_text, LONG_WORDS))))
+    for role in ROLES:
+        keys = {key for other in others if role in other.roles for key in other.roles[role].keys} - fixed
+        if keys and (shared := [text for text in run.get(role, ()) if content_hash(text) in keys]):
+            wanted[role] = [*wanted.get(role, ()), *shared]
+    return wanted
+
+
+def _changes_vectors(model: Encoder, settings: EncodingSettings, role: str) -> bool:
+    """Whether a text can have another vector in this role than without one."""
+    if settings.prompts:
+        return settings.has_prompt(role)
+    try:
+        takes = inspect.signature(model.encode).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(one.name == "role" or one.kind is one.VAR_KEYWORD for one in takes)
+
+
+def stable_fingerprint(subject: Subject) -> str:
+    """What names all that makes the vectors; "" of a model behind an address, which others can change."""
+    return "" if isinstance(subject.model, VerifiedModel) else subject.fingerprint
+
+
+def lengths_of(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:
+    """Words and tokens of each text."""
+    tokens: Sequence[int | None] = count_tokens(model, texts, role=role) or [None] * len(texts)
+    return [TextLength(len(text.split()), count) for text, count in zip(texts, tokens, strict=True)]
+
+
+def documents_of(subject: Subject, data: Iterable[Dataset]) -> list[str]:
+    """The user's texts of a run, as far as they lie in memory: what is searched, else all; none of the probes."""
+    if "document" in subject.roles:
+        return list(subject.roles["document"].rows)
+    found: dict[str, None] = {}
+    for one in data:
+        if one.name.split("-")[0].split("@")[0] != PROBES:
+            found |= dict.fromkeys(one.collection.searched.texts if one.collection else ())
+            found |= dict.fromkeys(group.source for group in one.groups)
+            found |= dict.fromkeys(text for pair in one.pairs for text in (pair.first, pair.second))
+    return list(found)
+
 
 Floats = NDArray[np.float32]
 Compute = Callable[[list[int]], Iterable[tuple[list[int], Floats]]]
@@ -122,9 +233,9 @@ class EncoderService:
         return self.scorer(list(zip(first, second, strict=True)))(first, second)
 
     def of_pairs(self, pairs: Sequence[Pair]) -> list[float]:
-        """The same of pairs."""
-        found: list[float] = self.similarities([a for a, _ in pairs], [b for _, b in pairs]).tolist()
-        return found
+        """The similarity of each pair."""
+        values: list[float] = self.similarities([a for a, _ in pairs], [b for _, b in pairs]).tolist()
+        return values
 
     def scorer(self, pairs: Iterable[Pair]) -> Similarity:
         """Encode what these pairs need; the function that gives the similarities of any of them."""
@@ -167,7 +278,18 @@ class EncoderService:
         with looking(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():
                 return arrays
-            computed = self.store.as_kept(kind, _turned(model, texts, role))
+            turned = list(texts)[::-1]
+            with mixed_lengths():
+                if isinstance(model, Encoder):
+                    batches = list(batches_of(model, turned, role=role))
+                    arrays = np.zeros((len(texts), batches[0][1].shape[1]), np.float32)
+                    for positions, some in batches:
+                        arrays[positions] = some
+                else:
+                    assert isinstance(model, PairScorer)
+                    scores = check_scores(model.score_pairs(turned, turned), [(text, text) for text in turned])
+                    arrays = scores[:, None].astype(np.float32)
+            computed = self.store.as_kept(kind, arrays[::-1])
             if isinstance(model, VerifiedModel):
                 model.verify_fingerprint()
             self.store.put(kind, fingerprint, keys, computed, name=f"{self.label}, again")
@@ -176,8 +298,8 @@ class EncoderService:
     def repeat(self, texts: Sequence[str], locks: Locks) -> None:
         """Encode these texts again, in another batch, for a check of determinism."""
         with self._noted("when texts were encoded again"):
-            for nth, found in enumerate(self.subject.state.again, 1):
-                found.update(zip(texts, self.again(texts, locks=locks, nth=nth), strict=True))
+            for nth, vectors in enumerate(self.subject.state.again, 1):
+                vectors.update(zip(texts, self.again(texts, locks=locks, nth=nth), strict=True))
 
     def compare(
         self, others: Sequence[VectorSample], documents: Sequence[str], locks: Locks, progress: Progress
@@ -228,9 +350,16 @@ class EncoderService:
                 if fit and isinstance(self.model, FittedModel):
                     self.model.fit(list(dict.fromkeys(itertools.chain(*distinct, *roles.values()))))
                 if self.subject.kind == "vector":
-                    self._fill_vectors(distinct, roles, locks, progress)
+                    texts, state = list(dict.fromkeys(itertools.chain(*distinct))), self.subject.state
+                    state.vectors = self._vectors(texts, None, locks, progress)
+                    state.rows = {text: i for i, text in enumerate(texts)}
+                    for role, some in roles.items():
+                        vectors, rows = self._vectors(some, role, locks, progress), {t: i for i, t in enumerate(some)}
+                        state.roles[role] = InRole(rows, vectors, prompt_of(self.model, role))
+                    if roles:
+                        tell_prompts(self.model, self.label)
                 else:
-                    self._fill_pairs(distinct, locks, progress)
+                    self._score_pairs(distinct, locks, progress)
         except Busy:
             pass
         except EncoderError as error:
@@ -258,24 +387,14 @@ class EncoderService:
             self.subject.state.error = EncoderError(f"{type(error).__name__} {when}: {error}")
             self.subject.state.error.__cause__ = error
 
-    def _fill_vectors(self, pairs: list[Pair], roles: Texts, locks: Locks, progress: Progress) -> None:
-        texts, state = list(dict.fromkeys(itertools.chain(*pairs))), self.subject.state
-        state.vectors = self._vectors(texts, None, locks, progress)
-        state.rows = {text: i for i, text in enumerate(texts)}
-        for role, some in roles.items():
-            vectors = self._vectors(some, role, locks, progress)
-            state.roles[role] = InRole({text: i for i, text in enumerate(some)}, vectors, prompt_of(self.model, role))
-        if roles:
-            tell_prompts(self.model, self.label)
-
-    def _fill_pairs(self, pairs: list[Pair], locks: Locks, progress: Progress) -> None:
+    def _score_pairs(self, pairs: list[Pair], locks: Locks, progress: Progress) -> None:
         def score(missing: list[int]) -> Iterable[tuple[list[int], Floats]]:
             assert isinstance(self.model, PairScorer)
             for start in range(0, len(missing), PAIRS_PER_BATCH):
                 some = missing[start : start + PAIRS_PER_BATCH]
-                asked = [pairs[i] for i in some]
-                first, second = zip(*asked, strict=True)
-                scores = check_scores(self.model.score_pairs(first, second), asked)
+                batch = [pairs[i] for i in some]
+                first, second = zip(*batch, strict=True)
+                scores = check_scores(self.model.score_pairs(first, second), batch)
                 progress.advance(len(some))
                 yield some, scores[:, None].astype(np.float32)
 
@@ -324,21 +443,6 @@ class EncoderService:
         return arrays
 
 
-def _turned(model: Model, texts: Sequence[str], role: Role | None) -> Floats:
-    """What the model gives for the texts, or for each with itself, asked from the last to the first and padded."""
-    turned = list(texts)[::-1]
-    with mixed_lengths():
-        if isinstance(model, Encoder):
-            batches = list(batches_of(model, turned, role=role))
-            vectors = np.zeros((len(texts), batches[0][1].shape[1]), np.float32)
-            for positions, some in batches:
-                vectors[positions] = some
-            return vectors[::-1]
-        assert isinstance(model, PairScorer)
-        pairs = [(t, t) for t in turned]
-        return check_scores(model.score_pairs(turned, turned), pairs)[::-1, None].astype(np.float32)
-
-
 class Saver:
     """Hands batches to the store about once a second, so that little is lost and little time is spent.
 
@@ -366,7 +470,11 @@ class Saver:
         except EncoderError as error:
             if self._verify is None:
                 raise
-            raise EncoderError(f"{error}. {self._lost()}") from error
+            what, lost = self._what, len(self._keys)
+            raise EncoderError(
+                f"{error}. Discarded: {lost} {what} that came after the last good check of the model, and all requests "
+                f"in progress. Kept in this pass: {self.kept} {what}, checked after they came"
+            ) from error
         finally:
             if self._verify is None:
                 self.flush()
@@ -381,20 +489,10 @@ class Saver:
     def flush(self) -> None:
         """Keep what was taken."""
         if self._keys:
-            self._check()
+            if self._verify:
+                start = time.monotonic()
+                self._verify()
+                self._pause = max(1.0, 20 * (time.monotonic() - start))
             self._put(self._keys, np.concatenate(self._arrays))
             self.kept += len(self._keys)
         self._keys, self._arrays, self._saved = [], [], time.monotonic()
-
-    def _check(self) -> None:
-        if self._verify:
-            start = time.monotonic()
-            self._verify()
-            self._pause = max(1.0, 20 * (time.monotonic() - start))
-
-    def _lost(self) -> str:
-        what, lost = self._what, len(self._keys)
-        return (
-            f"Discarded: {lost} {what} that came after the last good check of the model, and all requests in "
-            f"progress. Kept in this pass: {self.kept} {what}, checked after they came"
-        )

@@ -11,8 +11,7 @@ import numpy as np
 
 from encheck.encoders.protocol import Encoder
 from encheck.encoders.settings import token_counts
-from encheck.running.roles import Role
-from encheck.running.subject import Subject
+from encheck.running.subject import Role, Subject
 from encheck.types import content_hash
 
 DOCUMENTS, QUERIES, WARM_UP = 256, 50, 8

@@ -26,7 +26,7 @@ BAG_OF_WORDS, OVERLAPS, MAJORITY = "bag-of-words", "word-overlap", "majority-cla
 Features = Callable[[Sequence[Any]], Any]  # of `Classified`
 
 
-CLASSIFIED = Kind("classified", "pair", lambda: ClassifiedScores, is_sampled=False)
+CLASSIFIED = Kind("classified", "pair", lambda: ClassifiedScores, is_sampled=False, is_learned=True)
 
 
 @dataclass(frozen=True, slots=True)

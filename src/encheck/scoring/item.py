@@ -21,7 +21,7 @@ class Kind:
     of a row that the model found itself. `compares` says what thresholds of similarity cut: the "texts" of a row, the
     first "answers", or neither. Without `is_sampled` the figure of a part of the data says nothing. With `is_question`
     the source is a query. `stands_alone` says that each row is won or lost by itself, `shrinks` that its texts can be
-    cut; `note` gives a line on a row.
+    cut, `is_learned` that a classifier of the vectors scores them; `note` gives a line on a row.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Kind:
     is_question: bool = False
     stands_alone: bool = False
     shrinks: bool = False
+    is_learned: bool = False
     note: Callable[[Mapping[str, Any]], str] | None = None
 
     @property
@@ -68,6 +69,11 @@ class Item:
     @property
     def construction(self) -> str:
         """None."""
+        return ""
+
+    @property
+    def other(self) -> str:
+        """The cluster of its second text, where that is another one's; none."""
         return ""
 
     @property

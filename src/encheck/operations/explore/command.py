@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from encheck.cli.shared import STOPPED, ModelArgs, SkipBadRows, StorePath, app, project, say, tell, told
-from encheck.cli.table import as_option
+from encheck.cli.shared import STOPPED, ModelArgs, SkipBadRows, StorePath, app, as_option, project, say, tell, told
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
@@ -76,7 +75,7 @@ def explore(
         encheck explore --model sbert --properties number --data texts:tickets.csv --texts 4000 --out worst.jsonl
     """
     from encheck.options import Settings
-    from encheck.options.values import sample_of, seed_of
+    from encheck.options.settings import sample_of, seed_of
 
     with told():
         names = tuple(dict.fromkeys(name.strip() for name in properties.split(",") if name.strip()))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from encheck.api.loading import as_option
+from encheck.api import as_option
 
 if TYPE_CHECKING:
     from encheck.encoders.protocol import Encoder

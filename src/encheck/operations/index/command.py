@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import ModelArgs, app, project, say, told
-from encheck.cli.table import as_option
+from encheck.cli.shared import ModelArgs, app, as_option, project, say, told
 
 
 @app.command()

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from encheck.operations.same.comparison import Same
     from encheck.operations.same.sides import Side
-    from encheck.running.roles import Role
-    from encheck.running.subject import Subject
+    from encheck.running.subject import Role, Subject
 
 SAVED = ".json"  # how the name of a saved file ends
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from encheck.cli.shared import ModelArgs, app, say, tell, told
-from encheck.cli.table import as_option
+from encheck.cli.shared import ModelArgs, app, as_option, say, tell, told
 
 if TYPE_CHECKING:
-    from encheck.running.roles import Role
+    from encheck.running.subject import Role
 
 
 @app.command()

@@ -23,9 +23,8 @@ from encheck.gating.reindex import FEWEST, PackedSample, RoleVectors, VectorSamp
 from encheck.operations.same.changes import encode
 from encheck.operations.same.texts import EDITION, EMPTY, Text, digest, texts
 from encheck.reporting.results import write_named
-from encheck.running.comparable import lengths_of, stable_fingerprint
-from encheck.running.roles import Role
-from encheck.running.subject import Subject
+from encheck.running.service import lengths_of, stable_fingerprint
+from encheck.running.subject import Role, Subject
 from encheck.similarity import ROUNDING
 from encheck.system.documents import read_json
 from encheck.system.typed_files import Positive, as_json, read_typed

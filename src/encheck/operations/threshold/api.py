@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.api.loading import Spec, as_option
+from encheck.api import Spec, as_option
 from encheck.errors import UsageError, unknown
 
 if TYPE_CHECKING:

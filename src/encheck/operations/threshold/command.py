@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import DataSpec, ModelArgs, SkipBadRows, StorePath, app, say, tell, told
-from encheck.cli.table import as_option
+from encheck.cli.shared import DataSpec, ModelArgs, SkipBadRows, StorePath, app, as_option, say, tell, told
 
 MaxFalseAccepts = Annotated[
     float | None,

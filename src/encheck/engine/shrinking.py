@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from encheck.claims import Claim
+from encheck.engine.checks import shipped_checks
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.language.english import English
+from encheck.reporting.shrunk import Row, Shrink
 from encheck.running.service import EncoderService
-from encheck.running.shipped import shipped_checks
 from encheck.scoring.frame import edits_of
 from encheck.scoring.scores import KINDS, kind_named
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.remake import remaker
 from encheck.shrinking.shrink import Remake, Shrunk, shrink
-
-Row = Mapping[str, Any]
-Shrink = Callable[[Row], "Shrunk | str"]
 
 
 def shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:

@@ -1,0 +1,171 @@
+"""Public functions, `from encheck import ...`, beside those of the engine: models, data, costs, the shift of texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from encheck.errors import EncoderError, UsageError
+from encheck.options.settings import from_keywords
+from encheck.system.files import Scratch
+
+if TYPE_CHECKING:
+    from encheck.comparing.costs import CostComparison
+    from encheck.comparing.text_shift import TextShift
+    from encheck.datasets.dataset import Dataset
+    from encheck.encoders.protocol import Encoder, PairScorer
+
+Spec = str | Path
+
+
+def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder | PairScorer:
+    """Load a model under test. Its weights are read when it first computes.
+
+    Args:
+        spec: a name in models.yaml, a folder or file ("./checkpoint"), a hub id, or "module:name" of your own.
+        device: auto, cpu, cuda, cuda:1, mps, cuda:all, or several by comma.
+        arguments: fields of models.yaml or options of the adapter, as `--model-arg` takes them (dtype, pooling, ...).
+
+    Returns:
+        An `Encoder`, whose `encode(texts)` gives vectors of shape [n, d], or a `PairScorer`, whose
+        `score_pairs(first, second)` gives scores of shape [n]. Both have `fingerprint()`.
+
+    Raises:
+        ModelError: the model does not exist, is not a model, or may not be loaded.
+        ConfigError: an argument, or an entry of models.yaml, is wrong.
+    """
+    from encheck.encoders.load import config_for, detect_fetched, load
+    from encheck.encoders.model_config import Device
+    from encheck.encoders.models_file import known_models, with_args
+    from encheck.encoders.protocol import Encoder, PairScorer
+    from encheck.options import Settings, project_table
+
+    known = known_models(Settings(project=project_table(Path("pyproject.toml"))).models_file)
+    name = as_option(spec)
+    config = config_for(name, known, adapter=arguments.get("adapter"))
+    if name not in known and "adapter" not in arguments:
+        config = detect_fetched(config)
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()}
+    model = load(with_args(config, texts), device=Device(device))
+    assert isinstance(model, Encoder | PairScorer)
+    return model
+
+
+def load_data(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_rows: bool = False) -> Dataset:
+    """Load a data set.
+
+    Args:
+        spec: "NAME" or "NAME:PATH", as `--data` takes it; `encheck data` lists the names.
+        sample: take at most this many clusters of labelled pairs; None takes all. Probes are always taken whole.
+        seed: seed of the sample.
+        skip_bad_rows: skip malformed rows instead of raising DataError; `Dataset.skipped` names them.
+
+    Returns:
+        Its labelled pairs, its groups (a sentence and its paraphrase) and the clusters they belong to.
+
+    Raises:
+        DataError: there is no such data set or file, or a row is malformed; the message names file and line.
+    """
+    from encheck.datasets.load import load
+
+    return load(spec, sample=sample, seed=seed, skip_bad_rows=skip_bad_rows)
+
+
+def as_option(spec: Spec) -> str:
+    """As `--model` takes it: a Path is written out in full, so that it is not taken for a name."""
+    return str(spec.expanduser().absolute()) if isinstance(spec, Path) else spec
+
+
+SEARCH = "retrieval"
+MOST = 10
+
+
+def compare_costs(
+    models: Sequence[Spec],
+    *,
+    data: str | None = None,
+    checks: str = "",
+    behaviour: str = "probes",
+    **options: Any,
+) -> CostComparison:
+    """Compare models by search quality, behaviour, speed, size and price, and find the Pareto front.
+
+    Args:
+        models: two to ten models, as in `run`, or `vectors:FILE`, which needs `data`.
+        data: labelled queries to measure quality on, "retrieval:PATH". Default: quality is not measured.
+        checks: which behaviour checks to run. Default: all.
+        behaviour: the data to measure behaviour on.
+        options: other options of `encheck run`, with underscores (store, device, dtype, seed, model_arg, ...).
+
+    Returns:
+        A row for each model, the Pareto front, and the pairs that are not separable (docs/report.md#which-to-take).
+
+    Raises:
+        UsageError: too few or too many models, or data without labels.
+        EncoderError: a model failed.
+    """
+    from encheck.comparing.costs import Cost, cost_comparison
+    from encheck.comparing.models import read_models
+    from encheck.encoders.protocol import PartialEncoder
+    from encheck.engine.run import run
+    from encheck.running.resources import open_store, resolve_data, resolve_models
+    from encheck.running.service import EncoderService
+    from encheck.running.speed import measured
+
+    specs = [as_option(one) for one in models]
+    if not 2 <= len(specs) <= MOST or len({*specs}) < len(specs):
+        raise UsageError(f"--cost compares 2 to {MOST} different models, but these are: {', '.join(specs) or 'none'}")
+    settings = from_keywords(specs, [data or behaviour], options)
+    (measured_data,) = resolve_data(settings).values()
+    collection = measured_data.collection
+    if data and (collection is None or collection.passages):
+        raise UsageError(f"--data={settings.data[0]}: --cost measures quality on a search with labels: retrieval:PATH")
+    documents = list(collection.documents.values()) if collection else [pair.first for pair in measured_data.pairs]
+    queries = [query.text for query in collection.queries] if collection else documents
+    store, paid = open_store(settings), dict[str, Cost]()
+    for label, subject in resolve_models(settings, store).items():
+        is_stored = isinstance(subject.model, PartialEncoder)
+        if subject.kind != "vector":
+            raise UsageError(f"{label} scores pairs and has no index: --cost compares encoders")
+        if is_stored and not collection:
+            raise UsageError(f"{label} is a file of vectors: --cost compares it on a search, --data=retrieval:PATH")
+        EncoderService(subject, store).in_roles({"query": queries[:1]})
+        speed = measured(subject, documents, queries)
+        assert subject.dimension is not None
+        paid[label] = Cost(subject.dimension, speed, subject.config.price, is_stored)
+    with Scratch() as scratch:
+        selected = f"({checks}) or {SEARCH}" if checks and data else checks
+        sets = [behaviour, *([data] if data else [])]
+        ran = run(specs, data=sets, checks=selected, report_dir=scratch, **options)
+        if failed := [one for one in ran.raw.models if one.error]:
+            raise EncoderError(f"{failed[0].label}: {failed[0].error}")
+        sides = read_models([Path(scratch)])
+    if not data:
+        return cost_comparison(sides, paid, data=None, seed=settings.seed)
+    return cost_comparison(sides, paid, data=measured_data.name, documents=len(documents), seed=settings.seed)
+
+
+def text_shift(data: str, *, against: str, texts: int = 2_000, seed: int = 0, skip_bad_rows: bool = False) -> TextShift:
+    """Compare the text of two data sets at equal sizes: is a synthetic training set like real text?
+
+    Args:
+        data: a data set, as `encheck run --data` takes it.
+        against: the data set to compare it with.
+        texts: measure at most this many texts and pairs of each.
+        seed: seed of the sample.
+        skip_bad_rows: skip malformed rows.
+
+    Returns:
+        BLEU-1 to 4 and Jaccard within pairs, if both sets have pairs; tokens per text, Distinct-1 to 3, the Zipf
+        coefficient and Self-BLEU. Each for both sets, with the difference and its 95% interval.
+
+    Raises:
+        DataError: a data set does not exist, is malformed, or has too few texts.
+    """
+    from encheck.comparing.text_shift import compare_texts
+    from encheck.datasets.load import load
+
+    first, second = (load(spec, sample=None, skip_bad_rows=skip_bad_rows) for spec in (data, against))
+    return compare_texts(first, second, texts=texts, seed=seed)

@@ -1,1 +1,0 @@
-"""The public functions, `from encheck import ...`: one file for each subject."""
