@@ -65,7 +65,7 @@ def index(
     """
     from encheck.indexes.audit import audit
     from encheck.indexes.sources import index_of, named, refuse_wrong
-    from encheck.operations.index.report import terminal, write_rows
+    from encheck.operations.index.api import audit_lines, write_rows
     from encheck.options import Settings
     from encheck.reporting.results import write_named
     from encheck.system.progress import Progress
@@ -84,5 +84,5 @@ def index(
             write_rows(out, audited)
         if json_file:
             write_named(json_file, as_json(audited))
-    say(terminal(audited))
+    say(audit_lines(audited))
     raise typer.Exit(audited.exit_code)
