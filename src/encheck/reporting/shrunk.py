@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from encheck.reporting.text import marked
 from encheck.running.shrinking import Row, Shrink
-from encheck.shrinking.shrink import Form
+from encheck.shrinking.shrink import ItemForm
 
 
 def shrunk_lines(rows: Sequence[Row], shrink: Shrink) -> Iterator[str]:
@@ -30,7 +30,7 @@ def shrunk_lines(rows: Sequence[Row], shrink: Shrink) -> Iterator[str]:
         yield ""
 
 
-def _form_lines(name: str, form: Form, whole: Form) -> Iterator[str]:
+def _form_lines(name: str, form: ItemForm, whole: ItemForm) -> Iterator[str]:
     item = form.item
     yield f"  {name}: {form.words} of {whole.words} words, margin {form.margin:+.4f} of {whole.margin:+.4f}"
     yield f"    source  {item.source}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from encheck.operations.explore.material import Material
     from encheck.operations.explore.search import Construction, SearchBudget
     from encheck.options import Settings
-    from encheck.shrinking.shrink import Form
+    from encheck.shrinking.shrink import ItemForm
 
 
 MINUTES = 5.0
@@ -139,7 +139,7 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: SearchBudget, 
     found = searched(materials, ask, seed=settings.seed, budget=budget, tell=lambda said: tell(said, err=True))
     encoded = subject.encoded
     is_cheap = not found.stopped and (budget.seconds is None or found.speed >= CHEAP)
-    shrunk: dict[Construction, Form] = {}
+    shrunk: dict[Construction, ItemForm] = {}
     with suppress(KeyboardInterrupt, EncoderError):  # what is confirmed is told without shorter forms
         for row in found.broken if is_cheap else ():
             if row.example and (form := shortest_form(row.example, ask, english, seed=settings.seed)):

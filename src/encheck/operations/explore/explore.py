@@ -45,8 +45,7 @@ from encheck.operations.explore.search import (
 from encheck.reporting.text import marked, table
 from encheck.scoring.crossed import Crossed
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.remake import remaker
-from encheck.shrinking.shrink import Form, Remake, Shrunk, shrink
+from encheck.shrinking.shrink import ItemForm, MakeTriplets, Shrunk, remaker, shrink
 from encheck.statistics.bounds import ALPHA, interval_of_share, upper_of_share
 from encheck.surface import SHARED, SURFACE
 
@@ -345,7 +344,7 @@ def contrast_texts(whole: Crossed) -> tuple[str, str, str, str] | None:
 SHRINK_BUDGET = 200  # pairs
 
 
-def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed: int) -> Form | None:
+def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed: int) -> ItemForm | None:
     """The shortest form that the model still gets wrong by half the margin; None where nothing could go."""
     triplet = item.triplet
     if dict(item.values)["origin"] == FRAMES:  # the certificate is of what is filled in, and only the rest may go
@@ -355,7 +354,7 @@ def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed
     return found.shortest if isinstance(found, Shrunk) and found.shortest is not found.whole else None
 
 
-def _remake(name: str, maker: Maker) -> Remake:
+def _remake(name: str, maker: Maker) -> MakeTriplets:
     both = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
     make = remaker(both, level=1, maker=maker)
     return lambda item, sources: make(item, sources)
@@ -365,7 +364,7 @@ HEAD = ("#", "fails", "95%", "clusters", "chance", "best surface scorer", "verdi
 
 
 def exploration_lines(
-    found: Exploration, model: str, *, shrunk: Mapping[Construction, Form], budget: SearchBudget, encoded: int
+    found: Exploration, model: str, *, shrunk: Mapping[Construction, ItemForm], budget: SearchBudget, encoded: int
 ) -> Iterator[str]:
     """The table of rows, an example of each that breaks, and what was covered."""
     numbers = {row.cell: str(n) for n, row in enumerate((r for r in found.rows if r.cell.values), 1)}
@@ -410,7 +409,7 @@ def _row_cells(row: ConfirmedRow, number: str) -> tuple[str, ...]:
 
 
 def _example_lines(
-    row: ConfirmedRow, number: str, form: Form | None, to_read: tuple[ExploredItem, ...]
+    row: ConfirmedRow, number: str, form: ItemForm | None, to_read: tuple[ExploredItem, ...]
 ) -> Iterator[str]:
     yield f"{number}  {row.cell.says}"
     known = row.searched

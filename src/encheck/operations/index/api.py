@@ -62,12 +62,12 @@ def audit_index(
         EncoderError: the model failed.
     """
     from encheck.indexes.audit import audit
-    from encheck.indexes.sources import given, index_of, named, refuse_wrong
+    from encheck.indexes.sources import fresh_of_object, fresh_of_settings, open_index, refuse_options
     from encheck.options import Settings, project_table
 
-    refuse_wrong(sample, similarity)
+    refuse_options(sample, similarity)
     texts_file = Path(texts).expanduser() if texts else None
-    stored = index_of(index, texts=texts_file)
+    stored = open_index(index, texts=texts_file)
     if isinstance(model, str | Path):
         given_arguments = {
             key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()
@@ -75,9 +75,9 @@ def audit_index(
         asked = tuple(f"{key}={value}" for key, value in given_arguments.items())
         project = project_table(Path("pyproject.toml"))
         settings = Settings(models=(as_option(model),), model_args=asked, device=device, project=project)
-        fresh = named(settings, role=role, texts=texts_file)
+        fresh = fresh_of_settings(settings, role=role, texts=texts_file)
     else:
-        fresh = given(model, role=role)
+        fresh = fresh_of_object(model, role=role)
     return audit(stored, fresh, sample=sample, seed=seed, similarity=similarity, progress=progress)
 
 
