@@ -10,7 +10,7 @@ from encheck.ids import ItemId
 from encheck.items import contrast
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.reporting.shrunk import shrunk_lines
+from encheck.reporting.failures import shrunk_lines
 from encheck.running.shrinking import claim_named, level_of
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.cut import edit_all_texts, edits_between, edits_or_all, removal_edits

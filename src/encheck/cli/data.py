@@ -54,7 +54,7 @@ def show(
     """
     from encheck.datasets.load import is_unlabelled, load, load_in_columns, names
     from encheck.datasets.passages import PassageOptions
-    from encheck.reporting.data import describe, describe_columns, rows_of
+    from encheck.reporting.data import describe, describe_columns, row_counts
     from encheck.system.entry_points import package_of
 
     with told():
@@ -65,7 +65,7 @@ def show(
         if spec is None:
             rows = [("name", "rows", "path should hold", "licence")]
             ours, packaged = names().ours, names().packaged
-            rows += [(name, rows_of(module), module.FILES, module.LICENCE) for name, module in sorted(ours.items())]
+            rows += [(name, row_counts(module), module.FILES, module.LICENCE) for name, module in sorted(ours.items())]
             rows += [(name, "-", f"from the package {package_of(packaged[name])}", "-") for name in sorted(packaged)]
             print_table(rows)
             fetched = ", ".join(sorted(name for name, module in ours.items() if hasattr(module, "HUB")))

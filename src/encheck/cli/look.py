@@ -69,7 +69,7 @@ def show(
             lines = list(describe(rows, scorer))
         if shrink:
             from encheck.cli import shrinking
-            from encheck.reporting.shrunk import shrunk_lines
+            from encheck.reporting.failures import shrunk_lines
 
             lines += shrunk_lines(rows, shrinking.shrinker(asked, shrinking.run_settings(folder)))
         say(lines)

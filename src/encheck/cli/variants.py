@@ -76,7 +76,7 @@ def _show(
     from encheck.datasets.load import load, stream
     from encheck.items.catalogue import chosen_works, list_all, list_stream
     from encheck.items.variants import Maker
-    from encheck.reporting.variants import lines
+    from encheck.reporting.data import variant_lines
     from encheck.running.resources import open_store, resolve_english, resolve_writers
 
     works = chosen_works(generators)
@@ -90,4 +90,4 @@ def _show(
             dataset = load(data, sample=sample, seed=settings.seed, skip_bad_rows=skip_bad_rows)
             listings = list_all(dataset, maker, works=works, keep=n)
         language = maker.english.describe()
-    say(lines(listings, language=language, show=n))
+    say(variant_lines(listings, language=language, show=n))

@@ -113,7 +113,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
     if weighs:
         _refuse_copies(own, model, side)
         weighed = _weigh_all(recorder, results, model, own, settings=settings, options=options)
-        shown = record.Shown(recorder.items, recorder.documents, options.folder, qrels_of(settings))
+        shown = record.GateEvidence(recorder.items, recorder.documents, options.folder, qrels_of(settings))
         end = _decided(weighed, options.inconclusive, status, _beside(recorder.rows, baselines[0]), shown)
         end = replace(end, searched=weighed[0].searched, weighed=weighed)
     if options.save and end.gate and (end.gate.outcome != "pass" or end.status):
@@ -199,7 +199,7 @@ def _decided(
     inconclusive: str | None,
     status: int,
     beside: Mapping[str, BaselineFigure],
-    shown: record.Shown,
+    shown: record.GateEvidence,
 ) -> Conclusion:
     """The conclusion of a gate; a check that failed fails the run, and so do data of which nothing was measured."""
     decided = record.with_texts(weighed, inconclusive, shown)

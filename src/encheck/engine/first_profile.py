@@ -25,7 +25,7 @@ def show(evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> None
 
 def profile_of(evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> Iterator[str]:
     """The lines of the first profile, which nothing that is logged meanwhile interrupts."""
-    from encheck.reporting.first_look import first_profile
+    from encheck.reporting.terminal import first_profile
 
     recorder = Recorder()
     with evaluation.notes.muted(), warnings.catch_warnings():

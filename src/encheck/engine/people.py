@@ -11,7 +11,7 @@ from encheck.gating.judgements import place_of, read
 from encheck.gating.types import Judged, UnjudgedSearch
 from encheck.gating.weighing import People, Searched
 from encheck.options import Settings
-from encheck.reporting.answers import Documents, asked_of
+from encheck.reporting.answers import Documents, asked_queries
 
 
 def qrels_of(settings: Settings) -> str:
@@ -30,7 +30,7 @@ def people(
         if settings.queries is None:
             return None
         texts = {name: text for some in items.values() for name, text in zip(some["item"], some["source"], strict=True)}
-        asked = asked_of(one, texts, documents[one.after.case])
+        asked = asked_queries(one, texts, documents[one.after.case])
         pool = Pool(asked, settings.seed, found.delta, found.least, found.alpha)
         return judge(pool, read(place_of(settings.queries)).answers(pool.order), baseline=baseline)
 

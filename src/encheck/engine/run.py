@@ -178,7 +178,7 @@ def _evaluated(
     )
     from encheck.engine.folder import write
     from encheck.options import described
-    from encheck.reporting.similarity_threshold import unanswered
+    from encheck.reporting.view import unused_threshold
 
     save = settings.save_baseline
     if save:
@@ -191,7 +191,7 @@ def _evaluated(
     end = with_references(end, recorder, settings)
     results = recorder.results(
         settings=described(settings), end=end, folder=settings.report_dir.name if settings.report_dir else "",
-        notes=unanswered(settings.threshold, recorder.rows.values()),
+        notes=unused_threshold(settings.threshold, recorder.rows.values()),
     )  # fmt: skip
     if settings.report_dir:
         write(settings.report_dir, results, recorder.items, documents=recorder.documents)

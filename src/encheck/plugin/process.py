@@ -196,11 +196,11 @@ class Controller:
     def _write(self, settings: Settings, end: Conclusion, place: Path) -> None:
         """Write the run; the terminal shows its results even where the disk is full."""
         from encheck.engine.folder import write
-        from encheck.reporting.first_look import rest_lines
-        from encheck.reporting.similarity_threshold import unanswered
+        from encheck.reporting.terminal import rest_lines
+        from encheck.reporting.view import unused_threshold
 
         recorder = self.recorder
-        notes = [*self.notes, *unanswered(settings.threshold, recorder.rows.values())]
+        notes = [*self.notes, *unused_threshold(settings.threshold, recorder.rows.values())]
         script = Path(sys.argv[0])
         program = script.parent.name if script.stem == "__main__" else script.name  # python -m
         command = shlex.join([program, *sys.argv[1:]])
@@ -226,11 +226,11 @@ class Controller:
         if self.refusal:
             _tell(terminal, f"ERROR: {self.refusal}", red=True)
         if self.results:
-            from encheck.reporting.terminal import lines
+            from encheck.reporting.terminal import run_lines
 
             terminal.section("encheck")
             is_verbose = terminal.config.get_verbosity() > 0
-            for line in lines(self.results, self.recorder.items, verbose=is_verbose):
+            for line in run_lines(self.results, self.recorder.items, verbose=is_verbose):
                 _tell(terminal, line)
         for problem in (*self.recorder.cut_short, *self.problems):
             _tell(terminal, problem)

@@ -47,7 +47,7 @@ def made(tmp_path_factory):
     items = {"c": {"item": list(before.items), "source": [f"query {i} {HOSTILE}" for i in range(400)]}}
     folder = place / "r"
     folder.mkdir()
-    shown = record.Shown(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels")
+    shown = record.GateEvidence(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels")
     gate = record.with_texts([found], None, shown)
     written = run_file(given() | {"gate": gate, "run": {"settings": {"seed": 3}}})
     jsonschema.validate(as_values(gate), schema_of(Gate), cls=jsonschema.Draft202012Validator)

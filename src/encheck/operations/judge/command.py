@@ -76,12 +76,11 @@ def _ask(keys: str) -> str:
 
 
 def _tell(gate: Gate, agreement: str) -> None:
-    from encheck.reporting import lost
-    from encheck.reporting.gate import words
+    from encheck.reporting.gate import record, words
 
     (against,) = gate.against
     (search,) = against.searches
     say(["", *against.reasons])
-    say(lost.lines(search))
+    say(record.lost_lines(search))
     say(filter(None, [agreement]))
     say(words.headline(gate))

@@ -28,7 +28,7 @@ from encheck.gating.judged import LOSS, REPEATS, Answer, Asked, Pool, judge
 from encheck.gating.judgements import Judgements, keep, read
 from encheck.gating.partial import reason
 from encheck.gating.types import EXIT_CODES, Judged, Outcome, UnjudgedSearch
-from encheck.reporting.answers import AGAIN, PLAN, SHEET, Disagreement, asked_in, disagreements
+from encheck.reporting.answers import AGAIN, PLAN, SHEET, Disagreement, asked_queries_in, disagreements
 from encheck.reporting.results import into, read_results
 from encheck.run_file import seed_of
 from encheck.system.documents import json_of
@@ -149,7 +149,7 @@ def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
     gate = results.gate
     if gate is None:
         raise UsageError(f"{folder} holds a run without a gate, so there is nothing to judge. {MAKE}")
-    asked = asked_in(folder)
+    asked = asked_queries_in(folder)
     found = {one.item: one for one in disagreements(folder)}
     if len({one.data for one in found.values()}) > 1:
         raise UsageError(f"{folder} has answers on several data sets: judge one at a time. {MAKE}")

@@ -39,8 +39,7 @@ from encheck.operations.same.changes import (
     twin_rows,
 )
 from encheck.operations.same.sides import ComparedModel, Kind, agree
-from encheck.reporting.html.page import page
-from encheck.reporting.html.payload import pack
+from encheck.reporting.html.page import pack, page
 from encheck.reporting.results import write_named
 from encheck.reporting.text import table
 from encheck.running.subject import Subject
@@ -382,9 +381,7 @@ def _signs(
     return [ChangeCause("tokenizer", said)] if kinds else []
 
 
-def _prompt_of_twins(
-    texts: Sequence[FixedText], x: Vectors, y: Vectors, names: tuple[str, str]
-) -> ChangeCause | None:
+def _prompt_of_twins(texts: Sequence[FixedText], x: Vectors, y: Vectors, names: tuple[str, str]) -> ChangeCause | None:
     """A text has in one model the vector that it has in the other with a prompt before it."""
     for first, second, (has_not, has) in ((x, y, names), (y, x, names[::-1])):
         for prompt in known_prompts():

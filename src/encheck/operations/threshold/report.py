@@ -10,9 +10,8 @@ from typing import Any
 from encheck.operations.threshold.cascade import Behaviour, Cascade
 from encheck.operations.threshold.decision import NegativePair, PairCounts, RivalRates, ThresholdReport
 from encheck.operations.threshold.rates import RATE_NAMES, RATES, MatchedThreshold, ThresholdRates
-from encheck.reporting.html.page import page
-from encheck.reporting.html.payload import pack
-from encheck.reporting.html.vega_lite import Spec, colour, field, rule, short, spec
+from encheck.reporting.html.charts import Spec, dotted_rule, four_decimals, layered_spec, nominal_field, series_colour
+from encheck.reporting.html.page import pack, page
 from encheck.reporting.results import write_named
 from encheck.statistics.bounds import units_needed
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise
@@ -251,11 +250,11 @@ def sweep_chart(found: ThresholdReport) -> Spec:
         marks.setdefault(found.old.threshold, "the old number")
     if found.kept:
         marks.setdefault(found.kept.threshold, "keeps the budget")
-    return spec(
+    return layered_spec(
         "Share accepted at every threshold, with 95% bands",
         [
             *_banded_layers(x, "accepted", ("series", "threshold", "value", "low", "high")),
-            *(rule("x", cut, f"{threshold_text(cut)}: {note}") for cut, note in marks.items()),
+            *(dotted_rule("x", cut, f"{threshold_text(cut)}: {note}") for cut, note in marks.items()),
         ],
         values,
     )
@@ -266,8 +265,8 @@ def trade_chart(found: ThresholdReport) -> Spec | None:
     gain = "recall" if any(point.recall for point in found.sweep) else "hits"
     curves = {found.model: found.sweep, **{one.name: one.curve for one in found.rivals}}
     values = [
-        {"series": name, "false accepts": short(point.false_accepts.value), "threshold": point.threshold,
-         **{k: short(getattr(getattr(point, gain), k)) for k in ("value", "low", "high")}}
+        {"series": name, "false accepts": four_decimals(point.false_accepts.value), "threshold": point.threshold,
+         **{k: four_decimals(getattr(getattr(point, gain), k)) for k in ("value", "low", "high")}}
         for name, points in curves.items() for point in points if point.false_accepts and getattr(point, gain)
     ]  # fmt: skip
     if not values:
@@ -277,29 +276,29 @@ def trade_chart(found: ThresholdReport) -> Spec | None:
     layers = _banded_layers(x, gain, ("series", "threshold", "false accepts", "value", "low", "high"))
     for layer in layers[1:]:
         layer["encoding"]["order"] = {"field": "false accepts"}
-    budget = [rule("x", found.promise.budget, "the budget")] if found.promise else []
-    return spec(f"{gain} against false accepts, with 95% bands", [*layers, *budget], values)
+    budget = [dotted_rule("x", found.promise.budget, "the budget")] if found.promise else []
+    return layered_spec(f"{gain} against false accepts, with 95% bands", [*layers, *budget], values)
 
 
 def behaviour_chart(found: ThresholdReport) -> Spec | None:
     """How many probes of each kind the threshold accepts, with 95% intervals."""
     values = [
         {"kind": one.name, "series": "should get through" if one.kept else "should not", "n": one.n,
-         **{k: short(getattr(one.accepted, k)) for k in ("value", "low", "high")}}
+         **{k: four_decimals(getattr(one.accepted, k)) for k in ("value", "low", "high")}}
         for one in found.behaviours
     ]  # fmt: skip
     if not values:
         return None
     y = {"field": "kind", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 320}}
-    return spec(
+    return layered_spec(
         f"Probes accepted at {threshold_text(found.at)}, by kind",
         [
             {"mark": {"type": "rule", "strokeWidth": 2},
              "encoding": {"y": y, "x": {"field": "low", "title": "accepted", **SHARE_AXIS}, "x2": {"field": "high"},
-                          "color": colour()}},
+                          "color": series_colour()}},
             {"mark": {"type": "point", "filled": True, "size": 55},
-             "encoding": {"y": y, "x": {"field": "value", **SHARE_AXIS}, "color": colour(),
-                          "tooltip": [field(f) for f in ("kind", "series", "value", "low", "high", "n")]}},
+             "encoding": {"y": y, "x": {"field": "value", **SHARE_AXIS}, "color": series_colour(),
+                          "tooltip": [nominal_field(f) for f in ("kind", "series", "value", "low", "high", "n")]}},
         ],
         values,
         height=20 + 16 * len(values),
@@ -310,19 +309,19 @@ def _rate_values(points: tuple[ThresholdRates, ...], base: str) -> Iterator[dict
     for point in points:
         if rate := getattr(point, base):
             yield {"series": base.replace("_", " "), "threshold": point.threshold,
-                   **{k: short(getattr(rate, k)) for k in ("value", "low", "high")}}  # fmt: skip
+                   **{k: four_decimals(getattr(rate, k)) for k in ("value", "low", "high")}}  # fmt: skip
 
 
 def _banded_layers(x: Spec, title: str, told: tuple[str, ...]) -> list[Spec]:
     return [
         {"mark": {"type": "area", "opacity": 0.2},
          "encoding": {"x": x, "y": {"field": "low", "title": title, **SHARE_AXIS}, "y2": {"field": "high"},
-                      "color": colour()}},
+                      "color": series_colour()}},
         {"mark": {"type": "line", "strokeWidth": 2.5},
-         "encoding": {"x": x, "y": {"field": "value", **SHARE_AXIS}, "color": colour()}},
+         "encoding": {"x": x, "y": {"field": "value", **SHARE_AXIS}, "color": series_colour()}},
         {"mark": {"type": "point", "opacity": 0, "size": 60},
-         "encoding": {"x": x, "y": {"field": "value", **SHARE_AXIS}, "color": colour(),
-                      "tooltip": [field(f) for f in told]}},
+         "encoding": {"x": x, "y": {"field": "value", **SHARE_AXIS}, "color": series_colour(),
+                      "tooltip": [nominal_field(f) for f in told]}},
     ]  # fmt: skip
 
 
