@@ -196,7 +196,11 @@ def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPa
         yield CommentPart("", list(map(_loss_markdown, found.losses)), between="\n\n")
     for one in gate.against:
         yield from [CommentPart("Notes:", [_bullet(text) for text in one.notes])] if one.notes else []
-        yield from _row_table(one)
+        if rows := overview(one):
+            summary = f"All {len(rows)} rows" if len(rows) > 1 else "The row"
+            head = [f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |"]
+            start = "\n".join([f"<details><summary>{summary} against {markdown_line(one.baseline)}</summary>\n", *head])
+            yield CommentPart(start, list(map(_table_line, rows)), "\n</details>")
 
 
 def _loss_markdown(loss: GateLoss) -> str:
@@ -217,14 +221,6 @@ def _lost_block(name: str, lines: Iterable[str]) -> Iterator[str]:
         items = sum(not line.startswith(" ") for line in found)
         summary = "one of them" if items == 1 else f"{items} of them"
         yield f"<details><summary>{summary}</summary>\n\n{fenced(found)}\n\n</details>"
-
-
-def _row_table(against: GateAgainst) -> Iterator[CommentPart]:
-    if rows := overview(against):
-        summary = f"All {len(rows)} rows" if len(rows) > 1 else "The row"
-        head = [f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |"]
-        start = "\n".join([f"<details><summary>{summary} against {markdown_line(against.baseline)}</summary>\n", *head])
-        yield CommentPart(start, list(map(_table_line, rows)), "\n</details>")
 
 
 def _table_line(line: GateLine) -> str:

@@ -109,16 +109,15 @@ class _DrawnPlaces:
     """The rows of the pairs that are drawn: some of each label, and some to show."""
 
     def __init__(self, labels: Labels, most: int, samples: int, seed: int) -> None:
-        by_label = {f"label {label}": _places_of(labels, label) for label in (1, 0)}
+        by_label = {
+            f"label {label}": np.flatnonzero(np.fromiter((one == label for one in labels), np.bool_, len(labels)))
+            for label in (1, 0)
+        }
         whole = {name: places for name, places in by_label.items() if len(places)} or {"all": np.arange(len(labels))}
         self.is_drawn = any(len(places) > most for places in whole.values())
         self.drawn = {name: _draw_places(places, most, seed) for name, places in whole.items()}
         rng = random.Random(seed)  # noqa: S311 - no secret
         self.samples = rng.sample(range(len(labels)), min(samples, len(labels)))
-
-
-def _places_of(labels: Labels, label: int) -> NDArray[np.int64]:
-    return np.flatnonzero(np.fromiter((one == label for one in labels), np.bool_, len(labels)))
 
 
 def _draw_places(places: NDArray[np.int64], most: int, seed: int) -> list[int]:
@@ -165,9 +164,24 @@ ALL = "all"
 def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -> Iterator[str]:
     """Lines for the terminal."""
     yield from table([(dataset.name, ""), *_collection_facts(dataset, found)])
-    yield from _left_out(found)
-    yield from _odd_lines(found)
-    yield from _sample_queries(found, random.Random(seed))  # noqa: S311 - no secret
+    if found.excluded:
+        yield ""
+        yield "  left out"
+        yield from table([(reason, f"{count:,}") for reason, count in found.excluded.items()])
+    yield ""
+    odd = oddities(found)
+    yield "  odd" if odd else "  nothing odd was found"
+    for one in odd:
+        yield f"  {one.count:,} {one.what}{f', first {one.example}' * bool(one.example)}"
+    rng = random.Random(seed)
+    if found.passages:
+        yield from _samples_of_articles(found, rng)
+        return
+    asked = [q for q in found.queries if q.right]
+    yield ""
+    for q in rng.sample(asked, min(SAMPLES, len(asked))):
+        yield f"  {q.text[:SHOWN]}"
+        yield from (f"    {grade}  {found.documents[name][:SHOWN]}" for name, grade in [*q.right.items()][:SAMPLES])
 
 
 def _collection_facts(dataset: Dataset, found: Collection) -> list[tuple[str, str]]:
@@ -205,32 +219,6 @@ def _facts_of_articles(dataset: Dataset, found: Collection) -> list[tuple[str, s
         ("licence", dataset.licence),
         ("fingerprint", dataset.fingerprint),
     ]
-
-
-def _left_out(found: Collection) -> Iterator[str]:
-    if found.excluded:
-        yield ""
-        yield "  left out"
-        yield from table([(reason, f"{count:,}") for reason, count in found.excluded.items()])
-
-
-def _odd_lines(found: Collection) -> Iterator[str]:
-    yield ""
-    odd = oddities(found)
-    yield "  odd" if odd else "  nothing odd was found"
-    for one in odd:
-        yield f"  {one.count:,} {one.what}{f', first {one.example}' * bool(one.example)}"
-
-
-def _sample_queries(found: Collection, rng: random.Random) -> Iterator[str]:
-    if found.passages:
-        yield from _samples_of_articles(found, rng)
-        return
-    asked = [q for q in found.queries if q.right]
-    yield ""
-    for q in rng.sample(asked, min(SAMPLES, len(asked))):
-        yield f"  {q.text[:SHOWN]}"
-        yield from (f"    {grade}  {found.documents[name][:SHOWN]}" for name, grade in [*q.right.items()][:SAMPLES])
 
 
 def _samples_of_articles(found: Collection, rng: random.Random) -> Iterator[str]:
@@ -272,26 +260,6 @@ def describe_contrasts(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
             yield f"    not: {one.far[:SHOWN]}"
 
 
-def describe_texts(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
-    """Lines for the terminal."""
-    found = dataset.groups
-    sizes = sorted(len(group.source) for group in found)
-    splits = Counter(group.split or "-" for group in found)
-    yield from table([
-        (dataset.name, ""),
-        ("texts", f"{dataset.rows:,}"),
-        ("characters", f"{sizes[0]:,} to {sizes[-1]:,}, {sizes[len(sizes) // 2]:,} in the middle"),
-        ("texts by split", ", ".join(f"{name}: {splits[name]}" for name in sorted(splits))),
-        ("independent clusters", f"{len(dataset.universe):,}"),
-        ("malformed rows excluded", str(len(dataset.skipped))),
-        ("licence", dataset.licence),
-        ("fingerprint", dataset.fingerprint),
-    ])  # fmt: skip
-    yield ""
-    for group in random.Random(seed).sample(found, min(SAMPLES, len(found))):  # noqa: S311 - no secret
-        yield f"  {group.source[:SHOWN]}"
-
-
 BINS, BAR = 10, 30
 DRAWN = 20_000  # pairs of a label whose words are compared
 
@@ -312,7 +280,23 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
         yield from describe_contrasts(dataset, seed=seed)
         return
     if not dataset.pairs:
-        yield from describe_texts(dataset, seed=seed)
+        # Lines for the terminal.
+        found = dataset.groups
+        sizes = sorted(len(group.source) for group in found)
+        splits = Counter(group.split or "-" for group in found)
+        yield from table([
+            (dataset.name, ""),
+            ("texts", f"{dataset.rows:,}"),
+            ("characters", f"{sizes[0]:,} to {sizes[-1]:,}, {sizes[len(sizes) // 2]:,} in the middle"),
+            ("texts by split", ", ".join(f"{name}: {splits[name]}" for name in sorted(splits))),
+            ("independent clusters", f"{len(dataset.universe):,}"),
+            ("malformed rows excluded", str(len(dataset.skipped))),
+            ("licence", dataset.licence),
+            ("fingerprint", dataset.fingerprint),
+        ])  # fmt: skip
+        yield ""
+        for group in random.Random(seed).sample(found, min(SAMPLES, len(found))):  # noqa: S311 - no secret
+            yield f"  {group.source[:SHOWN]}"
         return
     yield from _overview_lines(overview_of_dataset(dataset, most=DRAWN, samples=SAMPLES, seed=seed))
 
@@ -340,7 +324,12 @@ def _overview_lines(found: PairsOverview) -> Iterator[str]:
     ]
     yield from table(facts)
     yield from _histogram(found)
-    yield from _sample_pairs(found.samples)
+    chosen = found.samples
+    yield ""
+    for pair in chosen:
+        yield f"  {_said(pair)}  {pair.id}"
+        yield f"    {pair.first}"
+        yield f"    {pair.second}"
 
 
 def _score_facts(scores: NDArray[np.float64]) -> Iterator[tuple[str, str]]:
@@ -373,14 +362,6 @@ def _histogram(overview: PairsOverview) -> Iterator[str]:
     heads = [f"{name} (mean {values.mean():.2f})" for name, values in found]
     rows = [tuple(f"{share[i]:4.0%} {'#' * round(BAR * share[i] / top)}" for share in shares) for i in range(BINS)]
     yield from table([("", *heads), *((f"{i / BINS:.1f} to {(i + 1) / BINS:.1f}", *row) for i, row in enumerate(rows))])
-
-
-def _sample_pairs(chosen: Sequence[SentencePair]) -> Iterator[str]:
-    yield ""
-    for pair in chosen:
-        yield f"  {_said(pair)}  {pair.id}"
-        yield f"    {pair.first}"
-        yield f"    {pair.second}"
 
 
 def _said(pair: SentencePair) -> str:

@@ -142,26 +142,18 @@ def next_steps(
 ) -> Iterator[NextStep]:
     """What to do, the first step first."""
     if against.outcome == "pass":
-        yield from _steps_of_pass(against, candidate, to_type)
+        changes = what_has_to_change(against)
+        stays = " Stored vectors stay as they are." if against.reindex and against.reindex.needed is False else ""
+        yield NextStep(
+            f"Make these changes with the switch to {candidate}." if changes else f"Switch to {candidate}.{stays}"
+        )
+        yield NextStep(f"Make {candidate} the next baseline.", to_type.keep)
     elif against.outcome == "block":
-        yield from _steps_of_block(against, to_type)
+        yield NextStep(f"Keep {against.baseline} in use.")
+        yield NextStep("Fix what got worse, then gate the new model again.", to_type.again)
+        yield NextStep("Do you accept this loss? Then make the new model the baseline.", to_type.keep)
     else:
         yield from _steps_of_doubt(against, to_type)
-
-
-def _steps_of_pass(against: GateAgainst, candidate: str, to_type: GateCommands) -> Iterator[NextStep]:
-    changes = what_has_to_change(against)
-    stays = " Stored vectors stay as they are." if against.reindex and against.reindex.needed is False else ""
-    yield NextStep(
-        f"Make these changes with the switch to {candidate}." if changes else f"Switch to {candidate}.{stays}"
-    )
-    yield NextStep(f"Make {candidate} the next baseline.", to_type.keep)
-
-
-def _steps_of_block(against: GateAgainst, to_type: GateCommands) -> Iterator[NextStep]:
-    yield NextStep(f"Keep {against.baseline} in use.")
-    yield NextStep("Fix what got worse, then gate the new model again.", to_type.again)
-    yield NextStep("Do you accept this loss? Then make the new model the baseline.", to_type.keep)
 
 
 def _steps_of_doubt(against: GateAgainst, to_type: GateCommands) -> Iterator[NextStep]:
@@ -177,7 +169,7 @@ def _steps_of_doubt(against: GateAgainst, to_type: GateCommands) -> Iterator[Nex
         ways = tuple(f"{text[0].upper()}{text[1:]}." for text in against.remedies)
         yield NextStep("Gate the new model on all checks.", to_type.whole, ways)
         return
-    if command := judging_command(against):
+    if command := next((search.judge for search in against.searches if search.judge), ""):
         yield NextStep("Say which answers are better, where the two models differ.", command)
     if ways := tuple(_ways_to_decide(against)):
         yield NextStep("To decide:", ways=ways)
@@ -189,11 +181,6 @@ def _ways_to_decide(against: GateAgainst) -> Iterator[str]:
     if more := endpoint_remedy(against):
         yield f"{more}."
     yield from (f"{text[0].upper()}{text[1:]}." for text in against.remedies)
-
-
-def judging_command(against: GateAgainst) -> str:
-    """The command by which people decide a search without labels; "" where none would."""
-    return next((search.judge for search in against.searches if search.judge), "")
 
 
 COLOURS = {"pass": "good", "block": "bad"}

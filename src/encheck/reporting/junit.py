@@ -104,7 +104,11 @@ def write_junit(path: Path, results: RunFile) -> None:
     )  # fmt: skip
     _add_properties(suite, as_properties(gate) if gate else ())
     for case in cases:
-        _add(suite, case)
+        found = SubElement(suite, "testcase", classname=_safe(case.classname), name=_safe(case.name))
+        _add_properties(found, case.properties)
+        if case.result != "passed":
+            message, *details = map(_safe, (case.message, *case.details))
+            SubElement(found, case.result, message=message).text = "\n".join([message, *details])
     root = Element("testsuites", name="encheck")
     root.append(suite)
     try:
@@ -130,14 +134,6 @@ def _of_check(row: Row) -> GateCase:
     result = results.get(row.verdict, "passed")
     name = f"{row.check}[{row.case.name}]"
     return GateCase(f"encheck.{row.property}", name, result, row.reason or row.verdict or "", (), shown)
-
-
-def _add(suite: Element, case: GateCase) -> None:
-    found = SubElement(suite, "testcase", classname=_safe(case.classname), name=_safe(case.name))
-    _add_properties(found, case.properties)
-    if case.result != "passed":
-        message, *details = map(_safe, (case.message, *case.details))
-        SubElement(found, case.result, message=message).text = "\n".join([message, *details])
 
 
 def _add_properties(place: Element, properties: Sequence[tuple[str, str]]) -> None:

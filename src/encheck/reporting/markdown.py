@@ -60,29 +60,25 @@ def gate_markdown(
         yield from (f"- {line}", "")
     for against in gate.against:
         yield from (f"## Gate against {escape(against.baseline + part(against))}: {title(against)}", "")
-        yield from _verdict_lines(against, candidate, to_type, most)
+        # The answer, what to do, and what got worse with its examples.
+        told = gate_story(against, candidate=candidate)
+        yield from (f"**{escape(told.answer)}.** {escape(told.lead)}".rstrip(), "")
+        if changes := what_has_to_change(against):
+            yield from ("What has to change:", "", *(f"- {escape(change)}" for change in changes), "")
+        for number, step in enumerate(next_steps(against, candidate=candidate, to_type=to_type), start=1):
+            yield f"{number}. {escape(step.says)}{f' {code(step.command)}' if step.command else ''}"
+            yield from (f"   - {escape(way)}" for way in step.ways)
+        yield ""
+        for loss in told.losses[:most]:
+            yield from (f"**{escape(loss.title)}.** {escape(f'{loss.figures} {loss.means}'.strip())}", "")
+            if loss.row:
+                yield from _lost_lines(loss.row)
         yield from (*_overview(against, most), "")
         yield from (f"- {escape(text)}" for text in list(explained(against, remedies=False))[:most])
         yield ""
         yield from _folded("Statistics of each row", _statistics(against, most))
         yield from _folded("What else was lost and won", _flips_elsewhere(against.rows[:most], texts))
         yield from (line for text in folded_rows(against) for line in _folded(text, _reported(against, most)))
-
-
-def _verdict_lines(against: GateAgainst, candidate: str, to_type: GateCommands, most: int) -> Iterator[str]:
-    """The answer, what to do, and what got worse with its examples."""
-    told = gate_story(against, candidate=candidate)
-    yield from (f"**{escape(told.answer)}.** {escape(told.lead)}".rstrip(), "")
-    if changes := what_has_to_change(against):
-        yield from ("What has to change:", "", *(f"- {escape(change)}" for change in changes), "")
-    for number, step in enumerate(next_steps(against, candidate=candidate, to_type=to_type), start=1):
-        yield f"{number}. {escape(step.says)}{f' {code(step.command)}' if step.command else ''}"
-        yield from (f"   - {escape(way)}" for way in step.ways)
-    yield ""
-    for loss in told.losses[:most]:
-        yield from (f"**{escape(loss.title)}.** {escape(f'{loss.figures} {loss.means}'.strip())}", "")
-        if loss.row:
-            yield from _lost_lines(loss.row)
 
 
 def _overview(against: GateAgainst, most: int) -> Iterator[str]:
@@ -172,20 +168,7 @@ MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
 def render(results: RunFile, items: Items | None = None) -> str:
     """The whole file, cut where it would be longer than code hosts take; with a gate, that goes first."""
-    whole = _whole_file(results, list(_gate_section(results, items or {})))
-    if len(whole.encode("utf-8")) <= MAX_SUMMARY_BYTES:
-        return whole
-    cut = whole.encode("utf-8")[:MAX_SUMMARY_BYTES].decode("utf-8", "ignore").rpartition("\n")[0]
-    return f"{cut}\n\nThe rest is in report.html.\n"
-
-
-def _gate_section(results: RunFile, items: Items) -> Iterator[str]:
-    if results.gate is not None:
-        candidate, to_type = results.models[0].label, gate_commands(results.run)
-        yield from gate_markdown(results.gate, items, most=200, candidate=candidate, to_type=to_type)
-
-
-def _whole_file(results: RunFile, first: list[str]) -> str:
+    first = list(_gate_section(results, items or {}))
     notes = ["", *(f"- note: {escape(n)}" for n in results.run.notes)] if results.run.notes else []
     ended = results.run.exit_status in ENDED
     lines = ["# encheck", *([] if ended else notes), "", *first]
@@ -197,7 +180,8 @@ def _whole_file(results: RunFile, first: list[str]) -> str:
     lines += [f"- {escape(line)}" for line in said]
     lines += ["", *reference.reference_markdown(results.references), ""]
     lines += _table(
-        ["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in criteria_matrix(results)]
+        ["model", "data", *CRITERIA.values(), "all four"],
+        [[c.model, c.data, *c.words.values(), c.all] for c in criteria_matrix(results)],
     )
     head = [
         "verdict",
@@ -228,11 +212,17 @@ def _whole_file(results: RunFile, first: list[str]) -> str:
             for name, one in results.run.properties.items()
         ],
     )
-    return "\n".join([*lines, *(notes if ended else []), ""])
+    whole = "\n".join([*lines, *(notes if ended else []), ""])
+    if len(whole.encode("utf-8")) <= MAX_SUMMARY_BYTES:
+        return whole
+    cut = whole.encode("utf-8")[:MAX_SUMMARY_BYTES].decode("utf-8", "ignore").rpartition("\n")[0]
+    return f"{cut}\n\nThe rest is in report.html.\n"
 
 
-def _matrix_row(cell: MatrixCell) -> list[str]:
-    return [cell.model, cell.data, *cell.words.values(), cell.all]
+def _gate_section(results: RunFile, items: Items) -> Iterator[str]:
+    if results.gate is not None:
+        candidate, to_type = results.models[0].label, gate_commands(results.run)
+        yield from gate_markdown(results.gate, items, most=200, candidate=candidate, to_type=to_type)
 
 
 def _result_cells(row: Result) -> list[str]:

@@ -121,7 +121,9 @@ def _cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
         if row.value is not None and row.metric == its.metric and not its.unjudged:
             found.setdefault((row.model, row.data, row.check), []).append(row)
     for (_, _, check), rows in found.items():
-        if (_is_share(rows[0]) or _is_whole(rows[0])) and all(row.high is not None for row in rows):
+        if (_is_share(rows[0]) or (str(rows[0].metric).removesuffix(CALIBRATED) in WHOLE)) and all(
+            row.high is not None for row in rows
+        ):
             yield rows, declared[check]
 
 
@@ -131,11 +133,6 @@ def _is_share(row: Result) -> bool:
         return named(row.metric or "").kind == "rate"
     except KeyError:
         return False
-
-
-def _is_whole(row: Result) -> bool:
-    """Whether the figure is that of a whole set of pairs, of which "AUC 0.23" is what it says."""
-    return str(row.metric).removesuffix(CALIBRATED) in WHOLE
 
 
 def _chance_sentences(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[StorySentence]:

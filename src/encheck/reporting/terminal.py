@@ -73,7 +73,12 @@ def gate_lines(
     """
     for against in gate.against:
         if not verbose:
-            yield from _shortened(list(_short_gate_lines(against, candidate, to_type)))
+            # The first lines, and how many more there are.
+            lines = list(_short_gate_lines(against, candidate, to_type))
+            kept = lines if len(lines) <= SHORTEST else lines[: SHORTEST - 1]
+            yield from kept
+            if left := len(lines) - len(kept):
+                yield f"  ({left} more lines: -v, or the page)"
             continue
         yield from _gate_head(against)
         yield from _answer_lines(against, candidate)
@@ -83,7 +88,8 @@ def gate_lines(
             yield f"    {number}. {step.says}"
             yield from (f"       - {way}" for way in step.ways)
             yield from [f"       {step.command}"] * bool(step.command)
-        yield from _deciding_rows(against)
+        if shown := weighed_rows(against):
+            yield from table([HEAD, *(row_cells(row) for row in shown)])
         yield from (f"  - {text}" for text in explained(against, commands=False, remedies=False))
         yield from (f"  - {text}: see the page" for text in folded_rows(against))
     yield from undecided(gate)
@@ -116,7 +122,11 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
         yield from [f"       {step.command}"] * bool(step.command)
     shown = set(against.reasons) if against.outcome == "pass" else set()
     said = explained(against, commands=False, remedies=False)
-    yield from (f"  - {text}" for text in said if not _is_shown(text, told.losses, shown))
+    yield from (
+        f"  - {text}"
+        for text in said
+        if not (text in shown or any((text.startswith(f"{loss.place}: ") for loss in told.losses)))
+    )
     decides = [row for row in weighed_rows(against) if row.evidence or row.outcome == "block"]
     if decides:
         yield from table([SHORT_HEAD, *(_short_row(row) for row in decides)])
@@ -126,19 +136,6 @@ def _changes(against: GateAgainst) -> Iterator[str]:
     if changes := what_has_to_change(against):
         yield "  what has to change:"
         yield from (f"    - {change}" for change in changes)
-
-
-def _is_shown(text: str, losses: Sequence[GateLoss], reasons: Collection[str]) -> bool:
-    """Whether the answer, or a loss, has said this already."""
-    return text in reasons or any(text.startswith(f"{loss.place}: ") for loss in losses)
-
-
-def _shortened(lines: Sequence[str]) -> Iterator[str]:
-    """The first lines, and how many more there are."""
-    kept = lines if len(lines) <= SHORTEST else lines[: SHORTEST - 1]
-    yield from kept
-    if left := len(lines) - len(kept):
-        yield f"  ({left} more lines: -v, or the page)"
 
 
 def _answer_lines(against: GateAgainst, candidate: str) -> Iterator[str]:
@@ -155,12 +152,6 @@ def _evidence(loss: GateLoss) -> Iterator[str]:
     """What a loss means to users of the model, and what was lost."""
     yield from [f"  {loss.means}"] * bool(loss.means)
     yield from record.lost_lines(loss.row) if loss.row else ()
-
-
-def _deciding_rows(against: GateAgainst) -> Iterator[str]:
-    """The rows that a verdict rests on."""
-    if shown := weighed_rows(against):
-        yield from table([HEAD, *(row_cells(row) for row in shown)])
 
 
 def _short_row(row: GateRow) -> tuple[str, ...]:
@@ -202,13 +193,19 @@ def _short_summary(results: RunFile, items: Items) -> Iterator[str]:
         if why := skip_reasons(here):
             yield from _skipped(why, most=SKIPPED)
         yield from _all_four(cell)
-        yield from _worst_lines(found, frames_of(results, items))
+        there = frames_of(results, items)
+        examples = ((line.name, _mistake(there.get(line.case))) for line in found)
+        for name, item in islice(((name, item) for name, item in examples if item), WORST):
+            yield f"  worst in {name}: the first text scores higher, but the second should"
+            yield from (_item_line(item, side) for side in ("far", "near"))
         yield ""
     yield from (same for one in results.references if (same := reference.sameness(one)))
     yield from _whole_run_lines(results)
     yield from sorted({f"  {WORDS[STALE]}: {row.reason}" for row in rows if row.verdict == STALE})
     yield f"  all {len(rows_that_ran(rows))} figures: -v, or the page"
-    yield from _next_command(results)
+    models = listed(results.run.settings, "models")
+    if len(models) == 1 and models[0] not in SHIPPED and (command := gate_command(results)):
+        yield f"Next: {command}"
 
 
 def _whole_run_lines(results: RunFile) -> Iterator[str]:
@@ -240,13 +237,6 @@ def _all_four(cell: MatrixCell) -> Iterator[str]:
         yield f"  all four criteria: {cell.all} ({told})"
 
 
-def _next_command(results: RunFile) -> Iterator[str]:
-    """What to type next, where one model was run and is none of those that it would be weighed against."""
-    models = listed(results.run.settings, "models")
-    if len(models) == 1 and models[0] not in SHIPPED and (command := gate_command(results)):
-        yield f"Next: {command}"
-
-
 def profile_lines(found: Sequence[ProfileLine]) -> Iterator[str]:
     """The properties as a table, the weakest first, each paired with the reference where there is one."""
     others = sorted({line.against.name for line in found if line.against})
@@ -263,14 +253,6 @@ def _profile_row(line: ProfileLine, *, is_paired: bool) -> tuple[str, ...]:
     surface = "-" if line.surface is None else f"{line.surface_of} {line.surface + 0.0:.2f}"
     against = f"{100 * line.against.change:+.1f} points, {line.against.said}" if line.against else "-"
     return (line.name, f"{value} [{low}, {high}]", chance, line.standing or "-", surface, *([against] * is_paired))
-
-
-def _worst_lines(found: Sequence[ProfileLine], there: Mapping[str, Frame]) -> Iterator[str]:
-    """The worst item of each of the weakest properties: what the model takes for nearer, and what is."""
-    examples = ((line.name, _mistake(there.get(line.case))) for line in found)
-    for name, item in islice(((name, item) for name, item in examples if item), WORST):
-        yield f"  worst in {name}: the first text scores higher, but the second should"
-        yield from (_item_line(item, side) for side in ("far", "near"))
 
 
 def _mistake(frame: Frame | None) -> Mapping[str, Any] | None:

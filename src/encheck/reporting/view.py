@@ -82,7 +82,11 @@ def judged_rows(results: RunFile) -> list[Result]:
     numbers: dict[str, int] = {}
     for one in declared.values():
         numbers[one.property] = min(one.criterion or last, numbers.get(one.property, last))
-    rows = [row for row in results.checks if is_decisive(row) or is_shown(row, declared[row.check])]
+    rows = [
+        row
+        for row in results.checks
+        if (bool(row.verdict) or row.aim is not None) or is_shown(row, declared[row.check])
+    ]
     place = {row.id: numbers.get(row.property, last) for row in rows}
     return sorted(rows, key=lambda r: (r.model, r.data, place[r.id], r.property, r.id))
 
@@ -126,11 +130,6 @@ def _skip_reason(needs: str, reason: str, properties: Sequence[str], *, named: b
     if needs:
         return f"{who} {'needs' if one else 'need'} {needs}{names}"
     return f"{who}{names}: {reason or 'no reason given'}"
-
-
-def is_decisive(row: Result) -> bool:
-    """Whether the figure is the one that its check is judged by, or would be without a gate."""
-    return bool(row.verdict) or row.aim is not None
 
 
 def is_shown(row: Result, declared: Declaration) -> bool:
@@ -287,7 +286,7 @@ def criteria_matrix(results: RunFile) -> list[MatrixCell]:
     for model, data in sorted({(r.model, r.data) for r in rows}):
         here = [r for r in rows if (r.model, r.data) == (model, data) and not r.params.get("unjudged")]
         run = {c: [r for r in here if declared[r.check].criterion == c] for c in CRITERIA}
-        verdicts = {c: _worst([r.verdict for r in found]) for c, found in run.items() if found}
+        verdicts = {c: min([r.verdict for r in found], key=_WORST_FIRST.index) for c, found in run.items() if found}
         names = {c: found[0].property for c, found in run.items() if found}
         words = {c: WORDS[verdicts[c]] if c in verdicts else "not run" for c in CRITERIA}
         cells.append(MatrixCell(model, data, verdicts, words, names, _all_four(verdicts)))
@@ -303,10 +302,6 @@ def _all_four(verdicts: Mapping[int, Verdict | None]) -> str:
     if len(verdicts) < len(CRITERIA) or "skipped" in found:
         return "not all run"
     return "shown" if None in found else "undecided"
-
-
-def _worst(verdicts: Sequence[Verdict | None]) -> Verdict | None:
-    return min(verdicts, key=_WORST_FIRST.index)
 
 
 def frames_of(results: RunFile, items: Items) -> dict[str, Frame]:

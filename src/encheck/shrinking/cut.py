@@ -53,7 +53,10 @@ def edit_all_texts(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
     if source is None or any(edits is None for edits in sides):
         return None
     near_edits, far_edits = (
-        tuple(_raised(e) if e.start == 0 and triplet.source[:1].isupper() else e for e in edits or ())
+        tuple(
+            replace(e, text=e.text[:1].upper() + e.text[1:]) if e.start == 0 and triplet.source[:1].isupper() else e
+            for e in edits or ()
+        )
         for edits in sides
     )
     near, far = apply_edits(source, near_edits), apply_edits(source, far_edits)
@@ -67,10 +70,6 @@ def _opened(text: str, before: str) -> str | None:
     if not text.strip():
         return None
     return text[0].upper() + text[1:] if before[0].isupper() else text
-
-
-def _raised(edit: Edit) -> Edit:
-    return replace(edit, text=edit.text[:1].upper() + edit.text[1:])
 
 
 def _shifted_edits(edits: Sequence[Edit], change: Sequence[Edit]) -> tuple[Edit, ...] | None:
@@ -211,7 +210,14 @@ PLAIN = {"m": "Tom", "f": "Anna"}
 def plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit, ...]]:
     """What can be put in place of a rare word or a name, one at a time; raises Waiting for tags that are not known."""
     yield from _plain_names(parse)
-    yield from _owners(parse)
+    for at in range(len(parse)):
+        mark = parse.child(at, "case")
+        tree = parse.subtree(at)
+        whole = tree[-1] - tree[0] + 1 == len(tree) and tree[-1] == mark
+        named = parse.tags[parse.heads[at]].startswith("NNP") or parse.entities[parse.heads[at]]
+        if parse.deps[at] == "nmod:poss" and not named and whole and parse.lowers[tree[-1]] in ("'s", "’s", "'", "’"):
+            start, end = parse.starts[tree[0]], parse.ends[tree[-1]]
+            yield (Edit(start, end, "The" if start == 0 and parse.text[0].isupper() else "the"),)
     slots = find_slots(english, parse, "s")
     for slot in slots if not isinstance(slots, str) else ():
         tag = parse.tags[slot.at]
@@ -241,18 +247,6 @@ def _plain_names(parse: Parse) -> Iterator[tuple[Edit, ...]]:
         )
         if once and not titled and not initial and not of_a_thing and plain.lower() not in parse.lower_words:
             yield (Edit(parse.starts[at], parse.ends[last], plain),)
-
-
-def _owners(parse: Parse) -> Iterator[tuple[Edit, ...]]:
-    """An article for an owner: "the engineers" for "Bob Hart's engineers"."""
-    for at in range(len(parse)):
-        mark = parse.child(at, "case")
-        tree = parse.subtree(at)
-        whole = tree[-1] - tree[0] + 1 == len(tree) and tree[-1] == mark
-        named = parse.tags[parse.heads[at]].startswith("NNP") or parse.entities[parse.heads[at]]
-        if parse.deps[at] == "nmod:poss" and not named and whole and parse.lowers[tree[-1]] in ("'s", "’s", "'", "’"):
-            start, end = parse.starts[tree[0]], parse.ends[tree[-1]]
-            yield (Edit(start, end, "The" if start == 0 and parse.text[0].isupper() else "the"),)
 
 
 def _gender(name: str) -> str:

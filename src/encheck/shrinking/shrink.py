@@ -171,26 +171,24 @@ class _FormSearch:
         """The item without each of its units."""
         parses = self._parses(item)
         known = _known(self.english, parses, item) if self.remake is None else None
-        counts = _counts(item)
+        edits = (*item.near_edits, *item.far_edits)
+        counts = any(AMOUNT.search(f"{item.source[e.start : e.end]} {e.text}") for e in edits)
         there = [unit for unit in removable_units(self.english, parses[0]) if unit.kind != "number" or not counts]
         found = [removal_edits(parses[0], unit) for unit in there]
         in_all = [c for c in found if known is None or _removed_span(c) in known]
         made = self._made(item, parses, in_all)
         if known is not None:
-            made += self._elsewhere(item, parses, self._others(item, there, found, known))
+            made += self._elsewhere(
+                item,
+                parses,
+                [
+                    unit
+                    for unit, change in zip(there, found, strict=True)
+                    if _removed_span(change) not in known or edit_all_texts(item, change) is None
+                ],
+            )
         self.why = self.why or (LESS if made else OTHERWISE if in_all else BOUND if there else NO_PART)
         return made
-
-    @staticmethod
-    def _others(
-        item: Triplet, there: Sequence[RemovableUnit], found: Sequence[Edits], known: Container[tuple[int, int]]
-    ) -> list[RemovableUnit]:
-        """The units that cannot go from all three texts at once."""
-        return [
-            unit
-            for unit, change in zip(there, found, strict=True)
-            if _removed_span(change) not in known or edit_all_texts(item, change) is None
-        ]
 
     def _elsewhere(self, item: Triplet, parses: tuple[Parse, ...], found: Sequence[RemovableUnit]) -> list[Triplet]:
         """The item without each of these units, which stands elsewhere, or in other words, in the near or far text."""
@@ -220,7 +218,10 @@ class _FormSearch:
         if self.remake is None:
             tried = [(change, edit_all_texts(item, change)) for change in found]
         else:
-            plain = [edit_all_texts(_source_alone(item), change) for change in found]
+            plain = [
+                edit_all_texts(replace(item, near=item.source, far=item.source, near_edits=(), far_edits=()), change)
+                for change in found
+            ]
             texts = [one.source for one in plain if one]
             again = dict(zip(texts, self.remake(item, texts), strict=True))
             tried = [(c, again.get(one.source) if one else None) for c, one in zip(found, plain, strict=True)]
@@ -244,17 +245,6 @@ class _FormSearch:
             has_verb(b) or not any(p in ("VERB", "AUX") for p in a.pos) for a, b in zip(before, after, strict=True)
         )
         return verbs and all(map(is_whole, after))
-
-
-def _counts(item: Triplet) -> bool:
-    """Whether its edits are of amounts, which a number elsewhere may be the whole of: 4 of 7 won, 3 of 7 lost."""
-    edits = (*item.near_edits, *item.far_edits)
-    return any(AMOUNT.search(f"{item.source[e.start : e.end]} {e.text}") for e in edits)
-
-
-def _source_alone(item: Triplet) -> Triplet:
-    """The item's source by itself."""
-    return replace(item, near=item.source, far=item.source, near_edits=(), far_edits=())
 
 
 def _removed_span(change: Edits) -> tuple[int, int]:

@@ -181,20 +181,35 @@ def _is_borne(parse: Parse, at: int) -> bool:
 def _unit_at(lexicon: Lexicon, parse: Parse, at: int) -> RemovableUnit | None:
     """The unit that hangs on the word at `at`, or None where the sentence may need it."""
     span = _token_span(parse, at)
-    if span is None or not _outside_subject_of_one_word(parse, at):
+    if span is None or not (parse.bases[at] not in ("fixed", "flat") and (not parse.entities[at].startswith("I-"))):
         return None
     base = parse.bases[at]
     if base == "conj":
-        return _coordinate(parse, at, span)
+        # The second of two coordinates with its conjunction, where the first can stand by itself.
+        head = parse.heads[at]
+        if _is_main_clause(parse, at, span):
+            return RemovableUnit(span[0] - 1, span[1], "coordinate")
+        siblings = [i for i in parse.children[head] if parse.bases[i] == "conj"]
+        links = [i for i in parse.children[at] if parse.bases[i] == "cc"]
+        if siblings != [at] or len(links) != 1 or parse.lowers[links[0]] not in LINKING or links[0] != span[0]:
+            return None
+        if any(parse.bases[i] == "cc" for i in parse.children[head]) or not _parts(parse, head, at):
+            return None
+        if parse.pos[at] != parse.pos[head] or "between" in parse.lowers or "both" in parse.lowers:
+            return None
+        first = span[0] - _is_comma(parse, span[0] - 1)
+        return RemovableUnit(first, span[1], "coordinate") if _is_end(parse, span[1] + 1) else None
     kind = _kind(lexicon, parse, at, base, span)
-    if kind in TELLING_APART and base in OF_NOUNS and _is_repeated(parse, parse.heads[at]):
+    if (
+        kind in TELLING_APART
+        and base in OF_NOUNS
+        and (
+            parse.lower_lemmas.count(parse.lower_lemmas[parse.heads[at]]) > 1
+            or not {"one", "ones", "other"}.isdisjoint(parse.lowers)
+        )
+    ):
         return None
     return None if kind is None else _with_commas(parse, *span, kind)
-
-
-def _is_repeated(parse: Parse, at: int) -> bool:
-    """Whether the noun, or "one", stands elsewhere too: what hangs on it then tells the two apart."""
-    return parse.lower_lemmas.count(parse.lower_lemmas[at]) > 1 or not {"one", "ones", "other"}.isdisjoint(parse.lowers)
 
 
 def _kind(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
@@ -237,11 +252,6 @@ def _token_span(parse: Parse, at: int) -> tuple[int, int] | None:
     while last > first and parse.bases[last] == "punct":
         last -= 1
     return first, last
-
-
-def _outside_subject_of_one_word(parse: Parse, at: int) -> bool:
-    """Whether the unit is no part of a fixed expression, of a name or of a question's word."""
-    return parse.bases[at] not in ("fixed", "flat") and not parse.entities[at].startswith("I-")
 
 
 def _is_free_adjective(parse: Parse, at: int, span: tuple[int, int]) -> bool:
@@ -458,23 +468,6 @@ def _with_commas(parse: Parse, first: int, last: int, kind: str) -> RemovableUni
     if last + 1 < len(parse) and not (_is_end(parse, last + 1) or parse.words[last + 1][0].isalnum()):
         return None
     return RemovableUnit(first, last, kind)
-
-
-def _coordinate(parse: Parse, at: int, span: tuple[int, int]) -> RemovableUnit | None:
-    """The second of two coordinates with its conjunction, where the first can stand by itself."""
-    head = parse.heads[at]
-    if _is_main_clause(parse, at, span):
-        return RemovableUnit(span[0] - 1, span[1], "coordinate")
-    siblings = [i for i in parse.children[head] if parse.bases[i] == "conj"]
-    links = [i for i in parse.children[at] if parse.bases[i] == "cc"]
-    if siblings != [at] or len(links) != 1 or parse.lowers[links[0]] not in LINKING or links[0] != span[0]:
-        return None
-    if any(parse.bases[i] == "cc" for i in parse.children[head]) or not _parts(parse, head, at):
-        return None
-    if parse.pos[at] != parse.pos[head] or "between" in parse.lowers or "both" in parse.lowers:
-        return None
-    first = span[0] - _is_comma(parse, span[0] - 1)
-    return RemovableUnit(first, span[1], "coordinate") if _is_end(parse, span[1] + 1) else None
 
 
 def _is_main_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:

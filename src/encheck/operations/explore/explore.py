@@ -383,7 +383,16 @@ def exploration_lines(
             )
     yield ""
     yield from (f"not confirmed, {why}: {cell.says}" for cell, why in found.unconfirmed)
-    yield from _coverage(found, budget, encoded)
+    for one in found.searched:
+        yield from _search_lines(one)
+    bounds = [f"{budget.texts:,} texts"] if budget.texts is not None else []
+    bounds += [f"{budget.seconds / 60:g} minutes"] if budget.seconds is not None else []
+    yield (
+        f"budget {' and '.join(bounds)}: {found.asked:,} texts asked for, {encoded:,} of them encoded, the others from "
+        f"the store; {found.seconds / 60:.1f} minutes"
+    )
+    if budget.seconds is not None and not all(one.is_finished for one in found.searched):
+        yield "time ended the search, so another run may end elsewhere; --texts N without --minutes repeats exactly"
 
 
 def _outcome_line(found: Exploration) -> str:
@@ -427,19 +436,6 @@ def _triplet_lines(what: str, triplet: Triplet) -> Iterator[str]:
     yield f"     source   {triplet.source}"
     for name, text in (("kept", triplet.near), ("changed", triplet.far)):
         yield f"     {name:7}  {marked(triplet.source, text, edits(triplet.source, text))}"
-
-
-def _coverage(found: Exploration, budget: SearchBudget, encoded: int) -> Iterator[str]:
-    for one in found.searched:
-        yield from _search_lines(one)
-    bounds = [f"{budget.texts:,} texts"] if budget.texts is not None else []
-    bounds += [f"{budget.seconds / 60:g} minutes"] if budget.seconds is not None else []
-    yield (
-        f"budget {' and '.join(bounds)}: {found.asked:,} texts asked for, {encoded:,} of them encoded, the others from "
-        f"the store; {found.seconds / 60:.1f} minutes"
-    )
-    if budget.seconds is not None and not all(one.is_finished for one in found.searched):
-        yield "time ended the search, so another run may end elsewhere; --texts N without --minutes repeats exactly"
 
 
 def _search_lines(one: SearchSummary) -> Iterator[str]:

@@ -242,8 +242,20 @@ class ConstructionSearch:
             if not self._asked(meter, list(self._wanted(FIRST * 2**self.rounds)), limit, until):
                 return
             self.rounds += 1
-            self.alive = self._upper_half()
-            self._fill_again()
+            ranked = sorted(self.alive, key=lambda one: (-self.standing(one).high, one))
+            self.alive = ranked[: max(KEPT, len(ranked) // 2)]
+            # Frames of the cells that are left, each with one choice changed; no text of another part comes in.
+            left = [cell for cell in self.alive if all((place in self.failed for place in self._members[cell]))]
+            places = dict.fromkeys(p for cell in left for p in self._members[cell] if self.items[p].filling)
+            order = sorted(places, key=lambda p: hash_fraction(self.seed, str(self.rounds), *self.items[p].own_texts))[
+                :FILLED
+            ]
+            for item in self.more([self.items[p] for p in order], self.rounds) if order else []:
+                if item.own_texts not in self._known and self.not_these.isdisjoint(item.texts):
+                    self._known.add(item.own_texts)
+                    self.items.append(item)
+                    self.filled += 1
+                    self._enter(len(self.items) - 1)
         self.is_finished = True
 
     def _asked(self, meter: MarginMeter, places: Sequence[int], limit: float, until: float) -> bool:
@@ -255,17 +267,15 @@ class ConstructionSearch:
             fit = len(meter.affordable([self.items[p] for p in some], limit))
             margins = meter.margins([self.items[p] for p in some[:fit]])
             for place, margin in zip(some, margins, strict=False):
-                self._note(place, margin <= 0)
+                is_failure = margin <= 0
+                self.failed[place] = is_failure
+                item = self.items[place]
+                for cell in (Construction(item.property), *(c for c in constructions_of(item) if c in self._members)):
+                    lost, asked = self._tallies[cell].get(item.cluster, (0, 0))
+                    self._tallies[cell][item.cluster] = lost + is_failure, asked + 1
             if fit < len(some):
                 return False
         return True
-
-    def _note(self, place: int, is_failure: bool) -> None:
-        self.failed[place] = is_failure
-        item = self.items[place]
-        for cell in (Construction(item.property), *(c for c in constructions_of(item) if c in self._members)):
-            lost, asked = self._tallies[cell].get(item.cluster, (0, 0))
-            self._tallies[cell][item.cluster] = lost + is_failure, asked + 1
 
     def _wanted(self, quota: int) -> Iterator[int]:
         """Items that bring each cell that is left to so many clusters, the one with the highest bound first."""
@@ -294,27 +304,6 @@ class ConstructionSearch:
         rate = sum(lost / asked for lost, asked in known.values()) / len(known)
         return SearchEstimate(rate, len(known), *wilson(rate, len(known), z=Z))
 
-    def _upper_half(self) -> list[Construction]:
-        ranked = sorted(self.alive, key=lambda one: (-self.standing(one).high, one))
-        return ranked[: max(KEPT, len(ranked) // 2)]
-
-    def _fill_again(self) -> None:
-        """Frames of the cells that are left, each with one choice changed; no text of another part comes in."""
-        left = [cell for cell in self.alive if self._is_used_up(cell)]
-        places = dict.fromkeys(p for cell in left for p in self._members[cell] if self.items[p].filling)
-        order = sorted(places, key=lambda p: hash_fraction(self.seed, str(self.rounds), *self.items[p].own_texts))[
-            :FILLED
-        ]
-        for item in self.more([self.items[p] for p in order], self.rounds) if order else []:
-            if item.own_texts not in self._known and self.not_these.isdisjoint(item.texts):
-                self._known.add(item.own_texts)
-                self.items.append(item)
-                self.filled += 1
-                self._enter(len(self.items) - 1)
-
-    def _is_used_up(self, cell: Construction) -> bool:
-        return all(place in self.failed for place in self._members[cell])
-
     @property
     def tried(self) -> int:
         """How many cells were asked for in as many clusters as the first round wants."""
@@ -325,7 +314,7 @@ class ConstructionSearch:
 
         None of them shares half of its items with a better one.
         """
-        whole = self.standing(Construction(self._property())).rate
+        whole = self.standing(Construction(self.items[0].property)).rate
         known = {cell: self.standing(cell) for cell in self.cells.open}
         good = [c for c, s in known.items() if s.clusters >= FIRST and s.low > LEAST and s.rate > whole]
         chosen: list[Construction] = []
@@ -336,9 +325,6 @@ class ConstructionSearch:
             if len(chosen) == MOST:
                 break
         return chosen
-
-    def _property(self) -> str:
-        return self.items[0].property
 
 
 def _shared(one: set[int], other: set[int]) -> float:

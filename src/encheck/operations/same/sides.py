@@ -237,20 +237,17 @@ def read_side(path: Path) -> ComparedModel:
             "install the newer encheck"
         )
     try:
-        return _side(typed(Saved, found))
+        saved = typed(Saved, found)
+        if saved.texts.hash != texts_hash():
+            raise ValueError(f"its texts are other than those of edition {EDITION}")
+        sample, model = VectorSample.unpacked(saved.vectors), saved.model
+        by_key = {content_hash(one.text): one for one in fixed_texts()}
+        some = tuple(by_key[key] for key in sample.lengths)
+        if not sample.roles or any(one.keys != tuple(sample.lengths) for one in sample.roles.values()):
+            raise ValueError("a role lacks vectors of some texts")
+        if any(not np.isfinite(one.vectors).all() for one in sample.roles.values()):
+            raise ValueError("vectors are not finite")
+        label = f"{model.label} as saved on {saved.made.on}"
+        return ComparedModel(label, model.kind, model.role, model.dtype, sample, some, model.padded)
     except (ValueError, LookupError) as error:
         raise UsageError(f"{path} is damaged: {error}. {REMEDY}") from error
-
-
-def _side(saved: Saved) -> ComparedModel:
-    if saved.texts.hash != texts_hash():
-        raise ValueError(f"its texts are other than those of edition {EDITION}")
-    sample, model = VectorSample.unpacked(saved.vectors), saved.model
-    by_key = {content_hash(one.text): one for one in fixed_texts()}
-    some = tuple(by_key[key] for key in sample.lengths)
-    if not sample.roles or any(one.keys != tuple(sample.lengths) for one in sample.roles.values()):
-        raise ValueError("a role lacks vectors of some texts")
-    if any(not np.isfinite(one.vectors).all() for one in sample.roles.values()):
-        raise ValueError("vectors are not finite")
-    label = f"{model.label} as saved on {saved.made.on}"
-    return ComparedModel(label, model.kind, model.role, model.dtype, sample, some, model.padded)

@@ -186,7 +186,11 @@ def cascade(
     """
     parts = split_clusters(pairs)
     chosen, judged = (
-        Population(pairs.only(part.tolist()), positives=positives if _has_both_labels(pairs, part) else None, seed=seed)
+        Population(
+            pairs.only(part.tolist()),
+            positives=positives if ({0, 1} <= set(pairs.labels[part].tolist())) else None,
+            seed=seed,
+        )
         for part in parts
     )
     firsts = _firsts(chosen, model[parts[0]], budget)
@@ -210,10 +214,6 @@ def cascade(
         outcome = "broken"
     chosen_on, judged_on = (len(population.items("false_accepts")) for population in (chosen, judged))
     return Cascade(verifier, thresholds, outcome, does, passed.hits, upper, chosen_on, judged_on)
-
-
-def _has_both_labels(pairs: Pairs, part: Codes) -> bool:
-    return {0, 1} <= set(pairs.labels[part].tolist())
 
 
 def _firsts(population: Population, model: Floats, budget: float) -> list[float]:

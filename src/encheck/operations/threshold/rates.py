@@ -443,15 +443,7 @@ class _PairedScores:
 
     def chosen(self, weights: NDArray[np.float32]) -> Floats:
         """In each replicate the new threshold, what it does (as `names`), its changes (as `bases`); shape [r, k]."""
-        thresholds = self._thresholds(weights)
-        shares = {base: self._shares(base, weights, thresholds) for base in self.bases}
-        does = [new for new, _ in shares.values()]
-        if (positives := self.population.positives) is not None:
-            does.append(precision(shares["recall"][0], shares["false_accepts"][0], positives))
-        return np.stack([thresholds, *does, *(new - old for new, old in shares.values())], axis=1)
-
-    def _thresholds(self, weights: NDArray[np.float32]) -> Floats:
-        """Half way from the last score that is accepted to the first one that is not; shape [r]."""
+        # Half way from the last score that is accepted to the first one that is not; shape [r].
         items, drawn = self.population.items(self.way), self._item_weights(self.way, weights)
         target = drawn @ (self.old[items] >= self.old_threshold)
         order = np.argsort(-self.new[items], kind="stable")
@@ -460,7 +452,12 @@ class _PairedScores:
         after = total > total[np.arange(len(total)), last][:, None] + WEIGHT_ROUNDING
         following = np.where(after.any(axis=1), after.argmax(axis=1), last)
         found: Floats = np.where(np.isfinite(target), (scores[last] + scores[following]) / 2, np.nan)
-        return found
+        thresholds = found
+        shares = {base: self._shares(base, weights, thresholds) for base in self.bases}
+        does = [new for new, _ in shares.values()]
+        if (positives := self.population.positives) is not None:
+            does.append(precision(shares["recall"][0], shares["false_accepts"][0], positives))
+        return np.stack([thresholds, *does, *(new - old for new, old in shares.values())], axis=1)
 
     def _shares(self, base: RateName, weights: NDArray[np.float32], thresholds: Floats) -> tuple[Floats, Floats]:
         """What the new model accepts at each replicate's threshold, and the old one at its own; shape [r]."""

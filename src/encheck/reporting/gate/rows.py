@@ -226,18 +226,7 @@ def _row_figures(row: GateRow) -> Iterator[tuple[str, str]]:
     if row.kind == "rate":
         yield "lost, won", f"{lost}, {won}"
     yield "items, independent clusters", f"{row.n:,}, {row.clusters:,}"
-    yield from _tested(row)
-    yield "smallest loss that is found in 80% of cases", seen
-    if row.needed:
-        yield "items that would decide", f"{row.needed:,}"
-    for one in row.beside:
-        yield f"{one.metric} (not tested)", f"{one.baseline:.3f} to {one.candidate:.3f}"
-    if row.why:
-        yield "why", row.why
-
-
-def _tested(row: GateRow) -> Iterator[tuple[str, str]]:
-    """The loss that matters, and what the test says of it."""
+    # The loss that matters, and what the test says of it.
     matters = f"{100 * row.delta:.1f} points" if row.kind == "rate" else f"{row.delta:.3f}"
     widened = f", widened {row.widened:.2f} times by seed noise" if row.widened > 1 else ""
     yield "loss that matters (delta)", matters + widened
@@ -248,3 +237,10 @@ def _tested(row: GateRow) -> Iterator[tuple[str, str]]:
         if number is not None and isfinite(number):
             yield words, f"{number:.3g}"
     yield "tested at", f"{100 * row.alpha:g}% ({row.budget})"
+    yield "smallest loss that is found in 80% of cases", seen
+    if row.needed:
+        yield "items that would decide", f"{row.needed:,}"
+    for one in row.beside:
+        yield f"{one.metric} (not tested)", f"{one.baseline:.3f} to {one.candidate:.3f}"
+    if row.why:
+        yield "why", row.why

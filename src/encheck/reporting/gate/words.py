@@ -260,13 +260,31 @@ def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = T
     `commands` says what to type to decide, `remedies` what else can be done.
     """
     yield from against.reasons
-    yield from dropped_in(against)
+    # Whether stored vectors stay, and what becomes of a threshold in use; no outcome says either.
+    if against.reindex:
+        yield against.reindex.says
+    yield from (one.says for one in against.scales)
+    yield from (one.says for one in against.thresholds)
     yield from traded(against)
     yield from (f"to decide: {text}" for text in against.remedies if remedies)
     yield from _endpoint_lines(against)
     for search in against.searches:
-        yield from _search_lines(search, against, commands=commands)
-    yield from _balanced_score(against)
+        # What changed in the answers to queries without labels, and what to type where judging them would decide.
+        said = f"{search.name}: {search.says}"
+        if said not in against.reasons:
+            yield said
+        if search.judged and search.judged.answered:
+            yield search.judged.here
+        if commands and search.asks and against.outcome == "inconclusive":
+            yield asked_for(search)
+        yield from (_beside_line(search.name, share) for share in search.shares[1:])
+    # The balanced score before and now; a dash for a blocked candidate, which nobody should select.
+    before, after = against.balanced.baseline, against.balanced.candidate
+    head = "balanced score (sensitivity, invariance, retrieval)"
+    if before is not None and against.outcome == "block":
+        yield f"{head}: {before:.3f} before, - now (a blocked model has none)"
+    elif before is not None and after is not None:
+        yield f"{head}: {before:.3f} before, {after:.3f} now"
     if (partial := against.partial) and not any(partial.why in text for text in against.reasons):
         yield f"the gate is partial: {partial.why}"
     if against.seed_noise:
@@ -337,36 +355,6 @@ def traded(against: GateAgainst) -> Iterator[str]:
 def _with_change(row: GateRow, *, of_several: bool) -> str:
     change = f"{100 * row.change:+.1f} points" if row.kind == "rate" else f"{row.change:+.3f}"
     return f"{name_of(row, with_data=of_several)} ({change})"
-
-
-def dropped_in(against: GateAgainst) -> Iterator[str]:
-    """Whether stored vectors stay, and what becomes of a threshold in use; no outcome says either."""
-    if against.reindex:
-        yield against.reindex.says
-    yield from (one.says for one in against.scales)
-    yield from (one.says for one in against.thresholds)
-
-
-def _balanced_score(against: GateAgainst) -> Iterator[str]:
-    """The balanced score before and now; a dash for a blocked candidate, which nobody should select."""
-    before, after = against.balanced.baseline, against.balanced.candidate
-    head = "balanced score (sensitivity, invariance, retrieval)"
-    if before is not None and against.outcome == "block":
-        yield f"{head}: {before:.3f} before, - now (a blocked model has none)"
-    elif before is not None and after is not None:
-        yield f"{head}: {before:.3f} before, {after:.3f} now"
-
-
-def _search_lines(search: UnjudgedSearch, against: GateAgainst, *, commands: bool) -> Iterator[str]:
-    """What changed in the answers to queries without labels, and what to type where judging them would decide."""
-    said = f"{search.name}: {search.says}"
-    if said not in against.reasons:
-        yield said
-    if search.judged and search.judged.answered:
-        yield search.judged.here
-    if commands and search.asks and against.outcome == "inconclusive":
-        yield asked_for(search)
-    yield from (_beside_line(search.name, share) for share in search.shares[1:])
 
 
 def _beside_line(row: str, share: Share) -> str:
@@ -448,13 +436,13 @@ def gate_story(against: GateAgainst, *, candidate: str = NEW) -> GateStory:
     """The story of a gate against one baseline."""
     losses = tuple(_losses(against))
     told = {loss.place for loss in losses if loss.row}
-    others = tuple(text for text in against.reasons if not _is_told(text, told))
+    others = tuple(
+        text
+        for text in against.reasons
+        if not (text.startswith("contract broken: ") or any((text.startswith(f"{name}: ") for name in told)))
+    )
     answer, lead = _answer_sentence(against, candidate), _lead_sentence(against, losses)
     return GateStory(TONES[against.outcome], answer, lead, losses, _legend(losses), others)
-
-
-def _is_told(reason: str, rows: set[str]) -> bool:
-    return reason.startswith("contract broken: ") or any(reason.startswith(f"{name}: ") for name in rows)
 
 
 def _answer_sentence(against: GateAgainst, candidate: str) -> str:
@@ -492,7 +480,7 @@ def _lead_sentence(against: GateAgainst, losses: Sequence[GateLoss]) -> str:
         return "" if against.outcome == "block" else "No loss that matters is shown, and none is ruled out."
     first, *more = losses
     also = "Also worse" if against.outcome == "block" else "Also open"
-    names = listed_names([_in_a_sentence(loss.name) for loss in more])
+    names = listed_names([(loss.name[0].lower() + loss.name[1:]) for loss in more])
     return f"{first.title}." + (f" {also}: {names}." if more else "")
 
 
@@ -501,10 +489,6 @@ def _joined(reasons: Sequence[str], against: GateAgainst) -> str:
     rows = {*(row.name for row in against.rows), *(search.name for search in against.searches)}
     parts = [(text.partition(": "), text) for text in reasons]
     return "; ".join(said if row in rows else text for (row, _, said), text in parts)
-
-
-def _in_a_sentence(name: str) -> str:
-    return name[0].lower() + name[1:]
 
 
 def listed_names(names: Sequence[str]) -> str:

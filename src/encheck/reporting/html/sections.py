@@ -120,7 +120,15 @@ def check_sections(results: RunFile, frames: Mapping[str, Frame]) -> list[CheckS
     figures: dict[tuple[str, str], list[Result]] = {}
     for row in results.checks:
         figures.setdefault((row.check, row.data), []).append(row)
-    said, declared, scales = results.claims, results.declarations, calibrated_spans(results)
+    said, declared, scales = (
+        results.claims,
+        results.declarations,
+        {
+            (data.name, model): scale.identity - scale.reference
+            for data in results.data
+            for model, scale in data.calibration.items()
+        },
+    )
     made = []
     for key, rows in found.items():
         if rows_that_ran(rows):
@@ -149,15 +157,6 @@ def _section(
     drawn = _pictures(declared, [(_series(row, rows), row) for row in figures], some, of_cases)
     pictures = [Picture(f"{anchor}-{i}", *one) for i, one in enumerate(drawn)]
     return CheckSection(anchor, *key, description, rows, figures, cases, pictures, generated)
-
-
-def calibrated_spans(results: RunFile) -> dict[tuple[str, str], float]:
-    """(data, model) -> the span of a calibrated scale: from an unrelated pair to an identical one."""
-    return {
-        (data.name, model): scale.identity - scale.reference
-        for data in results.data
-        for model, scale in data.calibration.items()
-    }
 
 
 def _series(row: Result, rows: Sequence[Result]) -> str:
@@ -370,13 +369,9 @@ def _property_row(
     its = declared[first.check]
     entries = [_check_entry(section, declared, several=several) for section in found]
     entries.sort(key=lambda one: (one.section.check != first.check, one.is_control))
-    order = min((mark.row.high - _chance(declared[mark.row.check]) for mark in marks
+    order = min((mark.row.high - (declared[mark.row.check].chance or 0.0) for mark in marks
                  if mark.at is not None and mark.row.high is not None), default=2.0)  # fmt: skip
     return PropertyRow(name, its.family, its.tells, its.means, marks, entries, order)
-
-
-def _chance(its: Declaration) -> float:
-    return its.chance or 0.0
 
 
 def _head_row(
