@@ -472,7 +472,14 @@ def _verdict(
             "are this model's, or they are not rounded numbers. Remedy: name the vectors before they were quantised"
         )
     if counts["right"] < n or broken:
-        return "some are not", _wrong_in_words(label, counts, n, broken, share, groups)
+        said = f"{counts['right']:,} of {n:,} stored vectors are {label}'s"
+        if parts := [*in_words(counts), *causes_in_words(groups)]:
+            said += f"; {', '.join(parts)}"
+        if share:
+            said += f"; {share.says} of all rows are not {label}'s"
+        if share and broken:
+            said += f"; in the whole file {broken:,} are zero, not finite or of another dimension"
+        return "some are not", said
     if at_most is not None and at_most > ENOUGH:
         return "cannot tell", (
             f"nothing is wrong in {n:,} rows, but up to {at_most:.1%} of all may be (95%). Remedy: compare "
@@ -486,19 +493,6 @@ def _verdict(
             f"{label}'s (95%)"
         )
     return "all are", f"all {n:,} stored vectors are {label}'s"
-
-
-def _wrong_in_words(
-    label: str, counts: Counter[RowKind], n: int, broken: int, share: Figure | None, groups: Sequence[RowGroup]
-) -> str:  # fmt: skip
-    said = f"{counts['right']:,} of {n:,} stored vectors are {label}'s"
-    if parts := [*in_words(counts), *causes_in_words(groups)]:
-        said += f"; {', '.join(parts)}"
-    if share:
-        said += f"; {share.says} of all rows are not {label}'s"
-    if share and broken:
-        said += f"; in the whole file {broken:,} are zero, not finite or of another dimension"
-    return said
 
 
 def in_words(counts: Mapping[RowKind, int]) -> Iterator[str]:

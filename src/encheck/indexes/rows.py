@@ -353,7 +353,12 @@ def explain_group(
     v, f = directions_of(stored), directions_of(fresh)
     distance = 1 - np.einsum("ij,ij->i", v, f, dtype=np.float64)
     said = [f"cosines to the fresh vectors from {1 - distance.max():.2f} to {1 - distance.min():.2f}"]
-    (related, is_beyond_chance), one_way = _similarity_correlation(v, f, seed=seed), _common_direction(v, f)
+    # How much of each row's squared move the mean move of the other rows explains; the median.
+    moves = (v - f).astype(np.float64)
+    others = (moves.sum(axis=0) - moves) / (len(moves) - 1)
+    left = ((moves - others) ** 2).sum(axis=1) / (moves**2).sum(axis=1)
+    common_direction = float(1 - np.median(left))
+    (related, is_beyond_chance), one_way = _similarity_correlation(v, f, seed=seed), common_direction
     said.append(f"the similarities among these rows correlate {related:.2f} with those of the fresh vectors")
     edited = _count_edited(v, distance, texts, encode, seed=seed) if texts is not None and encode is not None else None
     if edited:
@@ -385,14 +390,6 @@ def _similarity_correlation(v: Vectors, f: Vectors, *, seed: int) -> tuple[float
     orders = (random.permutation(len(v)) for _ in range(PERMUTATIONS))
     chance = [float(np.corrcoef(a[np.ix_(order, order)][pairs], b)[0, 1]) for order in orders]
     return found, found > max(chance)
-
-
-def _common_direction(v: Vectors, f: Vectors) -> float:
-    """How much of each row's squared move the mean move of the other rows explains; the median."""
-    moves = (v - f).astype(np.float64)
-    others = (moves.sum(axis=0) - moves) / (len(moves) - 1)
-    left = ((moves - others) ** 2).sum(axis=1) / (moves**2).sum(axis=1)
-    return float(1 - np.median(left))
 
 
 def _count_edited(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,15 +111,12 @@ def fresh_of_object(model: object, *, role: str) -> FreshVectors:
     """A model or function given as an object; UsageError if it is neither."""
     label = getattr(model, "__qualname__", type(model).__name__)
     if callable(model) and not isinstance(model, Encoder):
-        return _fresh_of_encoder(label, FunctionEncoder(_with_name(model), {}), role)
+
+        def encode(texts: list[str]) -> Any:
+            return model(texts)
+
+        return _fresh_of_encoder(label, FunctionEncoder(encode, {}), role)
     return _fresh_of_encoder(label, model, role)
-
-
-def _with_name(function: Callable[..., Any]) -> Callable[..., Any]:
-    def encode(texts: list[str]) -> Any:
-        return function(texts)
-
-    return encode
 
 
 def _fresh_of_encoder(label: str, model: object, role: str) -> FreshVectors:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from encheck.gating.gate import Gate, GateAgainst
+from encheck.gating.gate import Gate
 from encheck.reporting.gate import record
 from encheck.reporting.gate.rows import CHANGE, GateLine, overview
 from encheck.reporting.gate.words import NEW, GateLoss, GateStory, asked_for, gate_story, headline, what_has_to_change

@@ -29,7 +29,6 @@ from encheck.reporting.view import (
     CRITERIA,
     WORDS,
     Items,
-    MatrixCell,
     criteria_matrix,
     figure,
     floor_and_aim,

@@ -33,10 +33,16 @@ def card(results: RunFile, *, model: str | None = None, data: str | None = None)
     if not lines:
         raise UsageError(f"the run measured no property of {name} on {on} that a profile shows; run more checks")
     bottom = TOP + STEP * len(lines)
+    # When, by which encheck, on which edition of the data, with which seed.
+    (its,) = (one for one in results.data if one.name == on)
+    run = results.run
+    edition = f", {on} {its.version}" if its.version else ""
+    look = "first look, " if results.first_look else ""
+    origin_line = f"{look}{run.started[:10]}, encheck {run.versions['encheck']}{edition}, seed {its.seed}"
     return picture(
         "card.svg",
         model=_short_name(name), data=_short_name(on), lines=lines, facts=profile_summary(lines), kinds=KINDS,
-        made=_origin_line(results, on), width=WIDTH, height=bottom + BELOW, top=TOP, bottom=bottom,
+        made=origin_line, width=WIDTH, height=bottom + BELOW, top=TOP, bottom=bottom,
         step=STEP, at=_pixels,
     )  # fmt: skip
 
@@ -66,15 +72,6 @@ def _model_and_data(results: RunFile, *, model: str | None, data: str | None) ->
 
 def _short_name(name: str) -> str:
     return name if len(name) <= MAX_NAME else f"...{name[3 - MAX_NAME :]}"
-
-
-def _origin_line(results: RunFile, data: str) -> str:
-    """When, by which encheck, on which edition of the data, with which seed."""
-    (its,) = (one for one in results.data if one.name == data)
-    run = results.run
-    edition = f", {data} {its.version}" if its.version else ""
-    look = "first look, " if results.first_look else ""
-    return f"{look}{run.started[:10]}, encheck {run.versions['encheck']}{edition}, seed {its.seed}"
 
 
 def rebuild(folder: Path, out: Path, *, where: Sequence[Mapping[str, Any]] = ()) -> Path:

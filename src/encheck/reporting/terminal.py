@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from textwrap import wrap
 from typing import Any
@@ -125,7 +125,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
     yield from (
         f"  - {text}"
         for text in said
-        if not (text in shown or any((text.startswith(f"{loss.place}: ") for loss in told.losses)))
+        if not (text in shown or any(text.startswith(f"{loss.place}: ") for loss in told.losses))
     )
     decides = [row for row in weighed_rows(against) if row.evidence or row.outcome == "block"]
     if decides:

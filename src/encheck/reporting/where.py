@@ -26,7 +26,7 @@ from encheck.scoring.features import features
 from encheck.scoring.frame import Frame
 from encheck.scoring.scale import Floats
 from encheck.scoring.triplets import Triplet
-from encheck.statistics.subgroups import CLUSTERS, MOST, Cell, Mask, Share, Table, search
+from encheck.statistics.subgroups import CLUSTERS, MOST, Cell, Share, Table, search
 from encheck.types import Group
 
 log = logging.getLogger("encheck")
@@ -143,10 +143,6 @@ def _groups(spec: str) -> Sequence[Group]:
 
 
 def _finding(frame: Frame, cell: Cell) -> KindFinding:
-    return KindFinding(frame.case.check, frame.case.data, frame.case.level, cell, _beside(frame, cell))
-
-
-def _beside(frame: Frame, cell: Cell) -> SurfaceBeside:
     at = np.flatnonzero(cell.confirming)
     surface, inside, lost = _surface(frame)[at], cell.members[at], np.array(frame.lost())[at]
     rates = {}
@@ -154,13 +150,10 @@ def _beside(frame: Frame, cell: Cell) -> SurfaceBeside:
         failed = surface[:, number] <= 0
         rates[scorer] = (float(failed[inside].mean()), float(failed[~inside].mean()))
     scorer = max(rates, key=lambda name: rates[name][0] - rates[name][1])
-    return SurfaceBeside(scorer, *rates[scorer], _difference_left(lost, inside, surface))
-
-
-def _difference_left(lost: Mask, inside: Mask, surface: Floats) -> float:
-    """The cell's difference in failure rate in a linear model that has the surface beside it."""
     design = np.column_stack([inside, np.ones(len(lost)), surface]).astype(float)
-    return float(np.linalg.lstsq(design, lost.astype(float), rcond=None)[0][0])
+    difference_left = float(np.linalg.lstsq(design, lost.astype(float), rcond=None)[0][0])
+    beside = SurfaceBeside(scorer, *rates[scorer], difference_left)
+    return KindFinding(frame.case.check, frame.case.data, frame.case.level, cell, beside)
 
 
 def kind_lines(found: Sequence[KindSearch]) -> Iterator[str]:

@@ -245,7 +245,7 @@ class ConstructionSearch:
             ranked = sorted(self.alive, key=lambda one: (-self.standing(one).high, one))
             self.alive = ranked[: max(KEPT, len(ranked) // 2)]
             # Frames of the cells that are left, each with one choice changed; no text of another part comes in.
-            left = [cell for cell in self.alive if all((place in self.failed for place in self._members[cell]))]
+            left = [cell for cell in self.alive if all(place in self.failed for place in self._members[cell])]
             places = dict.fromkeys(p for cell in left for p in self._members[cell] if self.items[p].filling)
             order = sorted(places, key=lambda p: hash_fraction(self.seed, str(self.rounds), *self.items[p].own_texts))[
                 :FILLED

@@ -305,28 +305,25 @@ def write_judging_page(judging: Judging) -> tuple[Path, int]:
             looks.append(len(asked))
     path = judging.folder / SHEET
     with into(judging.folder):
-        write_text(path, _page(judging, asked, looks, done=done))
+        import jinja2
+
+        # every text of the page is escaped, and nothing but its own script may run
+        script = _read("sheet.js")
+        digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()
+        environment = jinja2.Environment(
+            loader=jinja2.FunctionLoader(_read), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
+            finalize=_visible,
+        )  # fmt: skip
+        page = environment.get_template("sheet.html").render(
+            policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'",
+            script=script,
+            plan=judging.pool.fingerprint,
+            questions=[(f"{AGAIN * one.again}{one.asked.query}", one) for one in asked],
+            looks=" ".join(map(str, looks)),
+            done=done,
+        )
+        write_text(path, page)
     return path, len(asked)
-
-
-def _page(judging: Judging, asked: list[ShownPair], looks: list[int], *, done: int) -> str:
-    """The page; every text in it is escaped, and nothing but its own script may run."""
-    import jinja2
-
-    script = _read("sheet.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_read), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
-        finalize=_visible,
-    )  # fmt: skip
-    return environment.get_template("sheet.html").render(
-        policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'",
-        script=script,
-        plan=judging.pool.fingerprint,
-        questions=[(f"{AGAIN * one.again}{one.asked.query}", one) for one in asked],
-        looks=" ".join(map(str, looks)),
-        done=done,
-    )
 
 
 def _visible(value: Any) -> Any:

@@ -263,10 +263,16 @@ def _report(
     outcome: Ends = "undecided" if refused else "no promise asked"
     if promised := both or made:
         outcome = promised.outcome
+    counts = {label: len(pairs.of(label)) for label in (POSITIVE, NEGATIVE, UNKNOWN)}
+    repeated = sum(counts[label] - len(pairs.distinct(label)) for label in (POSITIVE, NEGATIVE))
+    pair_counts = PairCounts(
+        pairs.name, len(pairs.first), len(set(pairs.clusters)), counts[POSITIVE], counts[NEGATIVE], counts[UNKNOWN],
+        pairs.clusters_of(NEGATIVE), repeated, pairs.hard, len(pairs.skipped), len(loaded.first) - len(pairs.first),
+    )  # fmt: skip
     return ThresholdReport(
         outcome=outcome, exit_code=EXIT_CODES[outcome],
         model=new.subject.label, baseline=old.subject.label if old else "",
-        data=_pair_counts(loaded, pairs), asked=asked, promise=made, kept=point(made.threshold if made else None),
+        data=pair_counts, asked=asked, promise=made, kept=point(made.threshold if made else None),
         strictest=point(strictest),
         own=point(asked.own), old=point(asked.old_threshold, old.scores) if old else None,
         same_number=point(asked.old_threshold) if old else None,
@@ -447,12 +453,3 @@ def _highest_negatives(pairs: Pairs, scores: Floats, at: float, most: int) -> tu
     first = np.sort(np.unique(pairs.codes[items], return_index=True)[1])
     chosen = [i for i in items[first].tolist() if scores[i] >= at][:most]
     return tuple(NegativePair(pairs.first[i], pairs.second[i], float(scores[i])) for i in chosen)
-
-
-def _pair_counts(loaded: Pairs, pairs: Pairs) -> PairCounts:
-    counts = {label: len(pairs.of(label)) for label in (POSITIVE, NEGATIVE, UNKNOWN)}
-    repeated = sum(counts[label] - len(pairs.distinct(label)) for label in (POSITIVE, NEGATIVE))
-    return PairCounts(
-        pairs.name, len(pairs.first), len(set(pairs.clusters)), counts[POSITIVE], counts[NEGATIVE], counts[UNKNOWN],
-        pairs.clusters_of(NEGATIVE), repeated, pairs.hard, len(pairs.skipped), len(loaded.first) - len(pairs.first),
-    )  # fmt: skip

@@ -439,7 +439,7 @@ def gate_story(against: GateAgainst, *, candidate: str = NEW) -> GateStory:
     others = tuple(
         text
         for text in against.reasons
-        if not (text.startswith("contract broken: ") or any((text.startswith(f"{name}: ") for name in told)))
+        if not (text.startswith("contract broken: ") or any(text.startswith(f"{name}: ") for name in told))
     )
     answer, lead = _answer_sentence(against, candidate), _lead_sentence(against, losses)
     return GateStory(TONES[against.outcome], answer, lead, losses, _legend(losses), others)
@@ -527,7 +527,10 @@ def _losses(against: GateAgainst) -> Iterator[GateLoss]:
             yield _loss_of_search(search, worse)
     is_several = are_of_several_data(against.rows)
     for row in _by_reason([row for row in against.rows if _decides(row, against)], against.reasons):
-        yield _loss_of_row(row, name_of(row, with_data=is_several), worse)
+        name = name_of(row, with_data=is_several)
+        figures = f"{_before_and_now(row)} {_matters(row)}"
+        how = worse if row.outcome == "block" or not _won_more(row) else OPEN
+        yield GateLoss(name, f"{how}: {_amount_lost(row)}", figures, row.means, row)
 
 
 def _loss_of_contract(text: str) -> GateLoss:
@@ -551,12 +554,6 @@ def _decides(row: GateRow, against: GateAgainst) -> bool:
     if against.purpose != "change":  # every component counts, and nothing else
         return is_open and any(text.startswith(f"{row.name}: ") for text in against.reasons)
     return is_open and (row.evidence or row.budget == "primary")
-
-
-def _loss_of_row(row: GateRow, name: str, worse: str) -> GateLoss:
-    figures = f"{_before_and_now(row)} {_matters(row)}"
-    how = worse if row.outcome == "block" or not _won_more(row) else OPEN
-    return GateLoss(name, f"{how}: {_amount_lost(row)}", figures, row.means, row)
 
 
 def _won_more(row: GateRow) -> bool:

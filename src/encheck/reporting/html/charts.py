@@ -88,10 +88,23 @@ def margin_curve_chart(lines: Sequence[SeriesRow], *, calibrated: bool) -> Spec 
             "detail": nominal_field("series"),
         },
     }
+    data = {"values": list(_curve_values(found))}
+    y = {"field": "value", "title": "share of items", **share}
+    band = {
+        "data": data,
+        "encoding": {"x": x, "color": series_colour()},
+        "layer": [
+            {"mark": {"type": "area", "opacity": 0.2, "clip": True},
+             "encoding": {"y": {"field": "low", **share}, "y2": {"field": "high"}}},
+            {"mark": {"type": "line", "strokeWidth": 2.5, "clip": True}, "encoding": {"y": y}},
+            {"mark": {"type": "point", "opacity": 0, "size": 60, "clip": True},
+             "encoding": {"y": y, "tooltip": [nominal_field(f) for f in ("series", "epsilon", "value", "count")]}},
+        ],
+    }  # fmt: skip
     return layered_spec(
         f"Share of items with a {kind} margin above epsilon",
         [
-            _band({"values": list(_curve_values(found))}, x, share),
+            band,
             *([dashed] if surface else []),
             *(dotted_rule("x", epsilon, "epsilon asked for") for epsilon in sorted(chosen)),
         ],
@@ -105,21 +118,6 @@ def _epsilon_range(lines: Iterable[SeriesRow], chosen: Iterable[float]) -> list[
     found = [*bends, *chosen] if bends else [point.epsilon for point in points]
     low, high = min(found), max(found)
     return [round(low - 0.02, 3), round(high + 0.02, 3)]
-
-
-def _band(data: Spec, x: Spec, share: Spec) -> Spec:
-    y = {"field": "value", "title": "share of items", **share}
-    return {
-        "data": data,
-        "encoding": {"x": x, "color": series_colour()},
-        "layer": [
-            {"mark": {"type": "area", "opacity": 0.2, "clip": True},
-             "encoding": {"y": {"field": "low", **share}, "y2": {"field": "high"}}},
-            {"mark": {"type": "line", "strokeWidth": 2.5, "clip": True}, "encoding": {"y": y}},
-            {"mark": {"type": "point", "opacity": 0, "size": 60, "clip": True},
-             "encoding": {"y": y, "tooltip": [nominal_field(f) for f in ("series", "epsilon", "value", "count")]}},
-        ],
-    }  # fmt: skip
 
 
 def _curve_values(lines: Iterable[SeriesRow]) -> Iterable[dict[str, Any]]:

@@ -175,6 +175,12 @@ def gate_view(against: GateAgainst, *, candidate: str, next_steps: Iterable[Next
     """Against one baseline."""
     told = gate_story(against, candidate=candidate)
     lines = overview(against)
+    said = {*against.reasons, *(f"to decide: {text}" for text in against.remedies)}
+    gate_notes = [
+        *told.others,
+        *filter(None, [words.widened(against)]),
+        *(x for x in words.explained(against) if x not in said),
+    ]
     return GateView(
         against.baseline,
         words.word(against) + words.part(against),
@@ -184,19 +190,9 @@ def gate_view(against: GateAgainst, *, candidate: str, next_steps: Iterable[Next
         lines,
         explanations(lines),
         [family_cells(one) for one in against.families],
-        _gate_notes(against, told),
+        gate_notes,
         against.reported_only,
     )
-
-
-def _gate_notes(against: GateAgainst, told: GateStory) -> list[str]:
-    """What is said of the verdict that story and steps do not say."""
-    said = {*against.reasons, *(f"to decide: {text}" for text in against.remedies)}
-    return [
-        *told.others,
-        *filter(None, [words.widened(against)]),
-        *(x for x in words.explained(against) if x not in said),
-    ]
 
 
 LONG = 40  # characters: longer words of a command may break
@@ -217,7 +213,9 @@ def render(
     frames = view.frames_of(results, items)
     found, to_type = sections.check_sections(results, frames), run_commands(results, folder)
     pictures = {p.id: p.spec for s in found for p in s.pictures}
-    payload, shown = packed_payload(frames, pictures, margins_that_win(results), _domains(results))
+    versions = [data.version for data in results.data if data.name == "probes"]
+    topics = {text: topic for version in versions for text, topic in domains(version).items()}
+    payload, shown = packed_payload(frames, pictures, margins_that_win(results), topics)
     everything = sum(map(len, frames.values()))
     drawn = sections.profile_blocks(results, found)
     return page(
@@ -251,12 +249,6 @@ def render(
         surface=view.surface,
         where=where,
     )
-
-
-def _domains(results: RunFile) -> Mapping[str, str]:
-    """Of which domain the sentences of the embedded probes are, where the run has them."""
-    versions = [data.version for data in results.data if data.name == "probes"]
-    return {text: domain for version in versions for text, domain in domains(version).items()}
 
 
 def _profile_facts(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> dict[str, list[tuple[str, str]]]:
