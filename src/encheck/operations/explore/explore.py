@@ -371,26 +371,7 @@ def exploration_lines(
     yield f"Where {model} breaks: {_outcome_line(found)}"
     yield ""
     if found.rows:
-        yield from table(
-            [
-                HEAD,
-                *(
-                    (
-                        (
-                            numbers.get(row.cell, ""),
-                            f"{row.rate:.0%}",
-                            f"[{100 * row.low:.0f}, {100 * row.high:.0f}]",
-                            f"{row.failed} of {row.n}",
-                            f"{CHANCE:.0%}",
-                            f"{row.surface_rate:.0%} {row.surface}",
-                            row.verdict,
-                            row.cell.says,
-                        )
-                    )
-                    for row in found.rows
-                ),
-            ]
-        )
+        yield from table([HEAD, *(_row_cells(row, numbers.get(row.cell, "")) for row in found.rows)])
         what = f"The intervals hold for all {found.planned} rows at once" if found.planned > 1 else "The interval holds"
         yield f"{what}: no cluster here had a part in the search, and how many there are was fixed"
         yield f"before any was drawn. {_unbroken_takes(found.planned)}"
@@ -427,6 +408,13 @@ def _outcome_line(found: Exploration) -> str:
 def _unbroken_takes(rows: int) -> str:
     least = next(n for n in range(1, 10_000) if (0.05 / rows) ** (1 / n) > 1 - UNBROKEN)
     return f'"unbroken" takes an upper bound under {UNBROKEN:.0%}: here 0 of {least} clusters or more.'
+
+
+def _row_cells(row: ConfirmedRow, number: str) -> tuple[str, ...]:
+    return (
+        number, f"{row.rate:.0%}", f"[{100 * row.low:.0f}, {100 * row.high:.0f}]", f"{row.failed} of {row.n}",
+        f"{CHANCE:.0%}", f"{row.surface_rate:.0%} {row.surface}", row.verdict, row.cell.says,
+    )  # fmt: skip
 
 
 def _example_lines(
