@@ -13,7 +13,7 @@ from encheck.cli import app
 from encheck.ids import CaseId
 from encheck.language.lexicon.load import lexicon
 from encheck.language.parse import Parse
-from encheck.reporting import find_failing_kinds as module
+from encheck.reporting import where as module
 from encheck.reporting.results import write_items, write_results
 from encheck.reporting.where import find_failing_kinds, kind_blocks, kind_lines
 from encheck.scoring.both_orders import BOTH_ORDERS
@@ -125,7 +125,7 @@ def encheck(tmp_path, monkeypatch):
 def test_the_command_prints_it_and_writes_the_page(encheck, tmp_path, monkeypatch):
     run_of(tmp_path, frame(np.random.default_rng(0)))
     write_results(tmp_path, results(row(id=f"{CHECK}/m-own-1/margin_rate", data="own")))
-    monkeypatch.setattr(module, "where", lambda folder, _english: find_failing_kinds(folder, Plain()))
+    monkeypatch.setattr(module, "find_failing_kinds", lambda folder, _english: find_failing_kinds(folder, Plain()))
     said = encheck("export", ".", "--where", "--store", "s.sqlite")
     assert said.exit_code == 0, said.output
     assert said.output.startswith("Where m fails: 1 of")
