@@ -14,7 +14,7 @@ from encheck.reporting.html.page import picture
 from encheck.reporting.profile import profile, profile_summary
 from encheck.reporting.results import into, read_items, read_results, write_named
 from encheck.run_file import RunFile
-from encheck.system.files import whole
+from encheck.system.files import write_whole
 
 WIDTH, LEFT, RIGHT = 600, 140, 60
 TOP, STEP, BELOW = 124, 21, 80  # pixels
@@ -103,7 +103,7 @@ def write_picture(folder: Path, kind: str, out: Path, *, model: str | None, data
         import resvg_py
     except ImportError:
         raise UsageError("a PNG needs the extra png. Remedy: pip install 'encheck[png]', or write .svg") from None
-    with into(out.parent), whole(out) as file:
+    with into(out.parent), write_whole(out) as file:
         file.write(resvg_py.svg_to_bytes(svg_string=svg, zoom=2))
     return out
 

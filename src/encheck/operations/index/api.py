@@ -14,7 +14,7 @@ from encheck.gating.required_changes import spans
 from encheck.indexes.audit import AuditedRow, IndexAudit
 from encheck.reporting.results import write_named
 from encheck.reporting.text import one_line, table
-from encheck.system.cells import safe_cell
+from encheck.system.terminal import safe_cell
 
 if TYPE_CHECKING:
     from encheck.encoders.protocol import Encoder

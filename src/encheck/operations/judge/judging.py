@@ -31,7 +31,7 @@ from encheck.gating.types import EXIT_CODES, Judged, Outcome, UnjudgedSearch
 from encheck.reporting.answers import AGAIN, PLAN, SHEET, Disagreement, asked_queries_in, disagreements
 from encheck.reporting.results import into, read_results
 from encheck.run_file import seed_of
-from encheck.system.documents import json_of
+from encheck.system.documents import read_json
 from encheck.system.files import write_text
 from encheck.system.terminal import LINES, visible
 
@@ -112,7 +112,7 @@ class Judging:
         if not path.exists():
             return {}
         try:
-            found = json_of(path)
+            found = read_json(path)
         except (OSError, ValueError) as error:
             raise UsageError(f"{path} cannot be read: {error}. Remove it: it decides nothing") from error
         if not isinstance(found, dict) or not all(isinstance(one, str) and one in LOSS for one in found.values()):
@@ -190,7 +190,7 @@ def _fix_plan(judging: Judging) -> None:
             write_text(path, json.dumps(plan, indent=1) + "\n")
         return
     try:
-        there = json_of(path)
+        there = read_json(path)
     except (OSError, ValueError) as error:
         raise UsageError(
             f"{path} cannot be read: {error}. Remove it to make the plan again; answers are kept"
@@ -337,7 +337,7 @@ def _read(name: str) -> str:
 def take_answers(judging: Judging, path: Path) -> Judgements:
     """Keep the answers of a file that the page saved; UsageError names what is wrong, and then none is kept."""
     try:
-        found = json_of(path)
+        found = read_json(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("answers"), dict) or "judging" not in found:

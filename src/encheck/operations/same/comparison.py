@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.protocol import Partial
+from encheck.encoders.protocol import PartialEncoder
 from encheck.encoders.settings import TextRole, tokenizer_differences
 from encheck.errors import EncoderError
 from encheck.gating import reindex
@@ -451,7 +451,7 @@ def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[F
     """The texts to compare models on: the 200; if a file of vectors lacks them, up to 200 texts of that file."""
     some: Sequence[FixedText] = fixed_texts()
     for model in (subject.model for subject in subjects):
-        if isinstance(model, Partial):
+        if isinstance(model, PartialEncoder):
             lacks = {*model.lacks([one.text for one in some], role=role)}
             there = [one for one in some if one.text not in lacks]
             if len(there) < FEWEST:

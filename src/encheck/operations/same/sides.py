@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import padding
-from encheck.encoders.protocol import Encoder, Fitted, Model, Partial
+from encheck.encoders.batching import mixed_lengths
+from encheck.encoders.protocol import Encoder, FittedModel, Model, PartialEncoder
 from encheck.encoders.settings import ROLES, EncodingSettings, TextRole
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating.reindex import FEWEST, PackedSample, RoleVectors, VectorSample, same_for_use
@@ -25,8 +25,8 @@ from encheck.running.comparable import lengths_of, stable_fingerprint
 from encheck.running.roles import Role
 from encheck.running.subject import Subject
 from encheck.similarity import ROUNDING
-from encheck.system.documents import json_of
-from encheck.system.typed_files import Positive, as_json, typed
+from encheck.system.documents import read_json
+from encheck.system.typed_files import Positive, as_json, read_typed
 from encheck.types import content_hash
 
 Vectors = NDArray[np.float32]
@@ -121,10 +121,10 @@ def ask_model(subject: Subject, some: Sequence[FixedText], *, role: Role | None 
     """Call a model; EncoderError names it where it fails. Empty texts may be refused."""
     model = subject.model
     try:
-        if isinstance(model, Fitted):
+        if isinstance(model, FittedModel):
             model.fit([one.text for one in some])
         kind = kind_of(model)
-        known = [one for one in some if not isinstance(model, Partial) or not model.lacks([one.text], role=role)]
+        known = [one for one in some if not isinstance(model, PartialEncoder) or not model.lacks([one.text], role=role)]
         known = _without_refused(model, known, role or "")
         every = [one.text for one in known]
         padded, unstable, alone = _batching(model, every, role or "", kind)
@@ -183,14 +183,14 @@ def _batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tupl
     """Whether a vector depends on the batch, whether it is another each time, and whether texts have to be encoded
     alone to have the vectors that they have alone.
     """
-    if isinstance(model, Partial):
+    if isinstance(model, PartialEncoder):
         return False, False, False
     by_length = sorted((text for text in every if text.strip() and len(text) < LONGEST_BATCHED), key=len)
     some = [by_length[i] for i in np.linspace(0, len(by_length) - 1, BATCHED).astype(int)] if by_length else []
     if not some:
         return False, False, False
     alone = np.concatenate([encode_changed(model, [text], role) for text in some])
-    with padding():
+    with mixed_lengths():
         together = encode_changed(model, some, role)
     if alone.shape != together.shape:
         raise EncoderError("it gives vectors of another dimension in each call: several models answer")
@@ -223,7 +223,7 @@ def save_side(path: Path, side: ComparedModel) -> None:
 def read_side(path: Path) -> ComparedModel:
     """What such a file keeps; UsageError if it is missing, damaged, newer, or of other texts."""
     try:
-        found = json_of(path, most=MOST_BYTES)
+        found = read_json(path, most=MOST_BYTES)
     except FileNotFoundError as error:
         raise UsageError(f"{path}: this file does not exist. {REMEDY}") from error
     except (ValueError, OSError) as error:
@@ -237,7 +237,7 @@ def read_side(path: Path) -> ComparedModel:
             "install the newer encheck"
         )
     try:
-        saved = typed(Saved, found)
+        saved = read_typed(Saved, found)
         if saved.texts.hash != texts_hash():
             raise ValueError(f"its texts are other than those of edition {EDITION}")
         sample, model = VectorSample.unpacked(saved.vectors), saved.model

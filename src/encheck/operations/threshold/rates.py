@@ -29,7 +29,7 @@ from encheck.statistics.bootstrap import bootstrap_weights, interval, widened
 from encheck.statistics.false_accepts import MIN_ACCEPTED, Negatives, strictest_of_use
 from encheck.statistics.figures import Figure
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
-from encheck.system.paths import typed
+from encheck.system.files import expand_home
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
@@ -145,7 +145,7 @@ def _own_path(spec: str) -> str:
 
 
 def _own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
-    path = typed(name)
+    path = expand_home(name)
     if not path.exists():
         raise DataError(f"--data={spec}: {path} does not exist")
     made = list(production(Path(path), bad))
