@@ -25,7 +25,7 @@ from encheck.cli.shared import PANELS, app
 from encheck.comparing.costs import CostReport
 from encheck.gating.baseline import BaselineSummary
 from encheck.indexes.audit import IndexAudit
-from encheck.operations.same.comparison import Same
+from encheck.operations.same.comparison import SameReport
 from encheck.operations.same.sides import Saved
 from encheck.operations.threshold.decision import ThresholdReport
 from encheck.options import OPTIONS
@@ -184,7 +184,7 @@ def schema(kind: type) -> str:
 
 
 FILES = {
-    "results": RunFile, "same": Same, "same-saved": Saved, "index": IndexAudit, "threshold": ThresholdReport,
+    "results": RunFile, "same": SameReport, "same-saved": Saved, "index": IndexAudit, "threshold": ThresholdReport,
     "baseline": BaselineSummary, "costs": CostReport,
 }  # fmt: skip
 PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "claims.md": claims} | {

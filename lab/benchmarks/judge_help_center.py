@@ -12,7 +12,7 @@ from pathlib import Path
 import help_center
 
 from encheck.gating.unjudged import read_judgements
-from encheck.operations.judge.judging import Judging, ask_people, opened, verdict
+from encheck.operations.judge.judging import Judging, ask_people, gate_with_judgements, open_judging
 from encheck.reporting.gate.words import headline
 
 
@@ -41,7 +41,7 @@ def main() -> None:
     """Judge the report that the arguments name."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("report", type=Path)
-    judging, right = opened(parser.parse_args().report), articles()
+    judging, right = open_judging(parser.parse_args().report), articles()
     keys: list[str] = []
 
     def press(_: str) -> str:
@@ -50,7 +50,7 @@ def main() -> None:
 
     judged = ask_people(judging, ask=press, show=str)
     print(f"{len(keys)} answers; {judged.said}; {judged.why}")
-    print(*headline(verdict(judging, judged)), sep="\n")
+    print(*headline(gate_with_judgements(judging, judged)), sep="\n")
 
 
 if __name__ == "__main__":

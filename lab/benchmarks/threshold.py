@@ -22,10 +22,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm
 
-from encheck.operations.threshold.matching import matched
-from encheck.operations.threshold.pairs import NEGATIVE, UNKNOWN, Pairs, load_pairs
-from encheck.operations.threshold.rates import Population
-from encheck.operations.threshold.text import is_uneven
+from encheck.operations.threshold.rates import NEGATIVE, UNKNOWN, Pairs, Population, load_pairs, match_threshold
+from encheck.operations.threshold.report import is_uneven
 from encheck.options import Settings
 from encheck.running.service import EncoderService
 from encheck.statistics.false_accepts import Negatives, lowest_threshold, naive_threshold, promise
@@ -218,7 +216,7 @@ def matching() -> Iterator[str]:
             texts = tuple(map(str, range(len(codes))))
             pairs = Pairs("made", texts, texts, labels, tuple(map(str, codes)))
             new = 0.8 * old + 0.6 * other
-            found = matched(Population(pairs, seed=sample), old, OLD_THRESHOLD, new, "hits", least=1)
+            found = match_threshold(Population(pairs, seed=sample), old, OLD_THRESHOLD, new, "hits", least=1)
             change = found.change.false_accepts
             held += [found.threshold.low <= OLD_THRESHOLD <= found.threshold.high, change.low <= 0 <= change.high]
         yield f"| {clusters} | {held[0]} | {held[1]} |"

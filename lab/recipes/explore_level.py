@@ -19,10 +19,9 @@ import argparse
 
 import numpy as np
 
-from encheck.operations.explore.asking import Budget
-from encheck.operations.explore.confirm import HOLDS
-from encheck.operations.explore.explore import Found, explore
-from encheck.operations.explore.material import Item, Material
+from encheck.operations.explore.explore import HOLDS, Exploration, explore
+from encheck.operations.explore.material import ExploredItem, Material
+from encheck.operations.explore.search import SearchBudget
 from encheck.scoring.crossed import Crossed, Side
 
 WORLDS = ("same", "planted", "edge")
@@ -45,11 +44,11 @@ def material(rng: np.random.Generator, world: str, *, clusters: int) -> tuple[Ma
     return Material("number", tuple(items)), margins
 
 
-def item(cluster: str, number: int, values: tuple[tuple[str, str], ...]) -> Item:
+def item(cluster: str, number: int, values: tuple[tuple[str, str], ...]) -> ExploredItem:
     texts = [f"{what} {number} of {cluster}" for what in ("source", "kept", "changed", "mirror")]
     sides = (Side(*texts[:3]), Side(texts[3], texts[2], texts[1]))
     whole = Crossed(f"own/{number:016x}/number/1/crossed/0", sides, cluster)
-    return Item("number", whole.triplets[0], whole, values)
+    return ExploredItem("number", whole.triplets[0], whole, values)
 
 
 def truth(values: tuple[tuple[str, str], ...], world: str) -> float:
@@ -62,11 +61,11 @@ def truth(values: tuple[tuple[str, str], ...], world: str) -> float:
     return base + PLANTED * (1 - base) * share
 
 
-def one_run(world: str, seed: int, *, clusters: int) -> Found:
+def one_run(world: str, seed: int, *, clusters: int) -> Exploration:
     """The outcome of one simulated search."""
     rng = np.random.default_rng([seed, WORLDS.index(world)])
     made, margins = material(rng, world, clusters=clusters)
-    return explore([made], lambda pairs: [margins.get(b, 0.0) for _, b in pairs], seed=seed, budget=Budget())
+    return explore([made], lambda pairs: [margins.get(b, 0.0) for _, b in pairs], seed=seed, budget=SearchBudget())
 
 
 def main() -> None:

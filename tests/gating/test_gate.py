@@ -8,7 +8,7 @@ from scipy import stats
 
 from encheck.gating.decision import decide
 from encheck.gating.types import Noise, Paired, Rule
-from encheck.reporting.gate.rows import cells
+from encheck.reporting.gate.rows import row_cells
 
 
 def rate(name, *, n=1_000, lost=0, gained=0, rate=0.5, clusters=None, family="order", **more):
@@ -309,7 +309,7 @@ def test_the_items_that_a_family_needs_shrink_its_error_so_far():
 @pytest.mark.parametrize(("lost", "word"), [(0, "not seen"), (6, "not seen"), (300, "lost")])
 def test_the_table_lists_a_row_that_is_not_seen_as_such_unless_it_lost(lost, word):
     (row,) = decide([unseen(n=1_000, lost=lost, gained=lost and 5)]).rows
-    assert cells(row)[0] == word
+    assert row_cells(row)[0] == word
 
 
 def hub(touched, *, n=400):

@@ -15,8 +15,8 @@ from encheck.gating.decision import decide
 from encheck.gating.partial import with_partial
 from encheck.gating.types import Noise, Paired, PartialGate
 from encheck.gating.weighing import weigh
-from encheck.reporting import lost
-from encheck.reporting.gate import record, rows, summary, terminal, words
+from encheck.reporting import markdown, terminal
+from encheck.reporting.gate import record, rows, words
 from encheck.reporting.junit import cases_of
 
 ANTONYM = claim_of(antonym_check).declared
@@ -45,7 +45,7 @@ def weighed(tmp_path):
             said["claims"]["it_is_finite"] = {"family": "contract", "means": "Nothing works."}
         now = {f"{CASE}/m-d-1": columns(near, far, **more)}
         found = weigh(read(tmp_path / "base"), run_file(said), now, model="m")
-        return record.with_texts([found], inconclusive, record.Shown(now)), found
+        return record.with_texts([found], inconclusive, record.GateEvidence(now)), found
 
     return weighed
 
@@ -66,7 +66,7 @@ def test_a_row_that_blocks_shows_three_lost_items_of_different_clusters_with_bot
 
 def test_what_a_loss_means_is_the_check_s_own_sentence_and_stands_on_the_terminal(weighed):
     (found, _) = weighed(*scores(lost=range(40)))
-    said = list(terminal.lines(found, verbose=True))
+    said = list(terminal.gate_lines(found, verbose=True))
     assert f"    {ANTONYM.means}" in said
     assert ANTONYM.means
     assert sum(text.startswith("  lost in antonym/d/1: source ") for text in said) == 3
@@ -83,7 +83,7 @@ def test_a_row_that_passes_shows_no_items(weighed):
 def test_items_of_another_text_are_not_shown(weighed):
     _, found = weighed(*scores(lost=range(40)))
     others = {"x": columns(*scores()) | {"near": ["other"] * 400}}
-    assert lost.examples(found.lost_items["antonym/d/1"], others) == ()
+    assert record.lost_examples_of(found.lost_items["antonym/d/1"], others) == ()
 
 
 def test_the_cause_and_the_meaning_stand_beside_a_broken_contract(weighed):
@@ -121,7 +121,7 @@ def test_a_partial_gate_is_called_one_everywhere(weighed):
     assert headline.startswith("GATE (partial: antonym): INCONCLUSIVE. no loss that matters was found in this part")
     verdict = next(cases_of(part))
     assert (verdict.name, verdict.result) == ("gate (partial: antonym)", "error")
-    told = [*terminal.lines(part), *summary.markdown(part, {}, most=9)]
+    told = [*terminal.gate_lines(part), *markdown.gate_markdown(part, {}, most=9)]
     assert (
         told[0]
         == "gate against base (partial: antonym), for the same model, changed (no behaviour may be lost): INCONCLUSIVE"
@@ -132,10 +132,10 @@ def test_a_partial_gate_is_called_one_everywhere(weighed):
 
 def test_rows_that_do_not_gate_are_folded_and_show_no_interval():
     few = decide([rate("few/d/1", n=10, lost=1), rate("many/d/1")])
-    assert rows.cells(few.rows[0])[5] == "-"
+    assert rows.row_cells(few.rows[0])[5] == "-"
     against = gate_against(few.rows[0], reported_only={"a": "b", "c": "d"})
     assert rows.weighed_rows(against) == []
-    assert list(rows.folded(against)) == ["1 row and 2 cases are reported and decided nothing"]
+    assert list(rows.folded_rows(against)) == ["1 row and 2 cases are reported and decided nothing"]
 
 
 def test_an_interval_that_holds_nearly_anything_is_no_finding():

@@ -78,18 +78,18 @@ def test_few_items_are_left_out_and_other_items_are_no_comparison(tmp_path):
 
 def test_every_report_says_the_change_and_whether_it_is_certain():
     one = said(scores(), scores(lost=range(40)))
-    told = "\n".join(reference.lines([one]))
+    told = "\n".join(reference.reference_lines([one]))
     assert "ckpt against sbert, whose item scores ship with encheck, on the same items" in told
     assert "-10.0 [" in told
     assert "] certain" in " ".join(told.split())
-    assert "| antonym | 400 | 90.0% | 80.0% | -10.0 [" in "\n".join(reference.markdown([one]))
+    assert "| antonym | 400 | 90.0% | 80.0% | -10.0 [" in "\n".join(reference.reference_markdown([one]))
     jsonschema.validate([as_values(one)], schema()["properties"]["references"] | {"$defs": schema()["$defs"]})
 
 
 def test_the_same_scores_and_the_same_weights_are_said_to_be():
-    assert list(reference.lines([said(scores(), scores())])) == ["all scores of ckpt are those of sbert", ""]
+    assert list(reference.reference_lines([said(scores(), scores())])) == ["all scores of ckpt are those of sbert", ""]
     same = said(scores(), scores(lost=range(40)), same_weights=True)
-    assert next(reference.lines([same])) == "the weights of ckpt are those of sbert"
+    assert next(reference.reference_lines([same])) == "the weights of ckpt are those of sbert"
     assert reference.sameness(said(scores(), scores(), same_weights=True)).endswith(", and so are all scores")
 
 

@@ -30,8 +30,7 @@ from encheck.gating.reindex import (
     long_text,
 )
 from encheck.gating.types import PartialGate
-from encheck.reporting.gate.story import story
-from encheck.reporting.gate.words import headline
+from encheck.reporting.gate.words import gate_story, headline
 from encheck.system.typed_files import as_values, read_typed
 
 
@@ -157,7 +156,7 @@ def test_a_copy_is_the_same_model(place, gate, data):
     part = PartialGate(("number",), (), "-m")
     for partial, start in ((part, "Partial: "), (None, "Not yet: "), (None, "Yes: ")):
         outcome = "pass" if start == "Yes: " else "inconclusive"
-        said = story(replace(found.against[0], outcome=outcome, partial=partial), candidate="new").answer
+        said = gate_story(replace(found.against[0], outcome=outcome, partial=partial), candidate="new").answer
         assert said == f"{start}new is the same model as old: no vector moved"
         assert "may replace" not in said
 

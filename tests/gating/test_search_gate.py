@@ -11,8 +11,9 @@ from recorded import run_file
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.types import Gate
 from encheck.gating.weighing import weigh
+from encheck.reporting import markdown, terminal
 from encheck.reporting.answers import write_unjudged
-from encheck.reporting.gate import record, summary, terminal
+from encheck.reporting.gate import record
 from encheck.scoring.answers import Answers
 from encheck.system.typed_files import as_values, schema_of
 
@@ -62,7 +63,7 @@ def weighed(tmp_path):
 
 def shown(found, items):
     documents = {f"{CHECK}/d/1": {i: (str(i), f"document {i}") for i in range(100)}}
-    gate = record.with_texts([found], None, record.Shown({CASE: items[CASE]}, documents, "r"))
+    gate = record.with_texts([found], None, record.GateEvidence({CASE: items[CASE]}, documents, "r"))
     jsonschema.validate(as_values(gate), schema_of(Gate), cls=jsonschema.Draft202012Validator)
     return gate, gate.against[0]
 
@@ -75,7 +76,7 @@ def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighe
         "40 queries have a first answer that nobody judged: no if all of these are wrong (-26.7 points), yes if all "
         "are right (+0.0 points)"
     )
-    first = next(iter(terminal.lines(entry)))
+    first = next(iter(terminal.gate_lines(entry)))
     asks = "40 queries have a first answer that nobody judged: add judgements of these (unjudged.tsv)"
     assert first.endswith(f"INCONCLUSIVE. {asks}")
     assert len(row.unjudged_answers) == 40
@@ -101,13 +102,13 @@ def test_a_loss_blocks_by_the_primary_endpoint_and_shows_what_came_first(weighed
     entry, against = shown(*weighed(40))
     row = against.rows[0]
     assert (row.name, row.endpoint, row.outcome, row.alpha) == ("retrieval/d/1", "recall@1", "block", 0.05)
-    text = "\n".join(terminal.lines(entry, verbose=True))
+    text = "\n".join(terminal.gate_lines(entry, verbose=True))
     assert "retrieval/d/1: the primary endpoint is recall@1, tested, at 5%" in text
     assert "beside it and not tested: nDCG@10 1.000 to 0.867, -0.133" in text
     assert "first before: document 0\n    first now:    document 99" in text
     assert len(row.lost_queries) == 3
     assert len({one.before for one in row.lost_queries}) == 3
-    text = "\n".join(summary.markdown(entry, {}, most=50))
+    text = "\n".join(markdown.gate_markdown(entry, {}, most=50))
     assert "- lost in retrieval/d/1: *source 0*" in text
 
 
@@ -137,9 +138,9 @@ def test_too_few_articles_are_told_how_many_more_it_takes(weighed):
     assert against.outcome == "inconclusive"
     remedy = against.rows[0].remedy
     assert remedy.queries == 6
-    assert f": INCONCLUSIVE. {remedy.says}" in "\n".join(terminal.lines(entry, verbose=True))
-    assert "the primary endpoint is recall@1, reported only" in "\n".join(terminal.lines(entry, verbose=True))
-    assert f": INCONCLUSIVE. {remedy.says}" in "\n".join(summary.markdown(entry, {}, most=50))
+    assert f": INCONCLUSIVE. {remedy.says}" in "\n".join(terminal.gate_lines(entry, verbose=True))
+    assert "the primary endpoint is recall@1, reported only" in "\n".join(terminal.gate_lines(entry, verbose=True))
+    assert f": INCONCLUSIVE. {remedy.says}" in "\n".join(markdown.gate_markdown(entry, {}, most=50))
 
 
 def test_queries_that_overlap_in_a_chain_are_not_taken_for_one_cluster(tmp_path):
@@ -179,7 +180,9 @@ def test_contrasts_that_a_baseline_of_searches_alone_lacks_are_named_and_never_p
     assert why == "new, not compared: the baseline has searches alone of these data"
     assert found.decision.notes[0].startswith("1 case (number) on d: new, not compared")
     entry, _ = shown(found, items)
-    assert "gate against base (partial: retrieval), for another model" in "\n".join(terminal.lines(entry, verbose=True))
+    assert "gate against base (partial: retrieval), for another model" in "\n".join(
+        terminal.gate_lines(entry, verbose=True)
+    )
 
 
 def test_contrasts_that_a_baseline_has_are_weighed_and_missed(tmp_path):

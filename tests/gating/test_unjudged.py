@@ -15,8 +15,8 @@ from encheck.gating.types import ChangedQuery, GateAgainst, Paired
 from encheck.gating.unjudged import AnswerChanges, changed_answers, is_unjudged, share_of_queries, what_decides
 from encheck.gating.weighing import Weighed
 from encheck.metrics.search import ndcg, recall
-from encheck.reporting import lost
-from encheck.reporting.gate import record, terminal, words
+from encheck.reporting import terminal
+from encheck.reporting.gate import record, words
 from encheck.reporting.gate.words import explained, word
 from encheck.scoring.answers import Answers
 from encheck.scoring.table import Table
@@ -184,7 +184,7 @@ def test_order_and_content_of_the_first_ten_are_told_apart():
 def test_what_cannot_be_told_names_the_command_that_decides():
     many = changed_answers(*pair_of_tables(300, 60))
     decision = GateAgainst(**vars(decide((), moved=(many,))), baseline="base")
-    shown = record.with_texts([Weighed(decision)], None, record.Shown(folder="reports/a run"))
+    shown = record.with_texts([Weighed(decision)], None, record.GateEvidence(folder="reports/a run"))
     assert (shown.outcome, shown.exit_code) == ("inconclusive", 10)
     (against,) = shown.against
     assert word(against) == "CANNOT TELL YET"
@@ -192,7 +192,7 @@ def test_what_cannot_be_told_names_the_command_that_decides():
     assert told[1].startswith("60 queries have another first answer: judge these 60 (if the models")
     assert told[1].endswith(": encheck judge 'reports/a run'")
     assert sum("the first answer changes" in text for text in told) == 1
-    lines = list(terminal.lines(shown))
+    lines = list(terminal.gate_lines(shown))
     purpose = "for the same model, changed (no behaviour may be lost)"
     assert lines[0] == f"gate against base, {purpose}: CANNOT TELL YET. {told[1]}"
     last = f"GATE: CANNOT TELL YET. {told[1]}"
@@ -214,11 +214,11 @@ def test_a_proxy_blocks_and_is_no_evidence():
 def test_lost_queries_say_what_came_first_before_and_now():
     items = {"c/m-d-1": {"item": ["i1"], "source": ["where  is it?"]}}
     documents = {"c/d/1": {0: ("a", "x" * 300), 1: ("b", "Here.")}}
-    (found,) = lost.queries([LostQuery("i1", "c/d/1", 1, 0)], items, documents)
+    (found,) = record.changed_queries_of([LostQuery("i1", "c/d/1", 1, 0)], items, documents)
     assert found == ChangedQuery("where is it?", "Here.", f"{'x' * 157}...")
-    (older,) = lost.queries([LostQuery("i1", "c/d/1", None, 1)], items, documents)
+    (older,) = record.changed_queries_of([LostQuery("i1", "c/d/1", None, 1)], items, documents)
     assert older.before.startswith("not kept")
-    assert list(lost.lines(gate_row("r", lost_queries=(found,))))[1] == "  first before: Here."
+    assert list(record.lost_lines(gate_row("r", lost_queries=(found,))))[1] == "  first before: Here."
 
 
 @pytest.mark.parametrize("text", ["[[[1, 2]], 3, 4]", "[[], 0, 0, [7, 2]]", "[[[2, 1]], 0, 0, [7, 2], 1]"])

@@ -75,10 +75,10 @@ def test_who_knows_the_public_probes_alone_is_found_out(found):
 
 
 def test_terminal_summary_and_page_say_so(found, folder):
-    from encheck.reporting.terminal import lines
+    from encheck.reporting.terminal import run_lines
 
     (row,) = found.raw.contamination
-    assert any(line.startswith(row.says) and "decides nothing" in line for line in lines(found.raw))
+    assert any(line.startswith(row.says) and "decides nothing" in line for line in run_lines(found.raw))
     assert row.says in (folder / "summary.md").read_text("utf-8")
     assert html.escape(row.says) in (folder / "report.html").read_text("utf-8")
 

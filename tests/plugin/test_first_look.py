@@ -19,8 +19,8 @@ from encheck.gating.baseline import CaseScores, FirstLookItems
 from encheck.items.variants import Maker
 from encheck.options import Settings, refuse_wrong, without_quick
 from encheck.options.settings import OPTIONS
-from encheck.reporting.first_look import rest_lines
 from encheck.reporting.results import read_items, read_results
+from encheck.reporting.terminal import rest_lines
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scoring.pairs import SentencePair

@@ -16,8 +16,8 @@ from encheck.engine.checks import packaged_checks
 from encheck.engine.gate import checks_to_weigh
 from encheck.options import Project, Settings
 from encheck.reporting.comment import comment
-from encheck.reporting.gate.overview import explanations, overview
-from encheck.reporting.gate.record import verdict
+from encheck.reporting.gate.record import outcome_of_all
+from encheck.reporting.gate.rows import explanations, overview
 from encheck.reporting.gate.words import explained
 from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render
 from encheck.reporting.results import read_results
@@ -317,7 +317,7 @@ def test_collecting_says_what_would_run_and_how_long(run):
     ],
 )
 def test_the_exit_code_is_that_of_the_worst_outcome(outcomes, counts_as, expected):
-    assert verdict([gate_against(outcome=outcome) for outcome in outcomes], counts_as) == expected
+    assert outcome_of_all([gate_against(outcome=outcome) for outcome in outcomes], counts_as) == expected
 
 
 def test_the_summary_stays_below_what_code_hosts_take():

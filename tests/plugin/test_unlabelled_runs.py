@@ -14,7 +14,7 @@ from gated import or_gate
 from recorded import schema
 
 from encheck.gating.unjudged import read_judgements, save_answers
-from encheck.operations.judge.judging import opened, verdict
+from encheck.operations.judge.judging import gate_with_judgements, open_judging
 from encheck.reporting.answers import disagreements
 from encheck.reporting.gate.words import headline
 from encheck.reporting.results import read_results
@@ -139,7 +139,7 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     data = [searched[0], f"--encheck-queries={log}"]
     how = [f"--encheck-baseline={baseline}", "-k", "logged"]
     assert run("random", *how, f"--encheck-report-dir={folder}", data=data).ret == 10
-    judging = opened(folder)
+    judging = open_judging(folder)
     save_answers(judging.qrels, [(q, "before") for q in judging.pool.order[:25]])
     judged = judging.judged(read_judgements(judging.qrels))
     assert (judging.qrels, judged.outcome) == (Path(f"{log}.qrels"), "block")
@@ -148,7 +148,7 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     many = run("random", *how, "--encheck-tried=500", data=data)  # the best of 500 takes more than 25 for the old one
     assert many.ret == 10
     many.stdout.fnmatch_lines(["GATE (partial: retrieval): INCONCLUSIVE. *"])
-    said = verdict(judging, judged)
+    said = gate_with_judgements(judging, judged)
     found = json.loads((again / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
     against = read_results(again).gate.against[0]

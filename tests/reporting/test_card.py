@@ -11,13 +11,13 @@ from typer.testing import CliRunner
 from encheck.cli import app
 from encheck.errors import UsageError
 from encheck.reporting import terminal
-from encheck.reporting.card import badge, card
-from encheck.reporting.profile import Line, facts, profile, weakest_first
+from encheck.reporting.profile import ProfileLine, profile, profile_summary, weakest_first
+from encheck.reporting.rebuild import badge, card
 from encheck.reporting.results import read_items, read_results
-from encheck.reporting.terminal import lines
+from encheck.reporting.terminal import run_lines
 
 ENTRY = {"family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
-LINE = Line("roles", "order", "a", "a/m-probes-1", 0.6, 0.55, 0.65, 100, 0.5, 0.5, "jaccard")
+LINE = ProfileLine("roles", "order", "a", "a/m-probes-1", 0.6, 0.55, 0.65, 100, 0.5, 0.5, "jaccard")
 
 
 def row(check, tested, value, *, low=None, high=None, surface=0.5):
@@ -70,12 +70,12 @@ def test_a_standing_needs_the_whole_interval(low, high, chance, said):
 def test_the_three_figures_count_and_name_the_weakest_where_the_surface_is_fair():
     jumble = replace(LINE, name="jumble", value=0.1, low=0.05, high=0.15, surface=0.0)
     temporal = replace(LINE, name="temporal", value=0.4, low=0.35, high=0.45)
-    assert facts([LINE, jumble, temporal]) == [
+    assert profile_summary([LINE, jumble, temporal]) == [
         ("1 of 3", "properties above chance"),
         ("2 of 3", "above the best surface scorer"),
         ("0.40", "weakest: temporal"),
     ]
-    assert facts([replace(LINE, chance=None)]) == []
+    assert profile_summary([replace(LINE, chance=None)]) == []
 
 
 def test_a_card_is_xml_that_says_all_that_it_draws_and_escapes_what_it_is_given():
@@ -113,16 +113,18 @@ def run(tmp_path_factory):
 def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type_next(run, monkeypatch):
     monkeypatch.setattr(terminal, "FEW", 0)
     results, items = read_results(run), read_items(run)
-    said = list(lines(results, items, verbose=False))
+    said = list(run_lines(results, items, verbose=False))
     assert len(said) <= 15
     assert said[0] == "bag-of-words on probes"
     assert said[2].split()[0] == "entity"
     assert "  worst in entity: the first text scores higher, but the second should" in said
     assert said[-1] == "Next: encheck gate bag-of-words sbert"
     assert any(line.endswith(" figures: -v, or the page") for line in said)
-    assert any(line.startswith("  verdict") for line in lines(results, items, verbose=True))
+    assert any(line.startswith("  verdict") for line in run_lines(results, items, verbose=True))
     monkeypatch.undo()
-    assert [*lines(results, items, verbose=False)] == [*lines(results, items, verbose=True)]  # few are shown whole
+    assert [*run_lines(results, items, verbose=False)] == [
+        *run_lines(results, items, verbose=True)
+    ]  # few are shown whole
 
 
 def test_a_profile_is_paired_with_the_reference_and_shows_what_is_worse_first():

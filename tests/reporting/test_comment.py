@@ -15,7 +15,7 @@ from recorded import run_file
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ThresholdShift
 from encheck.gating.types import ExampleText, LostExample, PartialGate
-from encheck.reporting.comment import LIMIT, Section, comment, fitted, units
+from encheck.reporting.comment import LIMIT, CommentPart, comment, fit_parts, utf16_length
 
 HOSTILE = (
     "@team see https://evil.example www.evil.example #12 GH-13 !14 %15 ~bug &16 :tada: $x$ "
@@ -143,15 +143,15 @@ def test_a_run_without_a_gate_has_no_verdict():
 def test_it_is_never_longer_than_hosts_take_and_counts_what_it_leaves_out():
     many = [row(f"antonym/probes/{i}", text="\U0001f600$@" * 120, means=HOSTILE * 9) for i in range(250)]
     said = comment_on(results(*many, partial=[HOSTILE] * 500, notes=(HOSTILE,) * 500))
-    assert LIMIT * 0.9 < units(said) <= LIMIT
+    assert LIMIT * 0.9 < utf16_length(said) <= LIMIT
     assert re.search(r"Too long for a comment: \d{3,4} more entries are left out here\.\n$", said)
     assert rendered(said).count("<details>") == rendered(said).count("</details>")
 
 
 @given(st.lists(st.lists(st.text(max_size=60), max_size=6), max_size=8), st.integers(120, 400))
 def test_sections_that_fit_are_whole_and_never_too_long(parts, limit):
-    said = fitted([Section("<s>", some, "</s>") for some in parts], limit=limit)
-    assert units(said) <= limit
+    said = fit_parts([CommentPart("<s>", some, "</s>") for some in parts], limit=limit)
+    assert utf16_length(said) <= limit
     assert said.count("<s>") == said.count("</s>")
 
 

@@ -7,14 +7,14 @@ from recorded import run_file
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ThresholdShift
 from encheck.gating.types import PartialGate
-from encheck.reporting.decided import decided
+from encheck.reporting.decisions import run_decisions
 
 WHOLE = {"pairs": 10, "clusters": 10, "labels": {}, "shards": 1, "skipped": 0, "engine": {"kind": "local"}}
 
 
 def answers(settings=None, **gate):
     found = run_file({"run": {"settings": settings or {}}, "checks": []} | gate)
-    return [(one.question, one.answer, one.command) for one in decided(found)]
+    return [(one.question, one.answer, one.command) for one in run_decisions(found)]
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_the_gate_has_the_options_that_the_model_and_the_figures_need(models, co
 
 def test_what_cannot_be_typed_is_said_how_else_to_gate():
     found = {"run": {"settings": {"models": ["object:mine"], "data": ["probes"]}}, "checks": []}
-    assert decided(run_file(found))[0].more == ("Call encheck.gate(new, old) with the model and the one in use.",)
+    assert run_decisions(run_file(found))[0].more == ("Call encheck.gate(new, old) with the model and the one in use.",)
     found["run"]["settings"]["engine"] = "local"
-    assert "--sample=N" in decided(run_file(found))[0].more[0]
+    assert "--sample=N" in run_decisions(run_file(found))[0].more[0]
 
 
 def test_after_a_run_that_measured_nothing_no_gate_is_named():
@@ -65,9 +65,9 @@ def test_after_a_run_that_measured_nothing_no_gate_is_named():
 def test_a_gate_on_data_in_shards_takes_a_sample_of_one_file():
     found = {"run": {"settings": {"models": ["./ckpt"], "data": ["pairs:x.parquet"]}}, "checks": []}
     found |= {"data": [{"name": "pairs", "whole": WHOLE}]}
-    assert decided(run_file(found))[0].command == "encheck gate ./ckpt sbert --data=pairs:x.parquet --sample=2000"
+    assert run_decisions(run_file(found))[0].command == "encheck gate ./ckpt sbert --data=pairs:x.parquet --sample=2000"
     found["run"]["settings"]["engine"] = "ray"
-    (first,) = decided(run_file(found))
+    (first,) = run_decisions(run_file(found))
     assert (first.command, "--sample=N" in first.more[0]) == ("", True)
 
 

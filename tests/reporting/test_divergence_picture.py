@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from encheck.ids import CaseId
-from encheck.reporting.html.charts import divergence
+from encheck.reporting.html.charts import divergence_chart
 from encheck.scoring.frame import Frame, Side
 from encheck.scoring.pairs import LABELLED
 
@@ -24,7 +24,7 @@ FRAME = Frame(
 
 def values(frame):
     found = {}
-    for v in divergence(frame)["data"]["values"]:
+    for v in divergence_chart(frame)["data"]["values"]:
         found.setdefault((v["panel"], v["side"]), {})[v["divergence"]] = v["share"]
     return found
 
@@ -38,9 +38,9 @@ def test_the_shares_of_a_label_and_split_are_those_of_its_pairs():
 
 
 def test_a_split_has_a_panel_of_its_own_and_one_alone_has_none():
-    assert "facet" in divergence(FRAME)
-    assert "facet" not in divergence(replace(FRAME, splits=("", "", "", "")))
+    assert "facet" in divergence_chart(FRAME)
+    assert "facet" not in divergence_chart(replace(FRAME, splits=("", "", "", "")))
 
 
 def test_one_label_alone_has_no_picture():
-    assert divergence(replace(FRAME, labels=(1, 1, None, 1))) is None
+    assert divergence_chart(replace(FRAME, labels=(1, 1, None, 1))) is None

@@ -10,12 +10,11 @@ from test_reporting import row as checked
 
 from encheck.gating.reindex import Reindex
 from encheck.gating.types import ChangedQuery, ChangedShare, FamilyRow, PartialGate, UnjudgedSearch
-from encheck.reporting.gate.overview import overview
-from encheck.reporting.gate.steps import Commands, commands, steps
-from encheck.reporting.gate.story import story
-from encheck.reporting.gate.terminal import lines
-from encheck.reporting.gate.words import headline, what_has_to_change
-from encheck.reporting.html.gate_page import render
+from encheck.reporting.decisions import GateCommands, gate_commands, next_steps
+from encheck.reporting.gate.rows import overview
+from encheck.reporting.gate.words import gate_story, headline, what_has_to_change
+from encheck.reporting.html.page import render_gate
+from encheck.reporting.terminal import gate_lines
 
 QUERY = ChangedQuery("how do i pay", "Pay", "Return")
 SEARCH = UnjudgedSearch(
@@ -26,7 +25,7 @@ SEARCH = UnjudgedSearch(
 
 
 def test_a_block_says_no_and_counts_what_was_lost_in_the_unit_of_the_user():
-    told = story(gate_against(gate_row(lost_queries=(QUERY,) * 3)), candidate="new")
+    told = gate_story(gate_against(gate_row(lost_queries=(QUERY,) * 3)), candidate="new")
     assert (told.tone, told.answer) == ("bad", "No: do not replace old with new")
     assert told.lead == "Search got worse: 29 of 456 queries lost, 6 won."
     (loss,) = told.losses
@@ -38,14 +37,14 @@ def test_a_block_says_no_and_counts_what_was_lost_in_the_unit_of_the_user():
     ("sides", "unit"), [(("near", "far"), "comparisons"), (("pair",), "pairs"), ((), "items")]
 )  # fmt: skip
 def test_what_is_no_query_is_a_comparison_a_pair_or_an_item(sides, unit):
-    found = story(gate_against(gate_row("antonym/d/1", lost_examples=(lost_example(*sides),) if sides else ())))
+    found = gate_story(gate_against(gate_row("antonym/d/1", lost_examples=(lost_example(*sides),) if sides else ())))
     assert found.losses[0].title == f"Opposites got worse: 29 of 456 {unit} lost, 6 won"
 
 
 def test_a_search_that_is_no_rate_counts_its_queries_and_any_other_mean_says_both_scores():
     search = gate_row(kind="mean", worse_queries=12, better_queries=3)
     gap = gate_row("paraphrase/d/1", kind="mean", baseline=0.34, candidate=0.3)
-    titles = [loss.title for loss in story(gate_against(search, gap)).losses]
+    titles = [loss.title for loss in gate_story(gate_against(search, gap)).losses]
     assert titles == [
         "Search on mine got worse: 12 of 456 queries are answered worse, 3 better",
         "Paraphrases on d got worse: its score went from 0.340 to 0.300",
@@ -58,12 +57,14 @@ def test_what_people_count_goes_before_scores_and_a_part_is_told_where_its_whole
         gate_row("number/d/1", part_of="facts/d", gates=False),
         gate_row("jumble/d/3", part_of="word-order/d", gates=False),
     ]  # fmt: skip
-    names = [loss.name for loss in story(gate_against(*rows)).losses]
+    names = [loss.name for loss in gate_story(gate_against(*rows)).losses]
     assert names == ["Numbers, quantities and names", "Word salad, level 3", "Distance of unrelated texts"]
 
 
 def test_a_broken_contract_comes_first_with_its_cause():
-    told = story(gate_against(gate_row(), contracts=("the end is seen: 64 texts are longer. It cannot be found.",)))
+    told = gate_story(
+        gate_against(gate_row(), contracts=("the end is seen: 64 texts are longer. It cannot be found.",))
+    )
     first, second = told.losses
     assert first.title == "A contract is broken: the end is seen"
     assert first.means == "64 texts are longer. It cannot be found."
@@ -75,13 +76,13 @@ def test_an_open_gate_says_how_large_the_loss_may_be_and_what_would_decide():
     found = gate_against(
         gate_row(outcome="inconclusive"), outcome="inconclusive", remedies=("more data: 2 times the items",)
     )
-    told = story(found, candidate="new")
+    told = gate_story(found, candidate="new")
     assert told.answer.startswith("Not yet: ")
     assert told.lead.startswith("Search may have got worse: 29 of 456 queries lost")
     assert told.losses[0].figures.endswith(
         "A loss of 2 points matters, and this may be one of 7 points (the lower end of the 95% interval)."
     )
-    assert [(step.says, step.ways) for step in steps(found)][:2] == [
+    assert [(step.says, step.ways) for step in next_steps(found)][:2] == [
         ("Keep old in use until the gate can tell.", ()),
         ("To decide:", ("More data: 2 times the items.",)),
     ]
@@ -91,10 +92,10 @@ def test_a_search_without_labels_shows_what_changed_and_the_command_that_judges_
     found = gate_against(
         outcome="inconclusive", searches=(SEARCH,), reasons=("retrieval/log/1: the first answer changes",)
     )
-    (loss,) = story(found).losses
+    (loss,) = gate_story(found).losses
     assert loss.title == "Search may have got worse: 36 of 500 logged queries have another first answer"
     assert loss.queries == (QUERY,)
-    assert "encheck judge r" in [step.command for step in steps(found)]
+    assert "encheck judge r" in [step.command for step in next_steps(found)]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, answe
     changes = ("Encode all documents again with new.",) * needed
     reindex = Reindex(needed, "...", "...")
     found = gate_against(gate_row(outcome="pass"), outcome="pass", reindex=reindex, required_changes=changes)
-    told = story(found, candidate="new")
+    told = gate_story(found, candidate="new")
     assert told.answer == answer
     assert ("GATE: PASSED, AFTER RE-ENCODING. " in next(headline(gate_of_one(found)))) is needed
     assert what_has_to_change(found) == list(changes)
@@ -118,32 +119,32 @@ def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, answe
         "estimated at 2 points."
     )
     assert told.losses == ()
-    first, keep = steps(found, candidate="new", to_type=Commands(keep="encheck run ..."))
+    first, keep = next_steps(found, candidate="new", to_type=GateCommands(keep="encheck run ..."))
     assert said in first.says
     assert keep.command == "encheck run ..."
 
 
 @pytest.mark.parametrize("moved", [{"lost": 29, "gained": 40}, {"lost": 12, "gained": 12, "change": 0.01}])
 def test_a_row_that_won_more_than_it_lost_is_open_and_not_said_to_be_worse(moved):
-    (loss,) = story(gate_against(gate_row(outcome="inconclusive", **moved), outcome="inconclusive")).losses
+    (loss,) = gate_story(gate_against(gate_row(outcome="inconclusive", **moved), outcome="inconclusive")).losses
     assert loss.title == f"Search is open: {moved['lost']} of 456 queries lost, {moved['gained']} won"
 
 
 def test_a_score_of_which_more_queries_rose_than_fell_is_open_and_not_said_to_be_worse():
     counts = {"kind": "mean", "worse_queries": 12, "better_queries": 30}
-    (loss,) = story(gate_against(gate_row(outcome="inconclusive", **counts), outcome="inconclusive")).losses
+    (loss,) = gate_story(gate_against(gate_row(outcome="inconclusive", **counts), outcome="inconclusive")).losses
     assert loss.title == "Search is open: 12 of 456 queries are answered worse, 30 better"
 
 
 def test_a_part_of_the_checks_is_no_yes_and_is_gated_again_on_all_of_them():
     partial = PartialGate(("antonym",), ("roles",), "-m left out roles")
     found = gate_against(gate_row(outcome="pass"), outcome="inconclusive", partial=partial)
-    told = story(found, candidate="new")
+    told = gate_story(found, candidate="new")
     assert told.answer == (
         "Partial: only a part of the checks (antonym) was weighed, so the gate cannot tell whether new can take old's "
         "place"
     )
-    _, again = steps(found, to_type=Commands(whole="encheck gate new old"))
+    _, again = next_steps(found, to_type=GateCommands(whole="encheck gate new old"))
     assert (again.says, again.command) == ("Gate the new model on all checks.", "encheck gate new old")
 
 
@@ -153,7 +154,7 @@ def run_entry(**given):
 
 def test_the_commands_are_what_was_typed_and_what_makes_the_next_baseline():
     settings = {"models": ["./new"], "model_args": [], "data": ["probes", "retrieval:my files"], "queries": "log.txt"}
-    found = commands(run_entry(command="encheck gate ./new old -m 'number or roles'", settings=settings))
+    found = gate_commands(run_entry(command="encheck gate ./new old -m 'number or roles'", settings=settings))
     assert found.again == "encheck gate ./new old -m 'number or roles'"
     assert found.whole == "encheck gate ./new old"
     assert found.keep == (
@@ -164,12 +165,12 @@ def test_the_commands_are_what_was_typed_and_what_makes_the_next_baseline():
 
 def test_what_makes_the_next_baseline_has_the_arguments_and_options_of_the_candidate():
     settings = {"models": ["./new"], "model_args": ["new:output=461", "old:pooling=cls", "a=b c"], "data": ["probes"]}
-    found = commands(run_entry(settings={**settings, "dtype": "bfloat16", "strict": True}))
+    found = gate_commands(run_entry(settings={**settings, "dtype": "bfloat16", "strict": True}))
     assert found.keep == (
         "encheck run --model=./new --model-arg=output=461 --model-arg='a=b c' --dtype=bfloat16 "
         "--save-baseline=reports/baselines/new"
     )
-    assert commands(run_entry(settings={**settings, "models": ["object:new"]})).keep == ""
+    assert gate_commands(run_entry(settings={**settings, "models": ["object:new"]})).keep == ""
 
 
 def test_rows_show_name_change_and_verdict_and_keep_statistics_one_level_down():
@@ -214,7 +215,7 @@ def test_a_capability_of_ones_own_and_a_slice_are_called_by_their_names(row, nam
 
 def test_the_terminal_tells_the_story_before_the_rows_and_shows_all_figures_on_request():
     gate = gate_of_one(gate_against(gate_row(lost_queries=(QUERY,))))
-    said = list(lines(gate, candidate="new"))
+    said = list(gate_lines(gate, candidate="new"))
     assert said[:4] == [
         "gate against old, for the same model, changed (no behaviour may be lost): BLOCKED",
         "  No: do not replace old with new.",
@@ -222,7 +223,7 @@ def test_the_terminal_tells_the_story_before_the_rows_and_shows_all_figures_on_r
     ]  # fmt: skip
     assert any("-5.0 points [-7.0, -3.0]" in line for line in said)
     assert not any("could see" in line for line in said)
-    assert any("could see" in line for line in lines(gate, verbose=True))
+    assert any("could see" in line for line in gate_lines(gate, verbose=True))
 
 
 @pytest.fixture
@@ -236,7 +237,7 @@ def opened(chromium, tmp_path):
     ]
     rows.append(gate_row("jumble/mine/3", part_of="word-order/mine", outcome="inconclusive", gates=False))
     gate = gate_of_one(gate_against(*rows, families=(FamilyRow("order", 2, -1.2, -2.0, passes=False),)))
-    (tmp_path / "gate.html").write_text(render(results_of(checked(), gate=gate), gate), "utf-8")
+    (tmp_path / "gate.html").write_text(render_gate(results_of(checked(), gate=gate), gate), "utf-8")
 
     def open_page(width, **options):
         page = chromium.new_page(viewport={"width": width, "height": 800}, **options)

@@ -7,9 +7,9 @@ from test_reporting import row
 from encheck.datasets.probes import domains
 from encheck.ids import CaseId
 from encheck.reporting.html import charts
-from encheck.reporting.html.payload import packed
-from encheck.reporting.html.rows import mark_of, verdict
-from encheck.reporting.profile import Against, Line
+from encheck.reporting.html.page import packed_payload
+from encheck.reporting.html.sections import mark_of, verdict_words
+from encheck.reporting.profile import AgainstReference, ProfileLine
 from encheck.scoring.frame import Frame, Side
 from encheck.scoring.triplets import TRIPLET
 from encheck.types import Declaration
@@ -31,18 +31,23 @@ SHARE = Declaration(property="antonym", chance=0.5)
     ],
 )
 def test_what_came_out_is_said_beside_chance(low, high, verdict_was, kind, words):
-    assert verdict(row(value=(low + high) / 2, low=low, high=high, verdict=verdict_was), SHARE) == (kind, words)
+    assert verdict_words(row(value=(low + high) / 2, low=low, high=high, verdict=verdict_was), SHARE) == (kind, words)
 
 
 def test_without_chance_a_check_passes_or_falls_short_and_one_that_judges_nothing_is_shown():
-    assert verdict(row(verdict="below_aim"), Declaration(chance=None)) == ("tied", "below aim")
-    assert verdict(row(verdict=None), Declaration(chance=0.5, unjudged="nonsense")) == ("none", "shown, judges nothing")
+    assert verdict_words(row(verdict="below_aim"), Declaration(chance=None)) == ("tied", "below aim")
+    assert verdict_words(row(verdict=None), Declaration(chance=0.5, unjudged="nonsense")) == (
+        "none",
+        "shown, judges nothing",
+    )
     unmeasured = row(verdict="inconclusive", value=None, low=None, high=None)
-    assert verdict(unmeasured, SHARE) == ("none", "cannot tell")
+    assert verdict_words(unmeasured, SHARE) == ("none", "cannot tell")
 
 
 def test_a_share_has_its_marks_along_the_axis_and_the_reference_by_the_paired_change():
-    line = Line("antonym", "f", "a", "c", 0.61, 0.55, 0.66, 400, 0.5, 0.1, "jaccard", Against("sbert", -0.08, True))
+    line = ProfileLine(
+        "antonym", "f", "a", "c", 0.61, 0.55, 0.66, 400, 0.5, 0.1, "jaccard", AgainstReference("sbert", -0.08, True)
+    )
     found = mark_of(row(), SHARE, "", line)
     assert (found.low, found.width, found.at, found.chance, found.surface, found.other) == (55, 11, 61, 50, 10, 69)
     assert (found.value, found.interval) == ("61%", "55–66")
@@ -65,26 +70,26 @@ def frame(margins, **columns):
 
 
 def test_margins_are_drawn_to_the_scale_of_the_data_with_zero_between_wrong_and_right():
-    drawn = charts.margins({"m": frame([-0.02, 0.01, 0.03, 0.04])}, {"m": 0.5})
+    drawn = charts.margin_chart({"m": frame([-0.02, 0.01, 0.03, 0.04])}, {"m": 0.5})
     values = drawn["layer"][0]["data"]["values"] if "data" in drawn["layer"][0] else drawn["data"]["values"]
     assert sum(v["share"] for v in values if v["side"] == "wrong") == pytest.approx(0.25, abs=0.01)
     assert all(v["end"] <= 1e-3 for v in values if v["side"] == "wrong")
     low, high = drawn["layer"][0]["encoding"]["x"]["scale"]["domain"]
     assert -0.06 < low < -0.03  # in the unit of the calibrated scale, and not from -1 to 1
     assert 0.07 < high < 0.1
-    assert charts.margins({}) is None
+    assert charts.margin_chart({}) is None
 
 
 def test_items_have_their_domain_and_slice_where_those_are_known():
-    from encheck.reporting.html import payload
+    from encheck.reporting.html import page
 
     some = frame([0.1, 0.2], slices=("news", "chat"))
-    content = payload._content({"a": some}, {"a": 2}, {}, {"The cache is full.": "api"})
+    content = page._packed_content({"a": some}, {"a": 2}, {}, {"The cache is full.": "api"})
     case = content["cases"]["a"]
     assert [content["texts"][place] for place in case["domain"]] == ["api", "api"]
     assert [content["texts"][place] for place in case["slice"]] == ["news", "chat"]
-    assert "domain" not in payload._content({"a": some}, {"a": 2}, {}, {})["cases"]["a"]
-    assert packed({"a": some}, {}, {})[1] == {"a": 2}
+    assert "domain" not in page._packed_content({"a": some}, {"a": 2}, {}, {})["cases"]["a"]
+    assert packed_payload({"a": some}, {}, {})[1] == {"a": 2}
 
 
 def test_each_sentence_of_the_embedded_probes_has_a_domain_and_others_have_none():

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.errors import EncheckError, UsageError
-from encheck.reporting.posting import NotPosted, of_github, of_gitlab, post
+from encheck.reporting.posting import NotPosted, github_thread, gitlab_thread, post_comment
 
 MARKER = "<!-- encheck gate: gate -->"
 
@@ -85,15 +85,15 @@ def thread(host, kind, tmp_path):
             "CI_MERGE_REQUEST_PROJECT_ID": "3", "CI_COMMIT_SHA": "abcdef0123456789", "CI_JOB_URL": "https://g.example/9",
         }  # fmt: skip
         environment = {k: v for k, v in ({**github, **gitlab} | given).items() if v is not None}
-        return {"github": of_github, "gitlab": of_gitlab}[kind](environment)
+        return {"github": github_thread, "gitlab": gitlab_thread}[kind](environment)
 
     return thread
 
 
 def test_the_first_run_adds_a_comment_and_the_next_changes_it(host, thread):
-    assert post("one", thread(), name="gate") == f"{host.url}/comment"
-    post("two", thread(), name="gate")
-    post("other", thread(), name="search")
+    assert post_comment("one", thread(), name="gate") == f"{host.url}/comment"
+    post_comment("two", thread(), name="gate")
+    post_comment("other", thread(), name="search")
     assert [one["body"].split("\n")[1] for one in host.comments] == ["two", "other"]
     assert host.comments[0]["body"].startswith(MARKER)
     assert "Of commit abcdef0123, [job](https://" in host.comments[0]["body"]
@@ -101,14 +101,14 @@ def test_the_first_run_adds_a_comment_and_the_next_changes_it(host, thread):
 
 def test_it_is_found_on_a_later_page(host, thread):
     host.comments += [{"id": i + 1, "user": {"login": "x"}, "author": {"id": 1}, "body": "hi"} for i in range(250)]
-    post("one", thread(), name="gate")
-    post("two", thread(), name="gate")
+    post_comment("one", thread(), name="gate")
+    post_comment("two", thread(), name="gate")
     assert len(host.comments) == 251
 
 
 def test_a_comment_that_somebody_else_wrote_under_the_marker_is_left_alone(host, thread):
     host.comments.append({"id": 1, "user": {"login": "eve"}, "author": {"id": 8}, "body": f"{MARKER}\nPASSED"})
-    post("BLOCKED", thread(), name="gate")
+    post_comment("BLOCKED", thread(), name="gate")
     assert len(host.comments) == 2
     assert host.comments[0]["body"].endswith("PASSED")
 
@@ -117,10 +117,10 @@ def test_the_token_of_a_job_on_github_is_the_bots(host, thread, kind):
     host.status["GET", "user"] = 403
     if kind == "gitlab":
         with pytest.raises(NotPosted):
-            post("one", thread(), name="gate")
+            post_comment("one", thread(), name="gate")
         return
     host.comments.append({"id": 1, "user": {"login": "github-actions[bot]"}, "body": f"{MARKER}\nold"})
-    post("new", thread(), name="gate")
+    post_comment("new", thread(), name="gate")
     assert [one["body"].split("\n")[1] for one in host.comments] == ["new"]
 
 
@@ -128,21 +128,21 @@ def test_the_token_of_a_job_on_github_is_the_bots(host, thread, kind):
 def test_a_token_that_may_not_comment_is_told_and_no_failure(host, thread, status):
     host.status["POST"] = status
     with pytest.raises(NotPosted, match=f"HTTP {status}.*fork"):
-        post("one", thread(), name="gate")
+        post_comment("one", thread(), name="gate")
 
 
 def test_a_host_that_fails_is_an_error_and_a_redirect_is_not_followed(host, thread):
     host.status["POST"] = 500
     with pytest.raises(EncheckError, match="HTTP 500"):
-        post("one", thread(), name="gate")
+        post_comment("one", thread(), name="gate")
     host.status["POST"] = 302
     with pytest.raises(EncheckError, match="HTTP 302"):
-        post("one", thread(), name="gate")
+        post_comment("one", thread(), name="gate")
     assert "/elsewhere" not in {path for _, path, *_ in host.asked}
 
 
 def test_the_token_goes_into_its_header_alone(host, thread, kind):
-    post("one", thread(), name="gate")
+    post_comment("one", thread(), name="gate")
     wanted = {"Authorization": "Bearer secret"} if kind == "github" else {"PRIVATE-TOKEN": "secret"}
     assert {tuple(keys.items()) for *_, keys in host.asked} == {tuple(wanted.items())}
     assert "secret" not in repr(thread())
@@ -176,7 +176,7 @@ def test_a_variable_that_no_host_sets_so_is_refused(thread, name, value):
 
 def test_a_comment_that_is_too_long_is_not_sent(host, thread):
     with pytest.raises(UsageError, match="65,000"):
-        post("x" * 65_001, thread(), name="gate")
+        post_comment("x" * 65_001, thread(), name="gate")
     assert not host.asked
 
 

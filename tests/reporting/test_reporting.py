@@ -28,8 +28,8 @@ from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view
 from encheck.reporting.failures import failure_message
 from encheck.reporting.html import page as html
-from encheck.reporting.html import payload
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
+from encheck.reporting.text import escape
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.run_items import RunItems
 from encheck.scoring.scores import PairScores, Scale
@@ -104,7 +104,7 @@ def test_hostile_text_in_the_page_stays_text():
 def test_what_nobody_sees_of_a_reason_is_made_visible_on_the_page_and_on_the_terminal():
     """Lines stay lines: a reason in YAML may have some."""
     hidden = results(row(reason="known\n \x1b]0;x\x07 \u202eevil", verdict="known_failure"))
-    page, told = html.render(hidden, {}), "\n".join(terminal.lines(hidden))
+    page, told = html.render(hidden, {}), "\n".join(terminal.run_lines(hidden))
     assert page.count("known\n \u241b]0;x\u2407 \ufffdevil") == 1
     assert "known failure (antonym): known\n \u241b]0;x\u2407 \ufffdevil" in told
     assert not re.search("[\x1b\x07\u202e]", page + told)
@@ -171,7 +171,7 @@ def test_the_page_holds_verdict_figure_curve_and_the_most_wrong_item_first():
 
 
 def test_more_items_than_a_page_holds_are_cut_to_the_most_wrong_and_the_page_says_so(monkeypatch):
-    monkeypatch.setattr(payload, "MOST_ITEMS", 5)
+    monkeypatch.setattr(html, "MOST_ITEMS", 5)
     page = html.render(results(row()), items(9))
     case = packed_in(page)["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
     assert [i.split("/")[1] for i in case["item"]] == [f"{i:04x}" for i in range(5)]
@@ -205,7 +205,7 @@ def test_skips_of_one_reason_are_one_line_a_model():
         for i, (name, reason) in enumerate(zip(named, reasons, strict=True))
     ]  # fmt: skip
     found = results(row(), *skipped)
-    shown = list(terminal.lines(found))
+    shown = list(terminal.run_lines(found))
     assert [line for line in shown if "skipped" in line] == ["  skipped: 2 properties need probes; sts needs scores"]
     page = html.render(found, items())
     assert "<li>2 properties need probes (negation, number)</li><li>sts needs scores</li>" in page
@@ -240,7 +240,7 @@ def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why(
     assert "0.750 before, - now (a blocked model has none)" in page
     assert "<li>a note</li>" in page
     assert "too few to tell" in page
-    assert f"<li>a/d-1: {markdown.escape(HOSTILE)[:20]}" in page
+    assert f"<li>a/d-1: {escape(HOSTILE)[:20]}" in page
     assert "<script>alert" not in page
 
 
@@ -278,7 +278,7 @@ def test_markdown_holds_the_same_table_and_hostile_text_ends_no_cell():
     ],
 )
 def test_markdown_neither_formats_nor_links_a_text(text, written):
-    assert markdown.escape(text) == written
+    assert escape(text) == written
     assert f"| {written} |" in markdown.render(results(row(reason=text)))
 
 
@@ -289,13 +289,13 @@ def test_the_terminal_table_is_aligned():
 
 def test_the_headline_says_what_passes_what_fails_and_what_is_known():
     known = row(id="x/m-d-1/y", property="jumble", verdict="known_failure", reason="the paper")
-    said = view.headline(results(row(), known, row(id="z/m-d-1/y", verdict="pass")))
+    said = view.run_headlines(results(row(), known, row(id="z/m-d-1/y", verdict="pass")))
     assert said == ["m passes 1 of 3 checks; fails 1 (antonym); 1 known failure (jumble)"]
 
 
 def test_what_is_below_its_aim_is_told_apart_from_what_fails_and_from_what_is_open():
     rows = [row(id=f"x/m-d-{v}/y", verdict=v, level=v) for v in ("below_aim", "inconclusive", "pass")]
-    (said,) = view.headline(results(*rows))
+    (said,) = view.run_headlines(results(*rows))
     assert said == "m passes 1 of 3 checks; is below aim in 1 (antonym); 1 inconclusive"
     assert "| below aim | " in markdown.render(results(*rows))
     page = html.render(results(*rows), items())
@@ -320,7 +320,7 @@ def test_what_is_below_its_aim_is_told_apart_from_what_fails_and_from_what_is_op
 )
 def test_floor_and_aim_stand_together(held, said, named):
     one = row(**held)
-    assert (view.wants(one), view.wants(one, name=True)) == (said, named)
+    assert (view.floor_and_aim(one), view.floor_and_aim(one, name=True)) == (said, named)
 
 
 def test_a_figure_without_a_verdict_on_these_data_is_shown_and_does_not_count_in_the_criterion():
@@ -330,16 +330,16 @@ def test_a_figure_without_a_verdict_on_these_data_is_shown_and_does_not_count_in
     )
     other = row(check="other", id="other/m-d-1/gap", metric="gap", verdict="pass")
     found = results(shown, other, claims={shown.check: declared, "other": declared})
-    assert view.judged(found) == [shown, other]
-    assert [cell.verdicts for cell in view.matrix(found)] == [{1: "pass"}]
+    assert view.judged_rows(found) == [shown, other]
+    assert [cell.verdicts for cell in view.criteria_matrix(found)] == [{1: "pass"}]
 
 
 def test_a_check_without_a_verdict_is_shown_with_its_reason():
     shown = row(verdict=None, floor=None, aim=None, reason="nonsense", metric="margin_rate")
     declared = {"says": "", "title": "", "why": "", "family": "order", "metric": "margin_rate", "unjudged": "nonsense"}
     found = results(shown, claims={shown.check: declared})
-    assert view.judged(found) == [shown]
-    assert "shown (antonym): nonsense" in "\n".join(terminal.lines(found))
+    assert view.judged_rows(found) == [shown]
+    assert "shown (antonym): nonsense" in "\n".join(terminal.run_lines(found))
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,7 @@ def test_a_check_without_a_verdict_is_shown_with_its_reason():
 )
 def test_an_encoder_passes_only_with_all_four_criteria(found, said):
     rows = [row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=v) for c, v in zip(CRITERIA, found, strict=False)]
-    assert view.matrix(results(*rows, claims=CRITERIA))[0].all == said
+    assert view.criteria_matrix(results(*rows, claims=CRITERIA))[0].all == said
 
 
 @pytest.mark.parametrize(("verdict", "said", "four"), [("pass", "pass", "passed"), (None, "shown", "shown")])
@@ -366,7 +366,7 @@ def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict
     cells = page.partition('id="criteria"')[2].partition('<th scope="row">m</th><td>d</td>')[2].partition("</tr>")[0]
     assert re.findall(r">([^<]+)</td>", cells) == [said, said, said, "not run", "not all run"]
     assert f"| m | d | {said} | {said} | {said} | not run | not all run |" in text
-    assert view.matrix(results(*run, claims=CRITERIA))[0].all == four
+    assert view.criteria_matrix(results(*run, claims=CRITERIA))[0].all == four
 
 
 def test_controls_that_the_paper_does_not_have_count_for_no_criterion_and_stand_with_it():
@@ -380,13 +380,13 @@ def test_controls_that_the_paper_does_not_have_count_for_no_criterion_and_stand_
     claims = {name: asdict(claim_of(getattr(test_antonym, f"test_{name}")).declared) for name in names}
     claims["z"] = asdict(Declaration(property="zero"))
     found = results(*rows, row(id="z/m-d-1/x", check="z", property="zero", verdict="pass"), claims=claims)
-    assert view.matrix(found)[0].verdicts == {3: "pass"}
-    assert [r.property for r in view.judged(found)] == ["antonym", "antonym", "zero"]
+    assert view.criteria_matrix(found)[0].verdicts == {3: "pass"}
+    assert [r.property for r in view.judged_rows(found)] == ["antonym", "antonym", "zero"]
 
 
 def test_a_criterion_that_was_measured_in_part_is_not_called_skipped():
     rows = [row(id=f"{v}/m-d-1/x", check="antonym", verdict=v) for v in ("skipped", None)]
-    assert view.matrix(results(*rows, claims=CRITERIA))[0].words[3] == "shown"
+    assert view.criteria_matrix(results(*rows, claims=CRITERIA))[0].words[3] == "shown"
 
 
 def test_a_figure_without_a_value_is_a_dash():

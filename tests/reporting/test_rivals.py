@@ -10,7 +10,7 @@ import pytest
 import encheck
 from encheck.metrics import adjusted_rate, interaction
 from encheck.metrics.adjusted import meaning
-from encheck.reporting import markdown, rivals, terminal
+from encheck.reporting import markdown, terminal, view
 from encheck.run_file import SurfaceFigure
 from encheck.scoring.scores import CrossedScores, Scale
 from encheck.scoring.triplets import MarginScores
@@ -92,11 +92,11 @@ def test_what_rewards_a_difference_does_not_stand_beside_a_share_of_margins(ran)
 
 def test_terminal_page_and_summary_name_the_best(ran):
     raw, page = ran
-    said = [line for line in rivals.lines(raw.checks) if line.startswith("negation")]
+    said = [line for line in view.rival_lines(raw.checks) if line.startswith("negation")]
     assert len(said) == 1
     assert READS_NOTHING in said[0]
     assert said[0] in page
-    assert READS_NOTHING in " ".join(" ".join(terminal.lines(raw)).split())
+    assert READS_NOTHING in " ".join(" ".join(terminal.run_lines(raw)).split())
     assert READS_NOTHING in markdown.render(raw)
 
 
@@ -104,4 +104,4 @@ def test_terminal_page_and_summary_name_the_best(ran):
 def test_a_rival_is_named_above_chance_where_the_model_is_not_above_it(ran, low, rival, count):
     row = next(row for row in ran[0].checks if row.metric == "both_directions_calibrated")
     beside = {name: SurfaceFigure(0.5, at, 0.6) for name, at in (("jaccard", 0.4), ("prefix", rival))}
-    assert len(list(rivals.lines([replace(row, low=low, surface=beside)]))) == count
+    assert len(list(view.rival_lines([replace(row, low=low, surface=beside)]))) == count

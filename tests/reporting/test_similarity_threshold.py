@@ -5,7 +5,7 @@ from test_reporting import results, row
 
 from encheck.reporting import markdown, terminal
 from encheck.reporting.html import page as html
-from encheck.reporting.similarity_threshold import lines, unanswered
+from encheck.reporting.view import threshold_lines, unused_threshold
 
 CHECK = "paraphrase_is_nearer_than_non_paraphrase"
 
@@ -28,20 +28,20 @@ SAID = (
 
 def test_a_threshold_is_answered_wherever_people_look():
     found = results(row(), *ROWS)
-    assert next(lines(found)) == SAID
-    assert SAID in list(terminal.lines(found))
+    assert next(threshold_lines(found)) == SAID
+    assert SAID in list(terminal.run_lines(found))
     assert "- m on d at the threshold 0.8: recall 0.71 " in markdown.render(found)
     assert SAID in html.render(found, {})
 
 
 def test_without_a_threshold_nothing_is_said():
-    assert list(lines(results(row()))) == []
-    assert unanswered(None, [row()]) == []
+    assert list(threshold_lines(results(row()))) == []
+    assert unused_threshold(None, [row()]) == []
 
 
 @pytest.mark.parametrize("rows", [(), (row(),), (share("recall", 1, None, low=None, high=None),)])
 def test_a_threshold_that_was_held_against_nothing_is_noted(rows):
-    assert unanswered(0.8, rows) == [
+    assert unused_threshold(0.8, rows) == [
         "--threshold=0.8 was not used: no check of labelled pairs (property paraphrase) ran"
     ]
-    assert unanswered(0.8, [*rows, *ROWS]) == []
+    assert unused_threshold(0.8, [*rows, *ROWS]) == []

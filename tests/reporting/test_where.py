@@ -15,7 +15,7 @@ from encheck.language.lexicon.load import lexicon
 from encheck.language.parse import Parse
 from encheck.reporting import where as module
 from encheck.reporting.results import write_items, write_results
-from encheck.reporting.where import blocks, lines, where
+from encheck.reporting.where import find_failing_kinds, kind_blocks, kind_lines
 from encheck.scoring.both_orders import BOTH_ORDERS
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.run_items import RunItems
@@ -77,12 +77,12 @@ def run_of(folder, *frames, data="pairs:own.csv"):
 
 
 def test_a_kind_of_item_that_fails_is_reported_with_both_halves(tmp_path):
-    (found,) = where(run_of(tmp_path, frame(np.random.default_rng(0))), Plain())
+    (found,) = find_failing_kinds(run_of(tmp_path, frame(np.random.default_rng(0))), Plain())
     assert (found.model, found.items, found.checks) == ("m", 240, 1)
     (finding,) = found.findings
     assert [value for _, value in finding.cell.values] == [ADVERB]
     assert not finding.is_surface
-    said = "\n".join(lines([found]))
+    said = "\n".join(kind_lines([found]))
     share = finding.cell.confirmation
     assert (
         f"fails {share.inside:.0%} of {share.n} items in {share.clusters} clusters against {share.outside:.0%}" in said
@@ -92,28 +92,28 @@ def test_a_kind_of_item_that_fails_is_reported_with_both_halves(tmp_path):
 
 
 def test_failures_that_the_surface_gives_away_are_not_reported(tmp_path):
-    (found,) = where(run_of(tmp_path, frame(np.random.default_rng(0), overlaps=True)), Plain())
+    (found,) = find_failing_kinds(run_of(tmp_path, frame(np.random.default_rng(0), overlaps=True)), Plain())
     assert found.findings == ()
-    assert f"none of {found.nominated} kinds" in "\n".join(lines([found]))
+    assert f"none of {found.nominated} kinds" in "\n".join(kind_lines([found]))
 
 
 def test_each_model_has_its_own_search(tmp_path):
     rng = np.random.default_rng(1)
     both = frame(rng), frame(rng, fails=0.2, model="n")
-    found = where(run_of(tmp_path, *both), Plain())
+    found = find_failing_kinds(run_of(tmp_path, *both), Plain())
     assert [(one.model, len(one.findings)) for one in found] == [("m", 1), ("n", 0)]
 
 
 def test_other_kinds_of_items_have_no_part(tmp_path):
     pairs = frame(np.random.default_rng(0))
     pairs = replace(pairs, kind=BOTH_ORDERS)
-    (found,) = where(run_of(tmp_path, pairs), Plain())
+    (found,) = find_failing_kinds(run_of(tmp_path, pairs), Plain())
     assert (found.items, found.nominated) == (0, 0)
 
 
 def test_domains_are_left_out_where_the_probes_are_gone(tmp_path, caplog):
     folder = run_of(tmp_path, frame(np.random.default_rng(0), count=8), data=f"probes:{tmp_path / 'gone.jsonl'}")
-    assert [one.items for one in where(folder, Plain())] == [8]
+    assert [one.items for one in find_failing_kinds(folder, Plain())] == [8]
     assert "the domains of probes:" in caplog.text
 
 
@@ -126,7 +126,7 @@ def encheck(tmp_path, monkeypatch):
 def test_the_command_prints_it_and_writes_the_page(encheck, tmp_path, monkeypatch):
     run_of(tmp_path, frame(np.random.default_rng(0)))
     write_results(tmp_path, results(row(id=f"{CHECK}/m-own-1/margin_rate", data="own")))
-    monkeypatch.setattr(module, "where", lambda folder, _english: where(folder, Plain()))
+    monkeypatch.setattr(module, "find_failing_kinds", lambda folder, _english: find_failing_kinds(folder, Plain()))
     said = encheck("export", ".", "--where", "--store", "s.sqlite")
     assert said.exit_code == 0, said.output
     assert said.output.startswith("Where m fails: 1 of")
@@ -141,9 +141,9 @@ def test_the_command_prints_it_and_writes_the_page(encheck, tmp_path, monkeypatc
 
 
 def test_the_page_says_in_a_sentence_that_nothing_was_confirmed(tmp_path):
-    found = where(run_of(tmp_path, frame(np.random.default_rng(0), fails=0.2)), Plain())
-    assert re.fullmatch(r"none of \d+ kinds of items .* \(240 items of 1 check\)", blocks(found)[0]["headline"])
-    assert blocks(found)[0]["findings"] == []
+    found = find_failing_kinds(run_of(tmp_path, frame(np.random.default_rng(0), fails=0.2)), Plain())
+    assert re.fullmatch(r"none of \d+ kinds of items .* \(240 items of 1 check\)", kind_blocks(found)[0]["headline"])
+    assert kind_blocks(found)[0]["findings"] == []
 
 
 def test_a_run_without_items_says_so(encheck, tmp_path):

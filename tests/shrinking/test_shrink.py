@@ -11,12 +11,11 @@ from encheck.ids import ItemId
 from encheck.items import contrast
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.reporting.shrunk import shrunk_lines
+from encheck.reporting.failures import shrunk_lines
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.cut import cut_all, edits_between, edits_or_all, pieces
-from encheck.shrinking.remake import remaker
-from encheck.shrinking.shrink import shrink
-from encheck.shrinking.units import units
+from encheck.shrinking.cut import edit_all_texts, edits_between, edits_or_all, removal_edits
+from encheck.shrinking.shrink import remaker, shrink
+from encheck.shrinking.units import removable_units
 from encheck.types import Edit, Group, apply_edits
 
 ENGLISH = English()
@@ -36,7 +35,7 @@ def always_wrong(pairs):
 def removable(text):
     ENGLISH.parse_all([text])
     parse = ENGLISH.parse(text)
-    found = {apply_edits(text, pieces(parse, unit)) for unit in units(ENGLISH, parse)}
+    found = {apply_edits(text, removal_edits(parse, unit)) for unit in removable_units(ENGLISH, parse)}
     return {shorter[0].upper() + shorter[1:] for shorter in found}
 
 
@@ -175,7 +174,7 @@ def test_numbers_stay_where_the_edits_count():
 
 
 def test_nothing_goes_that_an_edit_touches():
-    assert cut_all(GATES, (Edit(GATES.source.index("noisy") - 4, GATES.source.index("noisy") + 2, ""),)) is None
+    assert edit_all_texts(GATES, (Edit(GATES.source.index("noisy") - 4, GATES.source.index("noisy") + 2, ""),)) is None
 
 
 def test_generated_edits_are_made_again():

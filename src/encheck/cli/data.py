@@ -74,7 +74,7 @@ def show(
     """
     from encheck.datasets.load import is_unlabelled, load, load_in_columns, names
     from encheck.datasets.passages import PassageOptions
-    from encheck.reporting.data import describe, describe_columns, rows_of
+    from encheck.reporting.data import describe, describe_columns, row_counts
     from encheck.system.entry_points import package_of
 
     with told():
@@ -85,7 +85,7 @@ def show(
         if spec is None:
             rows = [("name", "rows", "path should hold", "licence")]
             ours, packaged = names().ours, names().packaged
-            rows += [(name, rows_of(module), module.FILES, module.LICENCE) for name, module in sorted(ours.items())]
+            rows += [(name, row_counts(module), module.FILES, module.LICENCE) for name, module in sorted(ours.items())]
             rows += [(name, "-", f"from the package {package_of(packaged[name])}", "-") for name in sorted(packaged)]
             print_table(rows)
             fetched = ", ".join(sorted(name for name, module in ours.items() if hasattr(module, "HUB")))
@@ -163,7 +163,7 @@ def _show(
     from encheck.datasets.load import load, stream
     from encheck.items.catalogue import chosen_works, list_all, list_stream
     from encheck.items.variants import Maker
-    from encheck.reporting.variants import lines
+    from encheck.reporting.data import variant_lines
     from encheck.running.resources import open_store, resolve_english, resolve_writers
 
     works = chosen_works(generators)
@@ -177,4 +177,4 @@ def _show(
             dataset = load(data, sample=sample, seed=settings.seed, skip_bad_rows=skip_bad_rows)
             listings = list_all(dataset, maker, works=works, keep=n)
         language = maker.english.describe()
-    say(lines(listings, language=language, show=n))
+    say(variant_lines(listings, language=language, show=n))

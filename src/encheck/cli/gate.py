@@ -208,14 +208,14 @@ def gate(
 def _tell(decided: FinishedGate, junitxml: str | None, *, verbose: bool, quiet: bool) -> int:
     """Write the report, show what was decided, its verdict last; the exit code."""
     from encheck.engine.folder import GATE
-    from encheck.reporting.gate.terminal import told as told_gate
     from encheck.reporting.gate.words import headline
     from encheck.reporting.junit import write_junit
-    from encheck.reporting.terminal import lines
+    from encheck.reporting.terminal import run_gate_lines as told_gate
+    from encheck.reporting.terminal import run_lines
 
     code: int = decided.end.status
     if verbose and not quiet:
-        say(lines(decided.raw, decided.items, verbose=True))
+        say(run_lines(decided.raw, decided.items, verbose=True))
     elif decided.end.gate and not quiet:
         say(told_gate(decided.raw, verbose=False))
     for problem in decided.end.problems:

@@ -119,27 +119,27 @@ def _page(folder: Path, out: Path, store: Path | None, *, where: bool) -> None:
         tell(rebuild(folder, out))
         return
     from encheck.options import Settings
-    from encheck.reporting.where import blocks, lines
-    from encheck.reporting.where import where as kinds_that_fail
+    from encheck.reporting.where import find_failing_kinds as kinds_that_fail
+    from encheck.reporting.where import kind_blocks, kind_lines
     from encheck.running.resources import open_store, resolve_english
 
     settings = Settings(store=store, project=project())
     with as_written(folder), closing(open_store(settings)) as opened:
         found = kinds_that_fail(folder, resolve_english(settings, opened))
-    say(lines(found))
-    tell(f"page: {rebuild(folder, out, where=blocks(found))}")
+    say(kind_lines(found))
+    tell(f"page: {rebuild(folder, out, where=kind_blocks(found))}")
 
 
 def _comment(folder: Path, out: Path | None, *, post: str | None, name: str, pull: int | None, made: str) -> None:
     from encheck.reporting.comment import comment
-    from encheck.reporting.posting import HOSTS, NotPosted, named
-    from encheck.reporting.posting import post as send
+    from encheck.reporting.posting import HOSTS, NotPosted, checked_name
+    from encheck.reporting.posting import post_comment as send
     from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import RESULTS, read_results, write_named
 
     if post and post not in HOSTS:
         raise UsageError(unknown("host", post, HOSTS))
-    named(name)
+    checked_name(name)
     results = read_results(folder) if (folder / RESULTS).exists() or not post else None
     with as_written(folder):
         body = comment(results, made=made)

@@ -19,7 +19,7 @@ from encheck.scoring.scores import kind_named
 
 if TYPE_CHECKING:
     from encheck.options import Settings
-    from encheck.reporting.shrunk import Shrink
+    from encheck.reporting.failures import Shrink
 
 
 @app.command()
@@ -79,7 +79,7 @@ def show(
         with as_written(folder):
             lines = list(describe(rows, scorer))
         if shrink:
-            from encheck.reporting.shrunk import shrunk_lines
+            from encheck.reporting.failures import shrunk_lines
 
             lines += shrunk_lines(rows, shrinker(asked, run_settings(folder)))
         say(lines)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from encheck.comparing.costs import CostReport, ModelCost
-from encheck.reporting.html.page import page
-from encheck.reporting.html.payload import pack
+from encheck.reporting.html.page import pack, page
 from encheck.reporting.text import table
 from encheck.statistics.bootstrap import Figure
 

@@ -13,7 +13,7 @@ from encheck.comparing.models import ComparedModel
 from encheck.gating import contamination
 from encheck.metrics import named
 from encheck.reporting.html import page as html
-from encheck.reporting.html.payload import pack
+from encheck.reporting.html.page import pack
 from encheck.reporting.text import pieces
 from encheck.reporting.view import sentence
 from encheck.scoring.frame import edits_of

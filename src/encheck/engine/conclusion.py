@@ -30,7 +30,7 @@ from encheck.gating.types import ExitCode, Judged, Noise, UnjudgedSearch
 from encheck.gating.unjudged import Pool, judge_pool
 from encheck.gating.weighing import LogAnswers, Weighed, refuse_other_kind, scores_of_baseline, scores_of_run, weigh
 from encheck.options import Settings, described
-from encheck.reporting.answers import asked_of
+from encheck.reporting.answers import asked_queries
 from encheck.reporting.gate import record
 from encheck.reporting.markdown import ENDED
 from encheck.run_file import Reference, Role
@@ -174,7 +174,7 @@ def _judged_by_people(
         return None
     every = recorder.items.table
     texts = dict(zip(every["item"].to_pylist(), every["source"].to_pylist(), strict=True))
-    questions = asked_of(one, texts, recorder.documents[one.after.case])
+    questions = asked_queries(one, texts, recorder.documents[one.after.case])
     pool = Pool(questions, settings.seed, found.delta, found.least, found.alpha)
     answers = unjudged.read_judgements(unjudged.judgements_path(settings.queries)).answers(pool.order)
     return judge_pool(pool, answers, baseline=baseline)
@@ -185,7 +185,7 @@ def _gate_end(
 ) -> Conclusion:
     """The conclusion of a gate; a check that failed fails the run, and so do data of which nothing was measured."""
     judged = from_here(unjudged.judgements_path(settings.queries)) if settings.queries else ""
-    shown = record.Shown(recorder.items, recorder.documents, options.folder, judged)
+    shown = record.GateEvidence(recorder.items, recorder.documents, options.folder, judged)
     gate = record.with_texts(weighed, options.inconclusive, shown)
     first = options.baselines[0]
     figures = {key: first.figure(row.case.of_any_model, row.figure) for key, row in recorder.rows.items()}
@@ -270,7 +270,7 @@ def first_profile(evaluation: Evaluation, functions: Mapping[str, CheckFunction]
 
     `functions` are the checks by their cases' ids. Of each model the properties are paired with the reference.
     """
-    from encheck.reporting.first_look import first_profile as lines
+    from encheck.reporting.terminal import first_profile as lines
 
     recorder = Recorder()
     with evaluation.notes.muted(), warnings.catch_warnings():

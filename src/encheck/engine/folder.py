@@ -15,7 +15,7 @@ from encheck.gating.weighing import LogAnswers
 from encheck.options import Settings
 from encheck.reporting import markdown
 from encheck.reporting.answers import AGAIN, ANSWERS, DOCUMENTS, PLAN, SHEET, UNJUDGED, write_answers, write_unjudged
-from encheck.reporting.html import gate_page
+from encheck.reporting.html import page
 from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.run_file import RunFile
@@ -109,7 +109,7 @@ def write(
         write_text(place / "report.html", html.render(results, items, folder=place))
         if results.gate is not None:
             write_unjudged(place, results.gate)
-            write_text(place / GATE, gate_page.render(results, results.gate))
+            write_text(place / GATE, page.render_gate(results, results.gate))
     except OSError as error:
         raise EncheckError(
             f"cannot write the results to {place}: {files.describe_os_error(error, folder=place)}. "

@@ -364,7 +364,7 @@ def _measured(
     from encheck.engine.recorder import Conclusion
     from encheck.gating.weighing import refuse_kinds, refuse_other_edition, refuse_other_search
     from encheck.options import described
-    from encheck.reporting.similarity_threshold import unanswered
+    from encheck.reporting.view import unused_threshold
     from encheck.running.labels import labels
 
     names = list(labels(settings.models))
@@ -402,7 +402,7 @@ def _measured(
         refusal, end = error, Conclusion(4, problems=(str(error),))
     raw = recorder.results(
         settings=described(settings), end=end, folder=place.name if place else "", command=command or "",
-        notes=() if any(one.decision.thresholds for one in end.weighed) else unanswered(
+        notes=() if any(one.decision.thresholds for one in end.weighed) else unused_threshold(
             settings.threshold, recorder.rows.values()
         ),
     )  # fmt: skip
@@ -485,7 +485,7 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, 
         weigh(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
         for b in how.baselines
     ]
-    gate = record.with_texts(weighed, how.inconclusive, record.Shown(results.items))
+    gate = record.with_texts(weighed, how.inconclusive, record.GateEvidence(results.items))
     is_broken = any(row.verdict == "error" for row in results.rows)
     code: ExitCode = gate.exit_code or (1 if is_broken else 5 if results.exit_code == 5 else 0)
     gate = replace(gate, exit_code=code)

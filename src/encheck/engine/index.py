@@ -18,7 +18,7 @@ from encheck.gating import reindex
 from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndex, faulty_index, old_index
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
 from encheck.indexes.in_use import faults_of
-from encheck.indexes.sources import Fresh
+from encheck.indexes.sources import FreshVectors
 from encheck.running.service import EncoderService, lengths_of, stable_fingerprint
 from encheck.running.subject import Encoded, Role, Subject
 from encheck.store import Store
@@ -49,7 +49,7 @@ def old_index_of(evaluation: Evaluation, old: str) -> OldIndex | None:
     if isinstance(before.model, StoredVectors):
         made = dict(zip(search.documents, new.documents, strict=True))
         source = after.model.index if isinstance(after.model, StoredVectors) else after.model
-        if faults := faults_of(before.model.index, Fresh(after.label, source, "document", made), made):
+        if faults := faults_of(before.model.index, FreshVectors(after.label, source, "document", made), made):
             return faulty_index(faults, len(search.documents))
     samples = [_sample(before, was, search), _sample(after, new, search)]
     lengths = [DocumentLengths.of([s.lengths[key] for key in s.roles["document"].keys]) for s in reversed(samples)]

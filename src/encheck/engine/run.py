@@ -59,7 +59,7 @@ def run(
     from encheck.engine.folder import write
     from encheck.options import described, refuse_place
     from encheck.options.settings import from_keywords
-    from encheck.reporting.similarity_threshold import unanswered
+    from encheck.reporting.view import unused_threshold
 
     specs, loaded = named_models(model)
     datasets = with_property([data] if isinstance(data, str) else list(data), options.pop("property", None))
@@ -80,7 +80,7 @@ def run(
         folder = settings.report_dir
         results = recorder.results(
             settings=described(settings), end=end, folder=folder.name if folder else "",
-            notes=unanswered(settings.threshold, recorder.rows.values()),
+            notes=unused_threshold(settings.threshold, recorder.rows.values()),
         )  # fmt: skip
         if folder:
             write(folder, results, recorder.items, documents=recorder.documents)

@@ -7,13 +7,12 @@ from encheck.engine.checks import shipped_checks
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.reporting.shrunk import Row, Shrink
+from encheck.reporting.failures import Row, Shrink
 from encheck.running.service import EncoderService
 from encheck.scoring.frame import edits_of
 from encheck.scoring.scores import KINDS, kind_named
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.remake import remaker
-from encheck.shrinking.shrink import Remake, Shrunk, shrink
+from encheck.shrinking.shrink import MakeTriplets, Shrunk, remaker, shrink
 
 
 def shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
@@ -42,7 +41,7 @@ def triplet_of(row: Row) -> Triplet:
     )  # fmt: skip
 
 
-def _remake(row: Row, maker: Maker) -> Remake | None:
+def _remake(row: Row, maker: Maker) -> MakeTriplets | None:
     """What makes the row's edits again, or None where no packaged check made it."""
     claim = claim_named(row["case"].partition("/")[0])
     level = None if claim is None else level_of(row["case"], claim)

@@ -14,21 +14,25 @@ from numpy.typing import NDArray
 
 from encheck.encoders.stored_index import IndexRow, StoredIndex, describe_loose_joins
 from encheck.errors import UsageError
-from encheck.indexes.causes import Group, explained, group_of, grouped
-from encheck.indexes.prefixes import Beginning, beginnings
 from encheck.indexes.rows import (
     KINDS,
     SAME_LENGTH,
-    Comparison,
-    Kind,
+    Beginning,
+    RowGroup,
+    RowKind,
+    StoredAndFresh,
     blocks_of,
-    compared,
+    compare_rows,
+    explain_group,
+    find_beginnings,
     first_kinds,
+    group_of,
     nearest_in_blocks,
     nearest_same,
-    suspects,
-)  # fmt: skip
-from encheck.indexes.sources import Fresh
+    split_into_groups,
+    suspect_rows,
+)
+from encheck.indexes.sources import FreshVectors
 from encheck.similarity import ROUNDING, cosine, words
 from encheck.statistics.bootstrap import Figure
 from encheck.statistics.hypothesis_tests import interval_of_share, units_needed, upper_of_share
@@ -57,7 +61,7 @@ class AuditedRow:
 
     number: int
     id: str
-    kind: Kind
+    kind: RowKind
     cosine: float | None = None
     length: float | None = None
     text_of: str | None = None
@@ -76,10 +80,10 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Count:
+class KindCount:
     """How many rows are of a kind."""
 
-    kind: Kind
+    kind: RowKind
     rows: int
 
 
@@ -108,23 +112,23 @@ class IndexAudit:
     sampled: bool
     outcome: Outcome
     reason: str
-    counts: tuple[Count, ...]
-    whole_file: tuple[Count, ...]
+    counts: tuple[KindCount, ...]
+    whole_file: tuple[KindCount, ...]
     wrong: Figure | None
     at_most: float | None
     noise: float
     faults: tuple[AuditedRow, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[RowGroup, ...]
     notes: tuple[str, ...]
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: RowKind) -> int:
         """How many compared rows are of this kind."""
         return next((one.rows for one in self.counts if one.kind == kind), 0)
 
 
 def audit(
     index: StoredIndex,
-    fresh: Fresh,
+    fresh: FreshVectors,
     *,
     numbers: Ints | None = None,
     sample: int | None = None,
@@ -179,17 +183,17 @@ def audit(
             f"packed in the same way: encheck index vectors:FRESH vectors:{index.source}"
         )
     rows = [row for row, is_known in zip(rows, known, strict=True) if is_known]
-    work = _Audit(index, fresh, chosen[known], rows, vectors[known], seed, similarity)
+    work = _RowsAudit(index, fresh, chosen[known], rows, vectors[known], seed, similarity)
     missing += int((~known).sum())
     return work.run(without_text, partial=missing, sampled=is_drawn or missing > 0, of_all=numbers is None)
 
 
 @dataclass
-class _Audit:
+class _RowsAudit:
     """The rows that are compared: their numbers, which rise, and their fresh vectors [n, d]."""
 
     index: StoredIndex
-    fresh: Fresh
+    fresh: FreshVectors
     numbers: Ints
     rows: Sequence[IndexRow]
     vectors: Vectors
@@ -199,7 +203,7 @@ class _Audit:
     def run(self, without_text: Sequence[AuditedRow], *, partial: int, sampled: bool, of_all: bool) -> IndexAudit:
         dimension = self.vectors.shape[1]
         stored, lengths, others, broken = self._stored(dimension)
-        one = compared(stored, self.vectors, integers=self.index.holds_integers)
+        one = compare_rows(stored, self.vectors, integers=self.index.holds_integers)
         kinds = first_kinds(one, lengths, lengths_count=self.similarity != "cosine")
         faults = {
             place: AuditedRow(
@@ -251,7 +255,7 @@ class _Audit:
         )  # fmt: skip
 
     def _listed(
-        self, faults: Mapping[int, AuditedRow], without_text: Sequence[AuditedRow], broken: Mapping[int, Kind]
+        self, faults: Mapping[int, AuditedRow], without_text: Sequence[AuditedRow], broken: Mapping[int, RowKind]
     ) -> tuple[AuditedRow, ...]:
         """Every row that is not this model's, those with it that were not compared and whose vector is broken."""
         compared_rows = {row.number: row for row in (*faults.values(), *without_text)}
@@ -261,10 +265,10 @@ class _Audit:
         listed |= {number: row for number, row in compared_rows.items() if row.kind != "right"}
         return tuple(listed[number] for number in sorted(listed))
 
-    def _stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, Kind]]:
+    def _stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, RowKind]]:
         """The stored vectors of the rows, their lengths, those of another length, and what is broken in all rows."""
         stored = np.full((len(self.numbers), dimension), np.nan, np.float32)
-        lengths, others, broken = np.zeros(len(self.numbers), np.intp), dict[int, Vectors](), dict[int, Kind]()
+        lengths, others, broken = np.zeros(len(self.numbers), np.intp), dict[int, Vectors](), dict[int, RowKind]()
         for block in self.index.blocks(dimension):
             first, last = np.searchsorted(self.numbers, [block.start, block.start + len(block.vectors)])
             places = self.numbers[first:last] - block.start
@@ -276,7 +280,7 @@ class _Audit:
                 sums = np.abs(block.vectors).sum(axis=1, dtype=np.float64)
             for place in np.flatnonzero(~np.isfinite(sums) | (sums == 0) | (block.lengths != dimension)).tolist():
                 is_other = block.lengths[place] not in (0, dimension)
-                kind: Kind = "another dimension" if is_other else "zero" if sums[place] == 0 else "not finite"
+                kind: RowKind = "another dimension" if is_other else "zero" if sums[place] == 0 else "not finite"
                 broken[block.start + place] = kind
         return stored, lengths, others, broken
 
@@ -285,11 +289,13 @@ class _Audit:
         for role in sorted({self.rows[place].role for place in places}):
             yield role, [place for place in places if self.rows[place].role == role]
 
-    def _shortened(self, one: Comparison, unexplained: Sequence[int], faults: dict[int, AuditedRow]) -> Iterator[str]:
+    def _shortened(
+        self, one: StoredAndFresh, unexplained: Sequence[int], faults: dict[int, AuditedRow]
+    ) -> Iterator[str]:
         """Put down which of the rows are of a shortened text; say how many were not looked at."""
         searched = 0
         for role, places in self._by_role(unexplained):
-            found = beginnings(
+            found = find_beginnings(
                 [self.rows[at].name or "" for at in places], one.vectors[places], one.distance[places],
                 partial(self.fresh.in_role, role), tolerance=one.tolerance,
                 seed=self.seed,
@@ -300,9 +306,9 @@ class _Audit:
         if searched < len(unexplained):
             yield f"{len(unexplained) - searched:,} rows were not looked at for a shortened text"
 
-    def _misplaced(self, one: Comparison, kinds: list[Kind], *, whole: bool) -> dict[int, Placement]:
+    def _misplaced(self, one: StoredAndFresh, kinds: list[RowKind], *, whole: bool) -> dict[int, Placement]:
         """The rows that carry another text's vector, by place."""
-        places = suspects(one, kinds)
+        places = suspect_rows(one, kinds)
         if not len(places):
             return {}
 
@@ -322,7 +328,9 @@ class _Audit:
             found |= self._among_all(one, np.array(left, np.intp), carries)
         return found
 
-    def _among_all(self, one: Comparison, places: Ints, carries: Callable[[int, float], bool]) -> dict[int, Placement]:
+    def _among_all(
+        self, one: StoredAndFresh, places: Ints, carries: Callable[[int, float], bool]
+    ) -> dict[int, Placement]:
         """The same for rows whose vector is of no text that was compared, among all stored vectors.
 
         Three rows may have the text: one with the same vector; the row as far away on the other side as the one that
@@ -386,15 +394,15 @@ class _Audit:
             is_twin = _distance(self.vectors[place], vector) <= tolerance
         return None if is_twin else row.id
 
-    def _groups(self, one: Comparison, faults: Mapping[int, AuditedRow]) -> tuple[Group, ...]:
+    def _groups(self, one: StoredAndFresh, faults: Mapping[int, AuditedRow]) -> tuple[RowGroup, ...]:
         """The rows that are none of these, in groups with a possible cause."""
         open_places = np.array([place for place, row in faults.items() if row.kind == "unexplained"], np.intp)
         right = np.array([place for place, row in faults.items() if row.kind == "right"], np.intp)
         can_ask = self.fresh.is_model and self.index.named_by == "text"
         groups = []
         for role, some in self._by_role(open_places.tolist()):
-            for places in grouped(np.array(some, np.intp), right):
-                made = explained(
+            for places in split_into_groups(np.array(some, np.intp), right):
+                made = explain_group(
                     self.numbers[places], one.vectors[places], self.vectors[places],
                     [self.rows[at].name or "" for at in places] if can_ask else None,
                     partial(self.fresh.in_role, role) if can_ask else None,
@@ -403,7 +411,7 @@ class _Audit:
                 groups.append(self._other_role(made, one, places))
         return tuple(groups)
 
-    def _other_role(self, group: Group, one: Comparison, places: Ints) -> Group:
+    def _other_role(self, group: RowGroup, one: StoredAndFresh, places: Ints) -> RowGroup:
         """The group, or that its vectors are this model's in another role, where its prompts make a difference."""
         prompt_for = getattr(self.fresh.source, "prompt_for", None)
         roles = [role for role in ("query", "document") if role != (self.rows[places[0]].role or self.fresh.role)]
@@ -420,7 +428,7 @@ class _Audit:
                 )  # fmt: skip
         return group
 
-    def _dimensions(self, faults: Mapping[int, AuditedRow], others: Mapping[int, Vectors]) -> Iterator[Group]:
+    def _dimensions(self, faults: Mapping[int, AuditedRow], others: Mapping[int, Vectors]) -> Iterator[RowGroup]:
         """The rows of each other dimension: this model's, cut, or another model's."""
         sizes = sorted({len(vector) for place, vector in others.items() if faults[place].kind == "another dimension"})
         for size in sizes:
@@ -446,8 +454,8 @@ class _Audit:
 
 
 def _verdict(
-    label: str, counts: Counter[Kind], broken: int, one: Comparison, *, again: float, share: Figure | None,
-    at_most: float | None, groups: Sequence[Group],
+    label: str, counts: Counter[RowKind], broken: int, one: StoredAndFresh, *, again: float, share: Figure | None,
+    at_most: float | None, groups: Sequence[RowGroup],
 ) -> tuple[Outcome, str]:  # fmt: skip
     """The outcome and its reason; what cannot be trusted goes before what was counted."""
     without_text = counts["no text"]
@@ -463,7 +471,14 @@ def _verdict(
             "are this model's, or they are not rounded numbers. Remedy: name the vectors before they were quantised"
         )
     if counts["right"] < n or broken:
-        return "some are not", _says_wrong(label, counts, n, broken, share, groups)
+        said = f"{counts['right']:,} of {n:,} stored vectors are {label}'s"
+        if parts := [*in_words(counts), *causes_in_words(groups)]:
+            said += f"; {', '.join(parts)}"
+        if share:
+            said += f"; {share.says} of all rows are not {label}'s"
+        if share and broken:
+            said += f"; in the whole file {broken:,} are zero, not finite or of another dimension"
+        return "some are not", said
     if at_most is not None and at_most > ENOUGH:
         return "cannot tell", (
             f"nothing is wrong in {n:,} rows, but up to {at_most:.1%} of all may be (95%). Remedy: compare "
@@ -479,25 +494,12 @@ def _verdict(
     return "all are", f"all {n:,} stored vectors are {label}'s"
 
 
-def _says_wrong(
-    label: str, counts: Counter[Kind], n: int, broken: int, share: Figure | None, groups: Sequence[Group]
-) -> str:  # fmt: skip
-    said = f"{counts['right']:,} of {n:,} stored vectors are {label}'s"
-    if parts := [*in_words(counts), *causes_in_words(groups)]:
-        said += f"; {', '.join(parts)}"
-    if share:
-        said += f"; {share.says} of all rows are not {label}'s"
-    if share and broken:
-        said += f"; in the whole file {broken:,} are zero, not finite or of another dimension"
-    return said
-
-
-def in_words(counts: Mapping[Kind, int]) -> Iterator[str]:
+def in_words(counts: Mapping[RowKind, int]) -> Iterator[str]:
     """How many rows have which fault, as far as that is known of each."""
     yield from (f"{counts[kind]:,} {said}" for kind, said in WORDS.items() if counts.get(kind))
 
 
-def causes_in_words(groups: Sequence[Group]) -> Iterator[str]:
+def causes_in_words(groups: Sequence[RowGroup]) -> Iterator[str]:
     """How many rows may have which cause."""
     causes: Counter[str] = Counter()
     for group in groups:
@@ -505,7 +507,7 @@ def causes_in_words(groups: Sequence[Group]) -> Iterator[str]:
     yield from (f"{rows:,} are {cause}" for cause, rows in causes.items())
 
 
-WORDS: dict[Kind, str] = {
+WORDS: dict[RowKind, str] = {
     "another text": "belong to other texts",
     "shortened": "are of a shortened text",
     "zero": "are zero",
@@ -514,8 +516,8 @@ WORDS: dict[Kind, str] = {
 }
 
 
-def _counts(counts: Counter[Kind]) -> tuple[Count, ...]:
-    return tuple(Count(kind, counts[kind]) for kind in KINDS if counts[kind])
+def _counts(counts: Counter[RowKind]) -> tuple[KindCount, ...]:
+    return tuple(KindCount(kind, counts[kind]) for kind in KINDS if counts[kind])
 
 
 def _shifts(faults: Mapping[int, AuditedRow]) -> Iterator[str]:

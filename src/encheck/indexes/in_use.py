@@ -18,7 +18,7 @@ from encheck.encoders.stored_index import StoredIndex
 from encheck.gating.advice import spans
 from encheck.gating.old_index import IndexFaults
 from encheck.indexes.audit import IndexAudit, audit, causes_in_words, in_words
-from encheck.indexes.sources import Fresh
+from encheck.indexes.sources import FreshVectors
 from encheck.scoring.nearest import directions_of
 from encheck.similarity import ROUNDING, cosine
 
@@ -35,7 +35,7 @@ OTHER_LENGTH = 0.1  # relative
 APART = 10  # times as far as vectors that are the same are those that are not, where an index is a mix
 
 
-def faults_of(index: StoredIndex, fresh: Fresh, documents: Mapping[str, Vectors]) -> IndexFaults | None:
+def faults_of(index: StoredIndex, fresh: FreshVectors, documents: Mapping[str, Vectors]) -> IndexFaults | None:
     """What is wrong with the vectors of these documents, None if nothing is.
 
     `documents` are the new model's vectors by text. Where the new model differs from the old one on long texts alone,

@@ -1,11 +1,19 @@
-"""Stored vectors beside fresh ones of the same texts: which are this model's, and what is wrong with the others. Pure.
+"""Stored vectors beside fresh ones of the same texts: which are this model's, and what is wrong with the others.
 
 Two vectors are the same if they differ by no more than half precision in another batch (`ROUNDING` of 1 - cosine).
+Whether a vector is that of a shortened text is asked by encoding beginnings of the text.
+
+What a group of rows shows together, no row shows alone, for the cosines of single rows overlap: a text that was
+edited keeps .70 to .95, a model whose weights were disturbed by 12% keeps .87 to .96. Another model moves every
+vector about as far, and leaves the texts' similarities among each other much as they were. An edited text moves as
+far as its edit, and lies nearer the text without the words that were edited. A prompt moves all vectors in one
+direction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,16 +23,17 @@ from numpy.typing import NDArray
 from encheck.encoders.stored_index import VectorBlock
 from encheck.scoring.nearest import directions_of
 from encheck.similarity import ROUNDING, cosine
+from encheck.statistics.hypothesis_tests import upper_of_share
 
 Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.intp]
-Kind = Literal[
+RowKind = Literal[
     "right", "another text", "shortened", "zero", "not normalised", "not finite", "another dimension",
     "no text", "unexplained",
 ]  # fmt: skip
-KINDS: tuple[Kind, ...] = (
+KINDS: tuple[RowKind, ...] = (
     "right", "another text", "shortened", "zero", "not normalised", "not finite", "another dimension",
     "unexplained", "no text",
 )  # fmt: skip
@@ -37,7 +46,7 @@ SCORES_AT_ONCE = 1 << 25
 
 
 @dataclass(frozen=True)
-class Comparison:
+class StoredAndFresh:
     """Each row's `distance` (1 - cosine, NaN where there is none), the ratio of its length to the fresh vector's, and
     the vectors [n, d], from integers put back on the scale of the fresh ones.
 
@@ -52,20 +61,20 @@ class Comparison:
     calibrated: bool = True
 
 
-def compared(stored: Vectors, fresh: Vectors, *, integers: bool) -> Comparison:
+def compare_rows(stored: Vectors, fresh: Vectors, *, integers: bool) -> StoredAndFresh:
     """Compare row by row; both of shape [n, d], a row without a vector of this dimension being NaN."""
     distance = _distances(stored, fresh)
     if not integers:
-        return Comparison(stored, distance, _ratios(stored, fresh), ROUNDING)
-    scaled = _on_scale(stored, fresh)
+        return StoredAndFresh(stored, distance, _length_ratios(stored, fresh), ROUNDING)
+    scaled = _rescaled(stored, fresh)
     mapped = _distances(scaled, fresh)
     if not np.isfinite(mapped).any():
-        return Comparison(stored, distance, _ratios(stored, fresh), ROUNDING)
+        return StoredAndFresh(stored, distance, _length_ratios(stored, fresh), ROUNDING)
     if np.nanmedian(distance) <= max(ROUNDING, np.nanmedian(mapped)):  # the integers are multiples of the numbers
         scaled, mapped = stored, distance
-        scaled = scaled / np.float32(np.nanmedian(_ratios(stored, fresh)))
+        scaled = scaled / np.float32(np.nanmedian(_length_ratios(stored, fresh)))
     middle = float(np.nanmedian(mapped))
-    return Comparison(scaled, mapped, _ratios(scaled, fresh), max(ROUNDING, 4 * min(middle, MOST_LOST / 4)),
+    return StoredAndFresh(scaled, mapped, _length_ratios(scaled, fresh), max(ROUNDING, 4 * min(middle, MOST_LOST / 4)),
                       middle <= MOST_LOST / 4)  # fmt: skip
 
 
@@ -74,13 +83,13 @@ def _distances(first: Vectors, second: Vectors) -> Floats:
         return 1 - cosine(first, second)
 
 
-def _ratios(stored: Vectors, fresh: Vectors) -> Floats:
+def _length_ratios(stored: Vectors, fresh: Vectors) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         sizes = [np.linalg.norm(one.astype(np.float64), axis=1) for one in (stored, fresh)]
         return np.asarray(sizes[0] / sizes[1], np.float64)
 
 
-def _on_scale(stored: Vectors, fresh: Vectors) -> Vectors:
+def _rescaled(stored: Vectors, fresh: Vectors) -> Vectors:
     """Integers put back on the scale of the fresh vectors, each dimension with a scale and an offset of its own.
 
     They are fitted on the better half of the rows, so that rows which are not this model's do not count.
@@ -105,7 +114,7 @@ def _on_scale(stored: Vectors, fresh: Vectors) -> Vectors:
     return (stored * scale + offset).astype(np.float32)
 
 
-def first_kinds(one: Comparison, lengths: Ints, *, lengths_count: bool) -> list[Kind]:
+def first_kinds(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) -> list[RowKind]:
     """What a row's own fresh vector says; "unexplained" where it says that the row is not this model's.
 
     `lengths` are the numbers a vector, 0 where there is none. `lengths_count`: the index compares by more than
@@ -119,7 +128,7 @@ def first_kinds(one: Comparison, lengths: Ints, *, lengths_count: bool) -> list[
     same = np.asarray(np.abs(one.ratio - 1) <= SAME_LENGTH)
     if int((unit & near).sum()) > int(near.sum()) / 2:  # a model that does not normalise, and an index that does
         same |= unit
-    kinds: list[Kind] = []
+    kinds: list[RowKind] = []
     for row in range(len(lengths)):
         if lengths[row] == 0 or (lengths[row] == dimension and not np.isfinite(one.vectors[row]).all()):
             kinds.append("not finite")
@@ -134,7 +143,7 @@ def first_kinds(one: Comparison, lengths: Ints, *, lengths_count: bool) -> list[
     return kinds
 
 
-def suspects(one: Comparison, kinds: list[Kind]) -> Ints:
+def suspect_rows(one: StoredAndFresh, kinds: list[RowKind]) -> Ints:
     """Rows that may be another text's: those that are none of these, and those that are near but far for this file."""
     near = np.asarray(one.distance <= one.tolerance)
     limit = max(QUIET, QUIETER * float(np.median(one.distance[near]))) if near.any() else 0.0
@@ -143,14 +152,14 @@ def suspects(one: Comparison, kinds: list[Kind]) -> Ints:
 
 
 @dataclass(frozen=True)
-class Match:
+class NearestRows:
     """For each vector that was looked for: the row of the nearest one (-1: none near enough) and its distance."""
 
     row: Ints
     distance: Floats
 
 
-def nearest_same(wanted: Vectors, vectors: Vectors, *, but: Ints, tolerance: float) -> Match:
+def nearest_same(wanted: Vectors, vectors: Vectors, *, but: Ints, tolerance: float) -> NearestRows:
     """The nearest of `vectors` [m, d] to each of `wanted` [n, d], except the row `but`, where it is the same."""
     return nearest_in_blocks(wanted, iter([(0, vectors)]), but=but, tolerance=tolerance, sketch=False)
 
@@ -164,7 +173,7 @@ def blocks_of(blocks: Iterator[VectorBlock]) -> Iterator[tuple[int, Vectors]]:
 
 def nearest_in_blocks(
     wanted: Vectors, blocks: Iterator[tuple[int, Vectors]], *, but: Ints, tolerance: float, sketch: bool = True
-) -> Match:
+) -> NearestRows:
     """As `nearest_same`, among blocks of vectors that are too many to hold.
 
     With `sketch`, the nearest of a block is found in 64 random dimensions, where two vectors that are the same are so
@@ -186,4 +195,230 @@ def nearest_in_blocks(
             distance[scores[np.arange(len(queries)), nearest] == -2] = np.inf
             closer = (distance <= tolerance) & (distance < least)
             best[closer], least[closer] = first + nearest[closer], distance[closer]
-    return Match(best, least)
+    return NearestRows(best, least)
+
+
+Encode = Callable[[Sequence[str]], tuple[Vectors, NDArray[np.bool_]]]
+WORD = re.compile(r"\S+")
+AT_FIRST = 32  # beginnings of a text that are tried before its best stretch is searched
+PROMISING = 0.7  # the best of them must be nearer than this part of the whole text's distance
+BEGINNING_CHARACTERS = 2_000_000  # that beginnings have together, as far as whole texts go
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The part of a text that was encoded: its first `words` words, the last of which may be cut, or `characters`."""
+
+    words: int
+    characters: int
+
+
+@dataclass(frozen=True)
+class FoundBeginnings:
+    """What was found, by place among the texts; `searched` of them were looked at before the work was too much."""
+
+    found: Mapping[int, Beginning]
+    searched: int
+
+
+def find_beginnings(
+    texts: Sequence[str], stored: Vectors, distance: NDArray[np.float64], encode: Encode, *, tolerance: float, seed: int
+) -> FoundBeginnings:
+    """Look for the beginning of each text whose vector is the stored one, shape [n, d].
+
+    `distance` is that of the whole text's vector. At first 32 beginnings of a text are tried, and those that end in its
+    last word. Where one is much nearer than the whole text, each word around it is, and then each character: a
+    tokenizer cuts inside words.
+    """
+    ends = [[match.end() for match in WORD.finditer(text)] for text in texts]
+    order = [place for place in np.random.default_rng(seed).permutation(len(texts)) if len(ends[place]) > 1]
+    work = np.cumsum([len(texts[place]) * min(AT_FIRST, len(ends[place])) / 2 for place in order])
+    order = order[: int((work <= BEGINNING_CHARACTERS).sum()) or 1]
+    wanted = directions_of(stored)
+    best = {place: (float(distance[place]) * PROMISING, 0) for place in order}
+
+    def try_beginnings(candidates: Mapping[int, Sequence[int]]) -> None:
+        asked = [(place, end) for place, some in candidates.items() for end in some]
+        if not asked:
+            return
+        vectors, known = encode([texts[place][:end] for place, end in asked])
+        for (place, end), vector, is_known in zip(asked, directions_of(vectors), known, strict=True):
+            if is_known and (near := 1 - float(vector @ wanted[place])) < best[place][0]:
+                best[place] = near, end
+
+    def still_open() -> list[int]:
+        return [place for place, (near, end) in best.items() if end and near > tolerance]
+
+    spread = {place: _spread(ends[place][:-1], AT_FIRST) for place in order}
+    try_beginnings({place: [*some, *range(ends[place][-2] + 1, ends[place][-1])] for place, some in spread.items()})
+    try_beginnings({place: _around(spread[place], best[place][1], ends[place]) for place in still_open()})
+    try_beginnings({place: _letters(ends[place], best[place][1]) for place in still_open()})
+    found = {
+        place: Beginning(sum(e < end for e in ends[place]) + 1, end)
+        for place, (near, end) in best.items()
+        if end and near <= tolerance
+    }
+    return FoundBeginnings(found, len(order))
+
+
+def _spread(ends: Sequence[int], count: int) -> list[int]:
+    """So many of the ends, spread evenly; all where there are no more."""
+    places = np.unique(np.linspace(0, len(ends) - 1, min(count, len(ends))).round().astype(int))
+    return [ends[place] for place in places]
+
+
+def _around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[int]:
+    """The ends between the neighbours of the best one that was tried."""
+    if best not in tried:  # inside the last word
+        return []
+    at = tried.index(best)
+    low = tried[at - 1] if at else 0
+    high = tried[at + 1] if at + 1 < len(tried) else ends[-1]
+    return [end for end in ends if low < end < high and end != best]
+
+
+def _letters(ends: Sequence[int], best: int) -> list[int]:
+    """Each character from the end before the best one to the end after it."""
+    if best not in ends:
+        return []
+    at = ends.index(best)
+    low = ends[at - 1] if at else 0
+    high = ends[at + 1] if at + 1 < len(ends) else best
+    return [end for end in range(low + 1, high) if end not in (best,)]
+
+
+Cause = Literal["another model", "earlier texts", "another prompt", "unknown"]
+FEWEST_OF_A_GROUP = 8  # rows that may show a cause together
+RELATED = 0.4  # correlation of the texts' similarities among each other, stored and fresh
+MOST_RELATED, PERMUTATIONS = 200, 99  # rows whose similarities are compared; orders of them for chance
+FEWEST_UNASKED = 20  # rows that show another model where texts cannot be tried without some of their words
+EVEN = 0.25  # spread of the distances over their mean
+ELSEWHERE = 0.8  # distance from which vectors have nothing in common: of two models, or of two texts
+NEARER = 0.15  # part of the distance that leaving words out takes away
+EDITED, UNEDITED = 0.2, 0.2  # share of rows for which it does: shown to be more, and at most
+ONE_WAY = 0.35  # part of the squared distance that the mean of the other rows' moves explains
+ROWS_TRIED = 20  # of a group, whose texts are tried without some of their words
+CHARACTERS_TRIED = 400_000  # that all such texts of a group have
+MOST_WINDOWS, FEWEST_WINDOWS = 30, 4
+
+
+SAYS: dict[Cause, str] = {
+    "another model": "another model's, or this model's with other settings",
+    "earlier texts": "perhaps of earlier texts",
+    "another prompt": "perhaps with another prompt or title before the text",
+    "unknown": "not this model's; cause unknown",
+}
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """Rows of the file that may have one cause, and the evidence in a sentence. `says` is the cause in words."""
+
+    cause: Cause
+    rows: tuple[int, ...]
+    evidence: str
+    says: str
+
+
+def group_of(cause: Cause, rows: tuple[int, ...], evidence: str) -> RowGroup:
+    """A group with its cause in words."""
+    return RowGroup(cause, rows, evidence, SAYS[cause])
+
+
+def split_into_groups(rows: Ints, right: Ints) -> Iterator[Ints]:
+    """Runs of rows with no right row between them; rows of shorter runs are one group. Both arguments rise.
+
+    >>> [one.tolist() for one in grouped(np.arange(3, 15), np.array([2, 15]))]
+    [[3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]]
+    """
+    before = np.searchsorted(right, rows)
+    runs = np.split(rows, np.flatnonzero(np.diff(before)) + 1) if len(rows) else []
+    yield from (run for run in runs if len(run) >= FEWEST_OF_A_GROUP)
+    if scattered := [run for run in runs if len(run) < FEWEST_OF_A_GROUP]:
+        yield np.concatenate(scattered)
+
+
+def explain_group(
+    rows: Ints, stored: Vectors, fresh: Vectors, texts: Sequence[str] | None, encode: Encode | None, *, seed: int
+) -> RowGroup:
+    """The cause that a group shows; `stored` and `fresh` have shape [rows, d].
+
+    `texts` and `encode` are None where the model cannot be asked: then nothing is known of edits.
+    """
+    numbers = tuple(rows.tolist())
+    if len(rows) < FEWEST_OF_A_GROUP:
+        return group_of(
+            "unknown", numbers, f"{len(rows)} rows are too few to show a cause, which takes {FEWEST_OF_A_GROUP}"
+        )
+    v, f = directions_of(stored), directions_of(fresh)
+    distance = 1 - np.einsum("ij,ij->i", v, f, dtype=np.float64)
+    said = [f"cosines to the fresh vectors from {1 - distance.max():.2f} to {1 - distance.min():.2f}"]
+    # How much of each row's squared move the mean move of the other rows explains; the median.
+    moves = (v - f).astype(np.float64)
+    others = (moves.sum(axis=0) - moves) / (len(moves) - 1)
+    left = ((moves - others) ** 2).sum(axis=1) / (moves**2).sum(axis=1)
+    common_direction = float(1 - np.median(left))
+    (related, is_beyond_chance), one_way = _similarity_correlation(v, f, seed=seed), common_direction
+    said.append(f"the similarities among these rows correlate {related:.2f} with those of the fresh vectors")
+    edited = _count_edited(v, distance, texts, encode, seed=seed) if texts is not None and encode is not None else None
+    if edited:
+        said.append(f"{edited[0]} of {edited[1]} lie nearer their text without some of its words")
+    cause: Cause = "unknown"
+    is_elsewhere = distance.mean() >= ELSEWHERE
+    even = distance.std() <= EVEN * distance.mean() and (edited is not None or len(rows) >= FEWEST_UNASKED)
+    if edited and 1 - upper_of_share(edited[1] - edited[0], edited[1]) > EDITED:
+        cause = "earlier texts"
+    elif edited and edited[0] > UNEDITED * edited[1]:
+        cause = "unknown"
+    elif (is_elsewhere and is_beyond_chance) or (related >= RELATED and even):
+        cause = "another model"
+    elif related >= RELATED and one_way >= ONE_WAY:
+        cause = "another prompt"
+        said.append(f"one common direction explains {one_way:.0%} of the difference")
+    return group_of(cause, numbers, "; ".join(said))
+
+
+def _similarity_correlation(v: Vectors, f: Vectors, *, seed: int) -> tuple[float, bool]:
+    """Correlation of the cosines of all pairs of rows, and whether chance gives less (Mantel 1967, Cancer Res. 27)."""
+    v, f = v[:MOST_RELATED], f[:MOST_RELATED]
+    pairs = np.triu_indices(len(v), 1)
+    a, b = v @ v.T, (f @ f.T)[pairs]
+    if a[pairs].std() < 1e-6 or b.std() < 1e-6:
+        return 0.0, False
+    found = float(np.corrcoef(a[pairs], b)[0, 1])
+    random = np.random.default_rng(seed)
+    orders = (random.permutation(len(v)) for _ in range(PERMUTATIONS))
+    chance = [float(np.corrcoef(a[np.ix_(order, order)][pairs], b)[0, 1]) for order in orders]
+    return found, found > max(chance)
+
+
+def _count_edited(
+    v: Vectors, distance: Floats, texts: Sequence[str], encode: Encode, *, seed: int
+) -> tuple[int, int] | None:
+    """(rows that are nearer their text without some of its words, rows that were tried)."""
+    able = [row for row, text in enumerate(texts) if len(WORD.findall(text)) > 2]
+    if len(able) < FEWEST_OF_A_GROUP:
+        return None
+    tried = sorted(np.random.default_rng(seed).permutation(able)[:ROWS_TRIED].tolist())
+    size = CHARACTERS_TRIED / (len(tried) * 4 * max(sum(len(texts[row]) for row in tried) / len(tried), 1))
+    windows = int(np.clip(size, FEWEST_WINDOWS, MOST_WINDOWS))
+    shorter = {row: list(_without_words(texts[row], windows)) for row in tried}
+    vectors = iter(directions_of(encode([text for some in shorter.values() for text in some])[0]))
+    nearer = 0  # by chance alone, some words of a text of which the vector is not are nearer to it
+    for row, some in shorter.items():
+        near = min(1 - float(v[row] @ next(vectors)) for _ in some)
+        nearer += distance[row] < ELSEWHERE and near <= (1 - NEARER) * distance[row]
+    return nearer, len(tried)
+
+
+def _without_words(text: str, windows: int) -> Iterator[str]:
+    """The text without its beginning, its end, or one or two of about so many stretches of words."""
+    words = text.split()
+    step = -(-len(words) // windows)
+    for start in range(0, len(words), step):
+        for end in (start + step, start + 2 * step):
+            if shorter := words[:start] + words[end:]:
+                yield " ".join(shorter)
+        if start:
+            yield " ".join(words[:start])
+            yield " ".join(words[start:])

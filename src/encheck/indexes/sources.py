@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ ROLES = ("query", "document")
 
 
 @dataclass(frozen=True)
-class Fresh:
+class FreshVectors:
     """Where fresh vectors come from: a model, or a file of vectors that were made for the audit.
 
     `made` has vectors that the model gave before, by text in the role of the audit.
@@ -94,7 +94,7 @@ class Fresh:
         return vectors, known
 
 
-def named(settings: Settings, *, role: str, texts: Path | None = None) -> Fresh:
+def fresh_of_settings(settings: Settings, *, role: str, texts: Path | None = None) -> FreshVectors:
     """The model that these settings name, or a file of fresh vectors; UsageError if it gives no vectors.
 
     `texts` is a file with the texts of fresh vectors that have none, by their ids.
@@ -102,41 +102,38 @@ def named(settings: Settings, *, role: str, texts: Path | None = None) -> Fresh:
     (spec,) = settings.models
     if spec.startswith(STORED):
         (label,) = labels([spec])
-        return Fresh(label, index_of(spec, texts=texts, only_if_needed=True), _checked(role))
+        return FreshVectors(label, open_index(spec, texts=texts, only_if_needed=True), _checked_role(role))
     found = EncoderService.open(settings)
-    return _encoder(found.label, found.model, role)
+    return _fresh_of_encoder(found.label, found.model, role)
 
 
-def given(model: object, *, role: str) -> Fresh:
+def fresh_of_object(model: object, *, role: str) -> FreshVectors:
     """A model or function given as an object; UsageError if it is neither."""
     label = getattr(model, "__qualname__", type(model).__name__)
     if callable(model) and not isinstance(model, Encoder):
-        return _encoder(label, FunctionEncoder(_with_name(model), {}), role)
-    return _encoder(label, model, role)
+
+        def encode(texts: list[str]) -> Any:
+            return model(texts)
+
+        return _fresh_of_encoder(label, FunctionEncoder(encode, {}), role)
+    return _fresh_of_encoder(label, model, role)
 
 
-def _with_name(function: Callable[..., Any]) -> Callable[..., Any]:
-    def encode(texts: list[str]) -> Any:
-        return function(texts)
-
-    return encode
-
-
-def _encoder(label: str, model: object, role: str) -> Fresh:
+def _fresh_of_encoder(label: str, model: object, role: str) -> FreshVectors:
     if isinstance(model, FittedModel):
         raise UsageError(f"{label} learns from the texts of a run, so it has no vectors of its own to compare with")
     if not isinstance(model, Encoder):
         raise UsageError(f"{label} gives no vectors, but an index holds vectors. Remedy: name an encoder")
-    return Fresh(label, model, _checked(role))
+    return FreshVectors(label, model, _checked_role(role))
 
 
-def _checked(role: str) -> str:
+def _checked_role(role: str) -> str:
     if role not in ROLES:
         raise UsageError(f"the role is {role!r}, but should be query or document")
     return role
 
 
-def index_of(spec: str | Path, *, texts: Path | None = None, only_if_needed: bool = False) -> StoredIndex:
+def open_index(spec: str | Path, *, texts: Path | None = None, only_if_needed: bool = False) -> StoredIndex:
     """The index that `vectors:FILE`, or a path, names; UsageError if it names none.
 
     `texts` is a file with its texts by id; `only_if_needed` leaves it alone where the index has texts or hashes.
@@ -149,7 +146,7 @@ def index_of(spec: str | Path, *, texts: Path | None = None, only_if_needed: boo
     return StoredIndex(path, texts=texts)
 
 
-def refuse_wrong(sample: int | None, similarity: str) -> None:
+def refuse_options(sample: int | None, similarity: str) -> None:
     """UsageError for a sample or a similarity that is none."""
     if sample is not None and sample < 1:
         raise UsageError(f"the sample is {sample}, but should be 1 or more rows")

@@ -183,8 +183,8 @@ class Controller:
         """Conclude and write the run; the terminal shows its results even where the disk is full."""
         from encheck.engine.conclusion import GateOptions, conclude, with_references
         from encheck.engine.folder import place_of, write
-        from encheck.reporting.first_look import rest_lines
-        from encheck.reporting.similarity_threshold import unanswered
+        from encheck.reporting.terminal import rest_lines
+        from encheck.reporting.view import unused_threshold
 
         recorder = self.recorder
         try:
@@ -201,7 +201,7 @@ class Controller:
             self.results = recorder.results(
                 settings=options.described(settings), end=end, folder=place.name,
                 command=shlex.join([program, *sys.argv[1:]]),
-                notes=[*self.notes, *unanswered(settings.threshold, recorder.rows.values())],
+                notes=[*self.notes, *unused_threshold(settings.threshold, recorder.rows.values())],
                 for_the_rest=options.without_quick(sys.argv) if recorder.first_look else "",
             )  # fmt: skip
             self.page = place / "report.html"
@@ -216,11 +216,11 @@ class Controller:
         if self.refusal:
             _tell(terminal, f"ERROR: {self.refusal}", red=True)
         if self.results:
-            from encheck.reporting.terminal import lines
+            from encheck.reporting.terminal import run_lines
 
             terminal.section("encheck")
             is_verbose = terminal.config.get_verbosity() > 0
-            for line in lines(self.results, self.recorder.items, verbose=is_verbose):
+            for line in run_lines(self.results, self.recorder.items, verbose=is_verbose):
                 _tell(terminal, line)
         for problem in (*self.recorder.cut_short, *self.problems):
             _tell(terminal, problem)

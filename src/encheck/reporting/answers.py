@@ -1,8 +1,8 @@
 """What two models answered to queries that nobody judged: answers.parquet and documents.parquet of a gate's folder.
 
 answers.parquet has a row a query: `case`, `data`, `item`, `query`, `weight`, `cluster`, and the ids of the first ten
-documents, best first, under the baseline (`before`) and the candidate (`after`). documents.parquet has `data`, `id` and
-`text` of each document named there. `disagreements` and `asked_in` read both.
+documents, best first, under the baseline (`before`) and the candidate (`after`). documents.parquet has `data`, `id`
+and `text` of each document named there. `disagreements` and `asked_in` read both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from encheck.errors import UsageError
 from encheck.gating.types import ChangedQuery, Gate
 from encheck.gating.unjudged import ComparedQuery
 from encheck.gating.weighing import LogAnswers
-from encheck.reporting.lost import in_a_line
+from encheck.reporting.gate.record import in_a_line
 from encheck.scoring.answers import Answers
 from encheck.system import files
 from encheck.system.documents import parquet_table
@@ -32,7 +32,7 @@ Documents = Mapping[int, tuple[str, str]]  # row -> (id, text)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FirstAnswer:
     """A document that a query found first."""
 
     id: str
@@ -48,8 +48,8 @@ class Disagreement:
     query: str
     weight: int
     cluster: str
-    before: Answer
-    after: Answer
+    before: FirstAnswer
+    after: FirstAnswer
 
     @property
     def changed(self) -> ChangedQuery:
@@ -89,28 +89,28 @@ def write_unjudged(folder: Path, gate: Gate) -> None:
         files.write_text(folder / UNJUDGED, "\n".join(["query\tcorpus-id\tdocument", *lines]) + "\n")
 
 
-def asked_of(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> tuple[ComparedQuery, ...]:
+def asked_queries(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> tuple[ComparedQuery, ...]:
     """The queries of a search with the first answers of both models; `texts` are those of the items."""
     firsts = zip(one.before.answers, one.after.answers, strict=True)
     rows = [[Answers.of(text).first[0] for text in both] for both in firsts]
     columns = (one.after.items, one.after.weights, one.after.clusters, rows)
     return tuple(
-        _asked(item, weight, cluster, texts[item], *(documents[row][1] for row in both))
+        _asked_query(item, weight, cluster, texts[item], *(documents[row][1] for row in both))
         for item, weight, cluster, both in zip(*columns, strict=True)
     )
 
 
-def asked_in(folder: Path) -> tuple[ComparedQuery, ...]:
+def asked_queries_in(folder: Path) -> tuple[ComparedQuery, ...]:
     """The same from a gate's folder; UsageError as for `disagreements`."""
     texts = _texts(folder)
     return tuple(
-        _asked(row["item"], row["weight"], row["cluster"], row["query"],
+        _asked_query(row["item"], row["weight"], row["cluster"], row["query"],
                *(texts[row["data"], row[side][0]] for side in ("before", "after")))
         for row in _read(folder / ANSWERS, COLUMNS)
     )  # fmt: skip
 
 
-def _asked(item: str, weight: int, cluster: str, query: str, before: str, after: str) -> ComparedQuery:
+def _asked_query(item: str, weight: int, cluster: str, query: str, before: str, after: str) -> ComparedQuery:
     return ComparedQuery(item, weight, cluster, *map(content_hash, (query, before, after)))
 
 
@@ -141,7 +141,7 @@ def disagreements(folder: Path) -> Iterator[Disagreement]:
     for row in _read(folder / ANSWERS, COLUMNS):
         first = [row[side][0] for side in ("before", "after")]
         if first[0] != first[1]:
-            before, after = (Answer(name, texts[row["data"], name]) for name in first)
+            before, after = (FirstAnswer(name, texts[row["data"], name]) for name in first)
             yield Disagreement(
                 row["data"], row["item"], row["query"], row["weight"], row["cluster"], before, after
             )  # fmt: skip

@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from encheck.gating.types import Gate, GateAgainst
-from encheck.reporting import lost
-from encheck.reporting.gate.overview import Line, overview
-from encheck.reporting.gate.rows import CHANGE
-from encheck.reporting.gate.story import NEW, Loss, Story, story
-from encheck.reporting.gate.words import asked_for, headline, what_has_to_change
+from encheck.gating.types import Gate
+from encheck.reporting.gate import record
+from encheck.reporting.gate.rows import CHANGE, GateLine, overview
+from encheck.reporting.gate.words import NEW, GateLoss, GateStory, asked_for, gate_story, headline, what_has_to_change
 from encheck.reporting.markdown import ENDED
 from encheck.reporting.text import code, escape, longest_ticks, one_line, shortest
 from encheck.run_file import RunEntry, RunFile
@@ -36,7 +34,7 @@ HEAD = ("what", CHANGE, "verdict")
 
 
 @dataclass(frozen=True)
-class Section:
+class CommentPart:
     """A piece of the comment: as many parts as there is room for, between its start and its end."""
 
     start: str
@@ -52,14 +50,16 @@ def comment(results: RunFile | None, *, made: str = "") -> str:
     was none.
     """
     if results is None or results.gate is None:
-        return fitted(list(_without_gate(results, made)))
+        return fit_parts(list(_without_gate(results, made)))
     (candidate, *_) = [*(model.label for model in results.models), NEW]
-    told = [story(one, candidate=candidate) for one in results.gate.against]
+    told = [gate_story(one, candidate=candidate) for one in results.gate.against]
     run = results.run
-    return fitted([*_verdict(results.gate, run, told), *_against(results.gate, told), Section(_run(run))])
+    return fit_parts(
+        [*_verdict_parts(results.gate, run, told), *_baseline_parts(results.gate, told), CommentPart(_run_line(run))]
+    )
 
 
-def fitted(sections: Sequence[Section], *, limit: int = LIMIT) -> str:
+def fit_parts(sections: Sequence[CommentPart], *, limit: int = LIMIT) -> str:
     """The sections that fit, in their order; the last line counts the parts and sections that do not.
 
     >>> fitted([Section("a"), Section("b", ["c", "d" * 200])], limit=150)
@@ -67,25 +67,25 @@ def fitted(sections: Sequence[Section], *, limit: int = LIMIT) -> str:
     """
     room, out, dropped = limit - len(_too_long(10**9)), list[str](), 0
     for section in sections:
-        text, left = _taken(section, room)
+        text, left = _fit_part(section, room)
         dropped += left
         if text:
             out.append(text)
-            room -= units(text) + 2
+            room -= utf16_length(text) + 2
     return "\n\n".join([*out, *([_too_long(dropped)] if dropped else [])]) + "\n"
 
 
-def units(text: str) -> int:
+def utf16_length(text: str) -> int:
     """The length as code hosts may count it: in UTF-16, an emoji counts as two."""
     return len(text.encode("utf-16-le")) // 2
 
 
-def _taken(section: Section, room: int) -> tuple[str, int]:
+def _fit_part(section: CommentPart, room: int) -> tuple[str, int]:
     """The text of a section in so many units, empty where it has no room, and how many parts are left out."""
     taken: list[str] = []
-    room -= units(section.start) + units(section.end) + 2 * len(section.between)
+    room -= utf16_length(section.start) + utf16_length(section.end) + 2 * len(section.between)
     for part in section.parts:
-        room -= units(part) + len(section.between)
+        room -= utf16_length(part) + len(section.between)
         if room < 0:
             break
         taken.append(part)
@@ -100,7 +100,7 @@ def _too_long(count: int) -> str:
     return f"Too long for a comment: {more} left out here."
 
 
-def said(text: str, *, most: int = MOST) -> str:
+def markdown_line(text: str, *, most: int = MOST) -> str:
     """A text that others wrote, in one line of Markdown, cut where it is long.
 
     >>> said("@you see https://example.org, GH-12")
@@ -118,46 +118,46 @@ def fenced(lines: Iterable[str], *, most: int = MOST) -> str:
 
 def _bullet(text: str, *, most: int = MOST) -> str:
     """An entry of a list, which no text turns into another kind of block."""
-    return "- " + BLOCK.sub(r"\g<1>\\\g<2>", said(text, most=most))
+    return "- " + BLOCK.sub(r"\g<1>\\\g<2>", markdown_line(text, most=most))
 
 
-def _without_gate(results: RunFile | None, made: str) -> Iterator[Section]:
+def _without_gate(results: RunFile | None, made: str) -> Iterator[CommentPart]:
     """What there is to say where nothing was weighed."""
     if made:
-        yield Section("## GATE: NO VERDICT. There was no baseline")
-        yield Section(
+        yield CommentPart("## GATE: NO VERDICT. There was no baseline")
+        yield CommentPart(
             f"This run made one in {code(made)}. It is among the job's files. Commit it there and run the job again. "
             "The model of this run should be the one that you use today."
         )
     elif results is None:
-        yield Section("## GATE: NO VERDICT. The run wrote no results")
-        yield Section("The job's log says why.")
+        yield CommentPart("## GATE: NO VERDICT. The run wrote no results")
+        yield CommentPart("The job's log says why.")
     else:
-        yield Section(f"## GATE: NO VERDICT. Exit code {results.run.exit_status}")
-        yield Section("Nothing was weighed against a baseline. What the run noted:")
+        yield CommentPart(f"## GATE: NO VERDICT. Exit code {results.run.exit_status}")
+        yield CommentPart("Nothing was weighed against a baseline. What the run noted:")
     if results is not None:
         notes = [_bullet(note) for note in results.run.notes]
-        yield from [Section("", notes)] if notes else []
-        yield Section(_run(results.run))
+        yield from [CommentPart("", notes)] if notes else []
+        yield CommentPart(_run_line(results.run))
 
 
-def _verdict(gate: Gate, run: RunEntry, told: Sequence[Story]) -> Iterator[Section]:
+def _verdict_parts(gate: Gate, run: RunEntry, told: Sequence[GateStory]) -> Iterator[CommentPart]:
     """The verdict with the answer, what to do, and what else decides."""
     first, *more = headline(gate)
     word, _, reason = first.partition(". ")
-    answers = [said(f"{one.answer}. {one.lead}".strip(), most=2 * MOST) for one in told]
-    reasons = [] if gate.outcome == "block" else [said(reason), *map(said, more)]
-    yield Section(f"## {said(word)}", [*answers, *filter(None, reasons)], between="\n\n")
+    answers = [markdown_line(f"{one.answer}. {one.lead}".strip(), most=2 * MOST) for one in told]
+    reasons = [] if gate.outcome == "block" else [markdown_line(reason), *map(markdown_line, more)]
+    yield CommentPart(f"## {markdown_line(word)}", [*answers, *filter(None, reasons)], between="\n\n")
     fails = gate.outcome == "pass" and run.exit_status
-    yield Section(f"**What to do.** {FAILS if fails else TO_DO[gate.outcome]}", list(_ways(gate)))
+    yield CommentPart(f"**What to do.** {FAILS if fails else TO_DO[gate.outcome]}", list(_ways(gate)))
     if partial := gate.partial:
-        named = ", ".join(map(said, partial.weighed[:20])) or "none"
-        why = said(partial.why)
-        yield Section(f"**Partial gate.** It can block, and never passes: {why}. Weighed were: {named}.")
+        named = ", ".join(map(markdown_line, partial.weighed[:20])) or "none"
+        why = markdown_line(partial.why)
+        yield CommentPart(f"**Partial gate.** It can block, and never passes: {why}. Weighed were: {named}.")
     yield from _dropped_in(gate)
     if run.exit_status not in ENDED:
         notes = [_bullet(note) for note in run.notes]
-        yield Section(f"The run did not end well (exit code {run.exit_status}):", notes)
+        yield CommentPart(f"The run did not end well (exit code {run.exit_status}):", notes)
 
 
 def _ways(gate: Gate) -> Iterator[str]:
@@ -171,40 +171,51 @@ def _ways(gate: Gate) -> Iterator[str]:
     yield f"- It counts as exit code {gate.exit_code}: {counts}."
 
 
-def _dropped_in(gate: Gate) -> Iterator[Section]:
+def _dropped_in(gate: Gate) -> Iterator[CommentPart]:
     """Whether stored vectors stay, what becomes of a threshold in use, and what has to change."""
     for against in gate.against:
         told = against.reindex.says if against.reindex else ""
         thresholds = [_bullet(one.says) for one in against.thresholds]
         if told or thresholds:
-            yield Section(f"**Re-index:** {said(told.removeprefix('re-index: ') or 'not known')}", thresholds)
+            yield CommentPart(
+                f"**Re-index:** {markdown_line(told.removeprefix('re-index: ') or 'not known')}", thresholds
+            )
         if changes := what_has_to_change(against):
-            yield Section("**What has to change.**", [_bullet(text, most=2 * MOST) for text in changes])
+            yield CommentPart("**What has to change.**", [_bullet(text, most=2 * MOST) for text in changes])
 
 
-def _against(gate: Gate, told: Sequence[Story]) -> Iterator[Section]:
+def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPart]:
     """What each baseline holds against the candidate; then all that was weighed, folded."""
     several = len(gate.against) > 1
     for one, found in zip(gate.against, told, strict=True):
-        beside = f", against {said(one.baseline)}" if several else ""
+        beside = f", against {markdown_line(one.baseline)}" if several else ""
         blocking = tuple(f"{row.name}: " for row in one.rows if row.outcome == "block")
         if one.reasons:
             bullets = [_bullet(text) for text in one.reasons if not text.startswith(blocking)]
-            yield Section(f"### {OPEN[one.outcome]}{beside}", bullets)
-        yield Section("", list(map(_loss, found.losses)), between="\n\n")
+            yield CommentPart(f"### {OPEN[one.outcome]}{beside}", bullets)
+        yield CommentPart("", list(map(_loss_markdown, found.losses)), between="\n\n")
     for one in gate.against:
-        yield from [Section("Notes:", [_bullet(text) for text in one.notes])] if one.notes else []
-        yield from _weighed(one)
+        yield from [CommentPart("Notes:", [_bullet(text) for text in one.notes])] if one.notes else []
+        if rows := overview(one):
+            summary = f"All {len(rows)} rows" if len(rows) > 1 else "The row"
+            head = [f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |"]
+            start = "\n".join([f"<details><summary>{summary} against {markdown_line(one.baseline)}</summary>\n", *head])
+            yield CommentPart(start, list(map(_table_line, rows)), "\n</details>")
 
 
-def _loss(loss: Loss) -> str:
+def _loss_markdown(loss: GateLoss) -> str:
     """What got worse, or may have: by how much, what that means, and three examples."""
     means = f"{loss.figures} {loss.means}".strip()
-    lines = list(lost.lines(loss.row)) if loss.row else []
-    return "\n\n".join([f"**{said(loss.title)}.** {said(means, most=2 * MOST)}".rstrip(), *_lost(loss.place, lines)])
+    lines = list(record.lost_lines(loss.row)) if loss.row else []
+    return "\n\n".join(
+        [
+            f"**{markdown_line(loss.title)}.** {markdown_line(means, most=2 * MOST)}".rstrip(),
+            *_lost_block(loss.place, lines),
+        ]
+    )
 
 
-def _lost(name: str, lines: Iterable[str]) -> Iterator[str]:
+def _lost_block(name: str, lines: Iterable[str]) -> Iterator[str]:
     """Lost items or queries, folded; nothing where there are none."""
     if found := [line.removeprefix(f"lost in {name}: ").removeprefix(f"changed in {name}: ") for line in lines]:
         items = sum(not line.startswith(" ") for line in found)
@@ -212,18 +223,10 @@ def _lost(name: str, lines: Iterable[str]) -> Iterator[str]:
         yield f"<details><summary>{summary}</summary>\n\n{fenced(found)}\n\n</details>"
 
 
-def _weighed(against: GateAgainst) -> Iterator[Section]:
-    if rows := overview(against):
-        summary = f"All {len(rows)} rows" if len(rows) > 1 else "The row"
-        head = [f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |"]
-        start = "\n".join([f"<details><summary>{summary} against {said(against.baseline)}</summary>\n", *head])
-        yield Section(start, list(map(_table_line, rows)), "\n</details>")
+def _table_line(line: GateLine) -> str:
+    return f"| {' | '.join(markdown_line(text, most=MOST // 3) for text in (line.name, line.change, line.verdict))} |"
 
 
-def _table_line(line: Line) -> str:
-    return f"| {' | '.join(said(text, most=MOST // 3) for text in (line.name, line.change, line.verdict))} |"
-
-
-def _run(run: RunEntry) -> str:
-    version = said(run.versions.get("encheck", "?"))
+def _run_line(run: RunEntry) -> str:
+    version = markdown_line(run.versions.get("encheck", "?"))
     return f"{WHERE} The run, with encheck {version}: {code(run.command, most=2 * MOST)}"

@@ -1,27 +1,270 @@
-"""What `encheck data NAME:PATH` shows: sizes, balance, splits, how far apart in words the pairs are, some of them."""
+"""What `encheck data` shows of a data set, by its kind, and the variants that generators make of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.dataset import Dataset
+from encheck.datasets.collection import Collection
+from encheck.datasets.dataset import Dataset, fingerprint_of
+from encheck.datasets.drawn import number_of_clusters
+from encheck.datasets.labelled import pair_id
 from encheck.datasets.load import InColumns
-from encheck.reporting.collection import describe_collection
-from encheck.reporting.contrasts import describe_contrasts
-from encheck.reporting.overview import Overview, of_columns, of_dataset
-from encheck.reporting.text import table
-from encheck.reporting.texts import describe_texts
+from encheck.datasets.oddities import oddities
+from encheck.items.catalogue import Listing
+from encheck.reporting.text import marked, table
+from encheck.scoring.contrasts import Contrast
 from encheck.scoring.pairs import SentencePair
+from encheck.types import content_hash
 
-BINS, BAR, SAMPLES = 10, 30, 3
+Labels = list[int | None]
+
+
+@dataclass(frozen=True)
+class PairsOverview:
+    """Counts of a data set of pairs, and some of its pairs.
+
+    `scores` has every graded similarity. `drawn` has, by label, the pairs whose words are compared; `is_drawn` says
+    whether they are a part of all.
+    """
+
+    name: str
+    rows: int
+    skipped: int
+    labels: Mapping[str, int]
+    scores: NDArray[np.float64]
+    splits: Mapping[str, int]
+    paraphrases: int
+    clusters: int
+    licence: str
+    fingerprint: str
+    drawn: Mapping[str, list[SentencePair]]
+    is_drawn: bool
+    samples: list[SentencePair]
+    contrasts: int = 0
+    written: Mapping[str, int] = field(default_factory=dict)
+    version: str = ""
+
+
+def overview_of_dataset(dataset: Dataset, *, most: int, samples: int, seed: int) -> PairsOverview:
+    """The overview of a loaded data set, with at most `most` pairs drawn of a label."""
+    places = _DrawnPlaces([pair.label for pair in dataset.pairs], most, samples, seed)
+    return PairsOverview(
+        dataset.name,
+        dataset.rows,
+        len(dataset.skipped),
+        dataset.labels,
+        np.array([p.score for p in dataset.pairs if p.score is not None], np.float64),
+        Counter(p.split or "-" for p in dataset.pairs),
+        sum(not g.is_contrast for g in dataset.groups),
+        len(dataset.universe),
+        dataset.licence,
+        dataset.fingerprint,
+        {name: [dataset.pairs[at] for at in chosen] for name, chosen in places.drawn.items()},
+        places.is_drawn,
+        [dataset.pairs[at] for at in places.samples],
+        contrasts=sum(g.is_contrast for g in dataset.groups),
+        written=dataset.written,
+        version=dataset.version,
+    )
+
+
+def overview_of_columns(found: InColumns, *, most: int, samples: int, seed: int) -> PairsOverview:
+    """The overview of the same pairs, `sample=None`, in columns: only those that are shown or compared are made."""
+    held, links = found.pairs.held, found.pairs.links
+    labels: Labels = []
+    scores = [np.empty(0, np.float64)]
+    for _, batch in held.batches():
+        labels += batch.column("label").to_pylist()
+        scores.append(batch.column("score").drop_null().to_numpy())
+    places = _DrawnPlaces(labels, most, samples, seed)
+    made = _PairsOfColumns(found, {*places.samples, *(at for some in places.drawn.values() for at in some)})
+    counted = dict(sorted(Counter(map(str, labels)).items()))
+    return PairsOverview(
+        found.name,
+        held.rows,
+        len(found.skipped),
+        counted,
+        np.concatenate(scores),
+        {"-": held.rows},
+        counted.get("1", 0),
+        number_of_clusters(held, links),
+        found.licence,
+        made.fingerprint,
+        {name: [made.pairs[at] for at in chosen] for name, chosen in places.drawn.items()},
+        places.is_drawn,
+        [made.pairs[at] for at in places.samples],
+    )
+
+
+class _DrawnPlaces:
+    """The rows of the pairs that are drawn: some of each label, and some to show."""
+
+    def __init__(self, labels: Labels, most: int, samples: int, seed: int) -> None:
+        by_label = {
+            f"label {label}": np.flatnonzero(np.fromiter((one == label for one in labels), np.bool_, len(labels)))
+            for label in (1, 0)
+        }
+        whole = {name: places for name, places in by_label.items() if len(places)} or {"all": np.arange(len(labels))}
+        self.is_drawn = any(len(places) > most for places in whole.values())
+        self.drawn = {name: _draw_places(places, most, seed) for name, places in whole.items()}
+        rng = random.Random(seed)  # noqa: S311 - no secret
+        self.samples = rng.sample(range(len(labels)), min(samples, len(labels)))
+
+
+def _draw_places(places: NDArray[np.int64], most: int, seed: int) -> list[int]:
+    if len(places) <= most:
+        return list(map(int, places))
+    return [int(places[at]) for at in random.Random(seed).sample(range(len(places)), most)]  # noqa: S311 - no secret
+
+
+class _PairsOfColumns:
+    """The pairs of the `wanted` rows, and the fingerprint of all."""
+
+    def __init__(self, found: InColumns, wanted: set[int]) -> None:
+        self.pairs: dict[int, SentencePair] = {}
+        digest, start = hashlib.sha256(), 0
+        for parts in self._parts(found, wanted):
+            digest.update(("\x00" * (start > 0) + "\x00".join(parts)).encode("utf-8", "surrogatepass"))
+            start += len(parts)
+        self.fingerprint = digest.hexdigest()[:16]
+
+    def _parts(self, found: InColumns, wanted: set[int]) -> Iterator[list[str]]:
+        """What the fingerprint has of each pair, some pairs at a time."""
+        seen: Counter[str] = Counter()
+        for start, batch in found.pairs.held.batches():
+            may_repeat = found.pairs.links.may_repeat[start : start + batch.num_rows].tolist()
+            columns: Iterable[tuple[str, str, int | None, float | None]] = zip(
+                *(batch.column(name).to_pylist() for name in ("first", "second", "label", "score")), strict=True
+            )
+            parts = []
+            for at, (first, second, label, score) in enumerate(columns, start):
+                key = content_hash(first, second)
+                item = pair_id(found.name, key, seen[key] if may_repeat[at - start] else 0)
+                if may_repeat[at - start]:
+                    seen[key] += 1
+                parts.append(fingerprint_of(item, label, score))
+                if at in wanted:
+                    self.pairs[at] = SentencePair(item, first, second, label, "", score=score)
+            yield parts
+
+
+SAMPLES, SHOWN = 3, 160
+ALL = "all"
+
+
+def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -> Iterator[str]:
+    """Lines for the terminal."""
+    yield from table([(dataset.name, ""), *_collection_facts(dataset, found)])
+    if found.excluded:
+        yield ""
+        yield "  left out"
+        yield from table([(reason, f"{count:,}") for reason, count in found.excluded.items()])
+    yield ""
+    odd = oddities(found)
+    yield "  odd" if odd else "  nothing odd was found"
+    for one in odd:
+        yield f"  {one.count:,} {one.what}{f', first {one.example}' * bool(one.example)}"
+    rng = random.Random(seed)  # noqa: S311 - no secret
+    if found.passages:
+        yield from _samples_of_articles(found, rng)
+        return
+    asked = [q for q in found.queries if q.right]
+    yield ""
+    for q in rng.sample(asked, min(SAMPLES, len(asked))):
+        yield f"  {q.text[:SHOWN]}"
+        yield from (f"    {grade}  {found.documents[name][:SHOWN]}" for name, grade in [*q.right.items()][:SAMPLES])
+
+
+def _collection_facts(dataset: Dataset, found: Collection) -> list[tuple[str, str]]:
+    if found.passages:
+        return _facts_of_articles(dataset, found)
+    right = [len(q.right) for q in found.queries]
+    grades = Counter(grade for q in found.queries for grade in q.relevance.values())
+    slices = sorted({name for q in found.queries for name in q.slices})
+    return [
+        ("documents", f"{len(found.documents):,}"),
+        ("queries", f"{len(found.queries):,}"),
+        ("split of the judgements", found.split or ALL),
+        ("judgements by grade", ", ".join(f"{grade}: {grades[grade]:,}" for grade in sorted(grades))),
+        ("right documents a query", f"{min(right)} to {max(right)}"),
+        ("hard negatives", f"{sum(len(q.negatives) for q in found.queries):,}"),
+        ("slices", ", ".join(slices) or "none"),
+        ("texts that are edited", f"{len(dataset.groups):,}"),
+        ("independent clusters", f"{len(dataset.universe):,}"),
+        ("malformed rows excluded", str(len(dataset.skipped))),
+        ("licence", dataset.licence),
+        ("fingerprint", dataset.fingerprint),
+    ]
+
+
+def _facts_of_articles(dataset: Dataset, found: Collection) -> list[tuple[str, str]]:
+    lengths = sorted(len(one.body.split()) for one in found.passages)
+    return [
+        ("articles", f"{len({one.article for one in found.passages}):,}"),
+        ("passages", f"{len(found.passages):,}"),
+        ("words a passage", f"{lengths[0]:,} to {lengths[-1]:,}, {lengths[len(lengths) // 2]:,} in the middle"),
+        ("queries", f"{sum(q.weight for q in found.queries):,}"),
+        ("different queries", f"{len(found.queries):,}"),
+        ("judgements", "none"),
+        ("malformed rows excluded", str(len(dataset.skipped))),
+        ("licence", dataset.licence),
+        ("fingerprint", dataset.fingerprint),
+    ]
+
+
+def _samples_of_articles(found: Collection, rng: random.Random) -> Iterator[str]:
+    yield ""
+    for one in rng.sample(found.passages, min(SAMPLES, len(found.passages))):
+        yield f"  {one.id}  {' '.join(one.text.split())[:SHOWN]}"
+    for q in rng.sample(found.queries, min(SAMPLES, len(found.queries))):
+        yield f"  asked {q.weight:,} {'time' if q.weight == 1 else 'times'}: {q.text[:SHOWN]}"
+
+
+def describe_contrasts(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
+    """Lines for the terminal, with those of each property."""
+    found = [one for some in (dataset.contrasts, *dataset.properties.values()) for one in some]
+    scored = {pair for one in found for pair in (one.judged if isinstance(one, Contrast) else one.pairs)}
+    kind, first, second = (
+        ("contrasts", "queries", "documents")
+        if isinstance(found[0], Contrast)
+        else ("triplets", "anchors", "positives and negatives")
+    )
+    yield from table([
+        (dataset.name, ""),
+        (kind, f"{dataset.rows:,}"),
+        *((f"of {name}", f"{len(some):,} in {len({one.cluster for one in some}):,} clusters")
+          for name, some in dataset.properties.items()),
+        (f"different {first}", f"{len({one for one, _ in scored}):,}"),
+        (f"different {second}", f"{len({other for _, other in scored}):,}"),
+        ("independent clusters", f"{len(dataset.universe):,}"),
+        ("malformed rows excluded", str(len(dataset.skipped))),
+        ("licence", dataset.licence),
+        ("fingerprint", dataset.fingerprint),
+    ])  # fmt: skip
+    for one in random.Random(seed).sample(found, min(SAMPLES, len(found))):  # noqa: S311 - no secret
+        yield ""
+        shown = zip(one.queries, one.documents, strict=True) if isinstance(one, Contrast) else [(one.source, one.near)]
+        for query, document in shown:
+            yield f"  {query[:SHOWN]}"
+            yield f"    {document[:SHOWN]}"
+        if not isinstance(one, Contrast):
+            yield f"    not: {one.far[:SHOWN]}"
+
+
+BINS, BAR = 10, 30
 DRAWN = 20_000  # pairs of a label whose words are compared
 
 
-def rows_of(module: ModuleType) -> str:
+def row_counts(module: ModuleType) -> str:
     """How many rows a data set has, by file as it was published; of an embedded one, by counting."""
     if hasattr(module, "embedded"):
         return f"{module.embedded().rows:,}"
@@ -37,38 +280,59 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
         yield from describe_contrasts(dataset, seed=seed)
         return
     if not dataset.pairs:
-        yield from describe_texts(dataset, seed=seed)
+        # Lines for the terminal.
+        found = dataset.groups
+        sizes = sorted(len(group.source) for group in found)
+        splits = Counter(group.split or "-" for group in found)
+        yield from table([
+            (dataset.name, ""),
+            ("texts", f"{dataset.rows:,}"),
+            ("characters", f"{sizes[0]:,} to {sizes[-1]:,}, {sizes[len(sizes) // 2]:,} in the middle"),
+            ("texts by split", ", ".join(f"{name}: {splits[name]}" for name in sorted(splits))),
+            ("independent clusters", f"{len(dataset.universe):,}"),
+            ("malformed rows excluded", str(len(dataset.skipped))),
+            ("licence", dataset.licence),
+            ("fingerprint", dataset.fingerprint),
+        ])  # fmt: skip
+        yield ""
+        for group in random.Random(seed).sample(found, min(SAMPLES, len(found))):  # noqa: S311 - no secret
+            yield f"  {group.source[:SHOWN]}"
         return
-    yield from _lines(of_dataset(dataset, most=DRAWN, samples=SAMPLES, seed=seed))
+    yield from _overview_lines(overview_of_dataset(dataset, most=DRAWN, samples=SAMPLES, seed=seed))
 
 
 def describe_columns(found: InColumns, *, seed: int = 0) -> Iterator[str]:
     """The lines of `describe` for all pairs of a file, in the memory of their columns."""
-    yield from _lines(of_columns(found, most=DRAWN, samples=SAMPLES, seed=seed))
+    yield from _overview_lines(overview_of_columns(found, most=DRAWN, samples=SAMPLES, seed=seed))
 
 
-def _lines(found: Overview) -> Iterator[str]:
+def _overview_lines(found: PairsOverview) -> Iterator[str]:
     facts = [
         (found.name, ""),
         *([("version", found.version)] if found.version else []),
         ("rows", f"{found.rows:,}"),
         ("malformed rows excluded", str(found.skipped)),
-        ("pairs by label", counts(found.labels)),
-        *_scores(found.scores),
-        ("pairs by split", counts(found.splits)),
+        ("pairs by label", counts_text(found.labels)),
+        *_score_facts(found.scores),
+        ("pairs by split", counts_text(found.splits)),
         ("sentences with a paraphrase", f"{found.paraphrases:,}"),
         ("written contrasts without one", f"{found.contrasts:,}"),
         ("independent clusters", f"{found.clusters:,}"),
-        ("written variants", counts(found.written) or "none"),
+        ("written variants", counts_text(found.written) or "none"),
         ("licence", found.licence),
         ("fingerprint", found.fingerprint),
     ]
     yield from table(facts)
     yield from _histogram(found)
-    yield from _samples(found.samples)
+    chosen = found.samples
+    yield ""
+    for pair in chosen:
+        yield f"  {_said(pair)}  {pair.id}"
+        yield f"    {pair.first}"
+        yield f"    {pair.second}"
 
 
-def _scores(scores: NDArray[np.float64]) -> Iterator[tuple[str, str]]:
+def _score_facts(scores: NDArray[np.float64]) -> Iterator[tuple[str, str]]:
     """How many pairs have a graded similarity, and its range."""
     if len(scores):
         found = np.sort(scores)
@@ -76,7 +340,7 @@ def _scores(scores: NDArray[np.float64]) -> Iterator[tuple[str, str]]:
         yield "pairs with a score", f"{len(found):,}: {found[0]:g} to {found[-1]:g}, {middle:g} in the middle"
 
 
-def counts(found: Mapping[str, int]) -> str:
+def counts_text(found: Mapping[str, int]) -> str:
     """Names with their numbers, in the order of the names.
 
     >>> counts({"b": 2, "a": 1})
@@ -85,7 +349,7 @@ def counts(found: Mapping[str, int]) -> str:
     return ", ".join(f"{name}: {found[name]}" for name in sorted(found))
 
 
-def _histogram(overview: Overview) -> Iterator[str]:
+def _histogram(overview: PairsOverview) -> Iterator[str]:
     """Share of each label's pairs a bin of Jensen-Shannon divergence, as bars; of many pairs, some drawn by seed."""
     from encheck.language.divergence import jsd
 
@@ -100,14 +364,37 @@ def _histogram(overview: Overview) -> Iterator[str]:
     yield from table([("", *heads), *((f"{i / BINS:.1f} to {(i + 1) / BINS:.1f}", *row) for i, row in enumerate(rows))])
 
 
-def _samples(chosen: Sequence[SentencePair]) -> Iterator[str]:
-    yield ""
-    for pair in chosen:
-        yield f"  {_said(pair)}  {pair.id}"
-        yield f"    {pair.first}"
-        yield f"    {pair.second}"
-
-
 def _said(pair: SentencePair) -> str:
     said = "label open" if pair.label is None else f"label {pair.label}"
     return said if pair.score is None else f"{said}, score {pair.score:g}"
+
+
+MAX_REASONS_SHOWN = 3
+
+
+def variant_lines(listings: Sequence[Listing], *, language: Mapping[str, Any], show: int) -> Iterator[str]:
+    """The table of coverage, then `show` examples a generator."""
+    yield "made with " + ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in language.items())
+    rows = [("generator", "words", "sentences", "of", "coverage", "why the others have none")]
+    for listing in listings:
+        total = listing.count + listing.excluded.total()
+        reasons = "; ".join(f"{reason} ({count})" for reason, count in listing.excluded.most_common(MAX_REASONS_SHOWN))
+        others = listing.excluded.most_common()[MAX_REASONS_SHOWN:]
+        if others:
+            what = "other reason" if len(others) == 1 else "other reasons"
+            reasons += f"; {len(others)} {what} ({sum(count for _, count in others)})"
+        rows.append(
+            (
+                listing.generator,
+                str(listing.level),
+                str(listing.count),
+                str(total),
+                f"{listing.coverage:.1%}",
+                reasons,
+            )
+        )
+    yield from table(rows)
+    for listing in listings if show else ():
+        for group, variant in listing.made[:show]:
+            yield f"{listing.generator} {listing.level}: {marked(group.source, variant.text, variant.edits)}"
+            yield f"    {variant.certificate or variant.generator}"

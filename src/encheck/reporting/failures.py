@@ -1,10 +1,11 @@
-"""The message of a failed check: the figure, the expectation, the evidence, and how to show one item again."""
+"""The message of a failed check, and the shortest form of an item that a model still gets wrong."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from encheck.reporting.text import marked
 from encheck.scoring.example import Line
@@ -12,6 +13,10 @@ from encheck.scoring.item import Item
 from encheck.scoring.scores import Scores
 from encheck.system.terminal import LINES, visible
 from encheck.types import CheckResult, Estimate
+
+if TYPE_CHECKING:
+    from encheck.engine.shrinking import Row, Shrink
+    from encheck.shrinking.shrink import ItemForm
 
 WORST = 3
 
@@ -59,7 +64,7 @@ def failure_message(
     below reports/.
     """
     assert row.estimate is not None
-    head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {_wanted(row)}"
+    head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {_expectation(row)}"
     lines = [head, *([row.reason] if row.reason and row.verdict == "error" else [])]
     lines += [str(row.estimate.params["cause"])] if "cause" in row.estimate.params else []
     if beside := surface_line(row.estimate):
@@ -73,7 +78,7 @@ def failure_message(
     return "\n".join(visible(line, keep=LINES) for line in lines)
 
 
-def _wanted(row: CheckResult) -> str:
+def _expectation(row: CheckResult) -> str:
     """Which of the lines it fell under, and the other one."""
     assert row.estimate is not None
     assert row.lines is not None
@@ -88,3 +93,34 @@ def _line(line: Line) -> str:
     score = "" if line.score is None else f"{line.score:.3f}"
     text = line.text if line.source is None else marked(line.source, line.text, line.edits)
     return f"  {score:5} {line.name} {text}"
+
+
+def shrunk_lines(rows: Sequence[Row], shrink: Shrink) -> Iterator[str]:
+    """The shortest form of each row's item, with the least shrunk one beside it, or why there is none."""
+    for row in rows:
+        yield f"{row['item']}, shrunk"
+        result = shrink(row)
+        if isinstance(result, str):
+            yield f"  not shrunk: {result}"
+        else:
+            is_shorter = result.shortest.words < result.whole.words
+            if is_shorter and result.least is not result.shortest:
+                yield from _form_lines("least shrunk", result.least, result.whole)
+            if result.shortest is result.whole:
+                yield f"  nothing can go: {result.why}"
+            else:
+                name = "shortest" if is_shorter else "no shorter, in plainer words"
+                yield from _form_lines(name, result.shortest, result.whole)
+            if result.is_cut_short:
+                yield f"  stopped after {result.scored} pairs: more may go"
+        yield ""
+
+
+def _form_lines(name: str, form: ItemForm, whole: ItemForm) -> Iterator[str]:
+    item = form.item
+    yield f"  {name}: {form.words} of {whole.words} words, margin {form.margin:+.4f} of {whole.margin:+.4f}"
+    yield f"    source  {item.source}"
+    yield f"    near    {marked(item.source, item.near, item.near_edits)}"
+    yield f"    far     {marked(item.source, item.far, item.far_edits)}"
+    for why in dict.fromkeys(filter(None, (item.near_why, item.far_why))):
+        yield f"            {why}"

@@ -63,10 +63,6 @@ def deciding(results: RunFile, model: str) -> list[Result]:
     return [row for row in figures(results, model) if row.aim is not None]
 
 
-def _title(row: Result) -> str:
-    return f"{row.check.replace('_', ' ')} ({row.data}, {row.level})"
-
-
 def model_index(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
     """The `model-index` of a model card: one result a property and data set, its metrics the deciding figures."""
     found = [_indexed(name, data, rows, splits) for (name, data), rows in _by_task(results, model).items()]
@@ -75,7 +71,10 @@ def model_index(results: RunFile, model: str, splits: Splits = MappingProxyType(
 
 def _indexed(name: str, data: str, rows: Sequence[Result], splits: Splits) -> dict[str, Any]:
     about = {"type": f"encheck/{data}", "name": f"encheck {name} on {data}", "split": _split(rows, splits)}
-    metrics = [{"type": r.metric, "value": _rounded(r.value), "name": _title(r)} for r in rows]
+    metrics = [
+        {"type": r.metric, "value": _rounded(r.value), "name": f"{r.check.replace('_', ' ')} ({r.data}, {r.level})"}
+        for r in rows
+    ]
     task = {"type": "sentence-similarity", "name": "Behavioural tests"}
     return {"task": task, "dataset": about, "metrics": metrics}
 

@@ -12,8 +12,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from encheck.errors import EncheckError
 from encheck.gating.types import Gate, GateAgainst, GateRow, UnjudgedSearch
 from encheck.ids import CaseId
-from encheck.reporting import lost
-from encheck.reporting.gate.rows import cells
+from encheck.reporting.gate import record
+from encheck.reporting.gate.rows import row_cells
 from encheck.reporting.gate.words import headline, part, what_has_to_change
 from encheck.run_file import Result as Row
 from encheck.run_file import RunFile
@@ -65,19 +65,19 @@ def _of_verdict(gate: Gate) -> Result:
 
 def _of_row(place: str, row: GateRow) -> GateCase:
     """A row that blocks fails; one that is open or does not gate is skipped: the verdict says what that comes to."""
-    outcome, _, name, before, after, change, *_ = cells(row)
+    outcome, _, name, before, after, change, *_ = row_cells(row)
     shown = (("figures", f"{before} to {after}, {change}"),)
     result: Result = "failure" if row.outcome == "block" else "skipped"
     if row.outcome == "pass" or (row.gates and not row.evidence and result != "failure"):
         result = "passed"
-    details = (row.means, *lost.lines(row)) if result == "failure" else ()
+    details = (row.means, *record.lost_lines(row)) if result == "failure" else ()
     message = f"{name}: {row.why or outcome}"
     return GateCase(place, name, result, message, tuple(filter(None, details)), shown)
 
 
 def _of_search(place: str, search: UnjudgedSearch) -> GateCase:
     result: Result = "passed" if search.passes else "failure" if search.blocks else "skipped"
-    return GateCase(place, search.name, result, search.says, tuple(lost.lines(search)))
+    return GateCase(place, search.name, result, search.says, tuple(record.lost_lines(search)))
 
 
 def as_properties(gate: Gate) -> Sequence[tuple[str, str]]:
@@ -85,7 +85,7 @@ def as_properties(gate: Gate) -> Sequence[tuple[str, str]]:
     found = [("gate", str(gate.outcome))]
     for against in gate.against:
         for row in _shown(against):
-            outcome, _, name, before, after, change, *_ = cells(row)
+            outcome, _, name, before, after, change, *_ = row_cells(row)
             found.append((f"gate.{against.baseline}.{name}", f"{outcome}: {before} to {after}, {change}"))
         found += [(f"gate.{against.baseline}.{one.name}", one.says) for one in against.searches]
     return found
@@ -103,7 +103,11 @@ def write_junit(path: Path, results: RunFile) -> None:
     )  # fmt: skip
     _add_properties(suite, as_properties(gate) if gate else ())
     for case in cases:
-        _add(suite, case)
+        found = SubElement(suite, "testcase", classname=_safe(case.classname), name=_safe(case.name))
+        _add_properties(found, case.properties)
+        if case.result != "passed":
+            message, *details = map(_safe, (case.message, *case.details))
+            SubElement(found, case.result, message=message).text = "\n".join([message, *details])
     root = Element("testsuites", name="encheck")
     root.append(suite)
     try:
@@ -129,14 +133,6 @@ def _of_check(row: Row) -> GateCase:
     result = results.get(row.verdict, "passed")
     name = f"{row.check}[{row.case.name}]"
     return GateCase(f"encheck.{row.property}", name, result, row.reason or row.verdict or "", (), shown)
-
-
-def _add(suite: Element, case: GateCase) -> None:
-    found = SubElement(suite, "testcase", classname=_safe(case.classname), name=_safe(case.name))
-    _add_properties(found, case.properties)
-    if case.result != "passed":
-        message, *details = map(_safe, (case.message, *case.details))
-        SubElement(found, case.result, message=message).text = "\n".join([message, *details])
 
 
 def _add_properties(place: Element, properties: Sequence[tuple[str, str]]) -> None:

@@ -1,30 +1,164 @@
-"""summary.md: the verdicts as a table that code hosts render."""
+"""summary.md: the verdict of a gate, and the verdicts of checks, as tables that code hosts render."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from encheck.gating import contamination
-from encheck.reporting import reference, rivals, similarity_threshold, validity
-from encheck.reporting.gate import summary
-from encheck.reporting.gate.steps import commands
-from encheck.reporting.text import escape
+from encheck.gating.types import Gate, GateAgainst, GateRow, UnjudgedSearch
+from encheck.reporting import reference, view
+from encheck.reporting.decisions import NO_COMMANDS, GateCommands, gate_commands, next_steps
+from encheck.reporting.gate import record
+from encheck.reporting.gate.rows import (
+    CHANGE,
+    FAMILY_HEAD,
+    HEAD,
+    family_cells,
+    folded_rows,
+    meanings,
+    overview,
+    reported_rows,
+    row_cells,
+    weighed_rows,
+)
+from encheck.reporting.gate.words import NEW, explained, gate_story, part, title, undecided, what_has_to_change
+from encheck.reporting.text import code, escape, joined, marked
 from encheck.reporting.view import (
     CRITERIA,
     WORDS,
     Items,
-    MatrixCell,
+    criteria_matrix,
     figure,
-    headline,
-    judged,
-    matrix,
-    not_run,
-    ran,
+    floor_and_aim,
+    judged_rows,
+    rows_that_ran,
+    run_headlines,
     sentence,
+    skip_reasons_by_place,
     surface,
-    wants,
 )
 from encheck.run_file import Result, RunFile
+from encheck.scoring.frame import edits_of
+
+MAX_FLIPS_IN_SUMMARY = 3  # of these
+
+
+def gate_markdown(
+    gate: Gate,
+    items: Mapping[str, Mapping[str, Sequence[Any]]],
+    *,
+    most: int,
+    candidate: str = NEW,
+    to_type: GateCommands = NO_COMMANDS,
+) -> Iterator[str]:
+    """The section of summary.md: the answer, what to do, what got worse, then each row; statistics are folded."""
+    texts = {name: (columns, i) for columns in items.values() for i, name in enumerate(columns["item"])}
+    for line in undecided(gate):
+        yield from (f"- {line}", "")
+    for against in gate.against:
+        yield from (f"## Gate against {escape(against.baseline + part(against))}: {title(against)}", "")
+        # The answer, what to do, and what got worse with its examples.
+        told = gate_story(against, candidate=candidate)
+        yield from (f"**{escape(told.answer)}.** {escape(told.lead)}".rstrip(), "")
+        if changes := what_has_to_change(against):
+            yield from ("What has to change:", "", *(f"- {escape(change)}" for change in changes), "")
+        for number, step in enumerate(next_steps(against, candidate=candidate, to_type=to_type), start=1):
+            yield f"{number}. {escape(step.says)}{f' {code(step.command)}' if step.command else ''}"
+            yield from (f"   - {escape(way)}" for way in step.ways)
+        yield ""
+        for loss in told.losses[:most]:
+            yield from (f"**{escape(loss.title)}.** {escape(f'{loss.figures} {loss.means}'.strip())}", "")
+            if loss.row:
+                yield from _lost_lines(loss.row)
+        yield from (*_overview(against, most), "")
+        yield from (f"- {escape(text)}" for text in list(explained(against, remedies=False))[:most])
+        yield ""
+        yield from _folded("Statistics of each row", _statistics(against, most))
+        yield from _folded("What else was lost and won", _flips_elsewhere(against.rows[:most], texts))
+        yield from (line for text in folded_rows(against) for line in _folded(text, _reported(against, most)))
+
+
+def _overview(against: GateAgainst, most: int) -> Iterator[str]:
+    """Name, change and verdict of each row."""
+    yield from (f"| what | {CHANGE} | verdict |", "| --- | --- | --- |")
+    for line in overview(against)[:most]:
+        yield f"| {' | '.join(map(escape, (line.name, line.change, line.verdict)))} |"
+
+
+def _statistics(against: GateAgainst, most: int) -> Iterator[str]:
+    """All figures of the rows that decide, and of the families."""
+    yield from (*_rows_table(weighed_rows(against)[:most]), "")
+    yield from (f"- {text}" for text in meanings(against))
+    yield from ("", f"| {' | '.join(FAMILY_HEAD)} |", "| " + " | ".join(["---"] * len(FAMILY_HEAD)) + " |")
+    yield from (f"| {' | '.join(map(escape, family_cells(f)))} |" for f in against.families)
+
+
+def _rows_table(rows: Sequence[GateRow]) -> Iterator[str]:
+    yield from (f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
+    yield from (f"| {' | '.join(map(escape, row_cells(row)))} |" for row in rows)
+
+
+def _folded(summary: str, body: Iterable[str]) -> Iterator[str]:
+    """Lines that are shown on demand; nothing where there are none."""
+    if found := list(body):
+        yield from (f"<details><summary>{escape(summary)}</summary>", "", *found, "", "</details>", "")
+
+
+def _flips_elsewhere(
+    rows: Sequence[GateRow], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]
+) -> Iterator[str]:
+    """What flipped in the rows that do not block."""
+    for row in rows:
+        if row.outcome != "block" and not row.endpoint:
+            yield from _flipped(row, texts)
+
+
+def _reported(against: GateAgainst, most: int) -> Iterator[str]:
+    """The rows and cases that do not gate."""
+    if rows := reported_rows(against)[:most]:
+        yield from (*_rows_table(rows), "")
+    yield from (f"- {escape(name)}: {escape(why)}" for name, why in against.reported_only.items())
+
+
+def _flipped(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
+    shown = [("lost", i) for i in row.lost_items[:MAX_FLIPS_IN_SUMMARY]] + [
+        ("won", i) for i in row.gained_items[:MAX_FLIPS_IN_SUMMARY]
+    ]
+    if not shown:
+        return
+    yield f"{escape(row.name)}: {row.lost} lost, {row.gained} won"
+    yield ""
+    for what, name in shown:
+        if name in texts:
+            columns, i = texts[name]
+            source = columns["source"][i]
+            near, far = (
+                marked(source, columns[s][i] or "", edits_of(columns[f"{s}_edits"][i])) for s in ("near", "far")
+            )
+            yield f"- {what}: near *{escape(near)}*, far *{escape(far)}* (of *{escape(source)}*)"
+    yield ""
+
+
+def _lost_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
+    """Items that were lost, with their edits marked; queries that were lost, or whose first answer changed."""
+    examples = row.lost_examples if isinstance(row, GateRow) else ()
+    for example in examples:
+        texts = "; ".join(
+            f"{record.SIDES[text.side]} ({record.scores_of(text)}): *{escape(joined(text.pieces))}*"
+            for text in example.texts
+        )
+        yield f"- lost in {escape(row.name)}: *{escape(example.source)}*; {texts}"
+    if examples:
+        yield ""
+    changed = row.changed_queries if isinstance(row, UnjudgedSearch) else ()
+    for what, queries in (("lost", row.lost_queries), ("changed", changed)):
+        for one in queries:
+            query, before, now = map(escape, (one.query, one.before, one.now))
+            yield f"- {what} in {escape(row.name)}: *{query}*; first before: *{before}*; first now: *{now}*"
+        if queries:
+            yield ""
+
 
 ENDED = (0, 1, 5, 10)  # exit codes of runs that came to their end: of the others, the notes say first what is missing
 MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
@@ -32,31 +166,21 @@ MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
 def render(results: RunFile, items: Items | None = None) -> str:
     """The whole file, cut where it would be longer than code hosts take; with a gate, that goes first."""
-    whole = _whole(results, list(_gate(results, items or {})))
-    if len(whole.encode("utf-8")) <= MAX_SUMMARY_BYTES:
-        return whole
-    cut = whole.encode("utf-8")[:MAX_SUMMARY_BYTES].decode("utf-8", "ignore").rpartition("\n")[0]
-    return f"{cut}\n\nThe rest is in report.html.\n"
-
-
-def _gate(results: RunFile, items: Items) -> Iterator[str]:
-    if results.gate is not None:
-        candidate, to_type = results.models[0].label, commands(results.run)
-        yield from summary.markdown(results.gate, items, most=200, candidate=candidate, to_type=to_type)
-
-
-def _whole(results: RunFile, first: list[str]) -> str:
+    first = list(_gate_section(results, items or {}))
     notes = ["", *(f"- note: {escape(n)}" for n in results.run.notes)] if results.run.notes else []
     ended = results.run.exit_status in ENDED
     lines = ["# encheck", *([] if ended else notes), "", *first]
     said = (
-        *headline(results),
-        *similarity_threshold.lines(results),
+        *run_headlines(results),
+        *view.threshold_lines(results),
         *contamination.lines(results.contamination),
     )
     lines += [f"- {escape(line)}" for line in said]
-    lines += ["", *reference.markdown(results.references), ""]
-    lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
+    lines += ["", *reference.reference_markdown(results.references), ""]
+    lines += _table(
+        ["model", "data", *CRITERIA.values(), "all four"],
+        [[c.model, c.data, *c.words.values(), c.all] for c in criteria_matrix(results)],
+    )
     head = [
         "verdict",
         "check",
@@ -69,9 +193,15 @@ def _whole(results: RunFile, first: list[str]) -> str:
         "n",
         "clusters",
     ]
-    lines += ["", *_table([*head, "reason"], [_row(row) for row in ran(judged(results))])]
-    lines += ["", *(f"- {escape(place)}: skipped: {escape('; '.join(why))}" for place, why in not_run(results).items())]
-    lines += [f"- {escape(line)}" for line in (*rivals.lines(results.checks), *validity.lines(results))]
+    lines += ["", *_table([*head, "reason"], [_result_cells(row) for row in rows_that_ran(judged_rows(results))])]
+    lines += [
+        "",
+        *(
+            f"- {escape(place)}: skipped: {escape('; '.join(why))}"
+            for place, why in skip_reasons_by_place(results).items()
+        ),
+    ]
+    lines += [f"- {escape(line)}" for line in (*view.rival_lines(results.checks), *view.validity_lines(results))]
     lines += ["", "Seconds a property, all models together:", ""]
     lines += _table(
         ["property", "distinct texts", "encoding alone", "measuring"],
@@ -80,17 +210,23 @@ def _whole(results: RunFile, first: list[str]) -> str:
             for name, one in results.run.properties.items()
         ],
     )
-    return "\n".join([*lines, *(notes if ended else []), ""])
+    whole = "\n".join([*lines, *(notes if ended else []), ""])
+    if len(whole.encode("utf-8")) <= MAX_SUMMARY_BYTES:
+        return whole
+    cut = whole.encode("utf-8")[:MAX_SUMMARY_BYTES].decode("utf-8", "ignore").rpartition("\n")[0]
+    return f"{cut}\n\nThe rest is in report.html.\n"
 
 
-def _matrix_row(cell: MatrixCell) -> list[str]:
-    return [cell.model, cell.data, *cell.words.values(), cell.all]
+def _gate_section(results: RunFile, items: Items) -> Iterator[str]:
+    if results.gate is not None:
+        candidate, to_type = results.models[0].label, gate_commands(results.run)
+        yield from gate_markdown(results.gate, items, most=200, candidate=candidate, to_type=to_type)
 
 
-def _row(row: Result) -> list[str]:
+def _result_cells(row: Result) -> list[str]:
     return [
         WORDS[row.verdict], sentence(row.check), row.level, row.model, row.data,
-        f"{row.metric or ''} {figure(row)}".strip(), wants(row, name=True), surface(row),
+        f"{row.metric or ''} {figure(row)}".strip(), floor_and_aim(row, name=True), surface(row),
         str(row.n), str(row.clusters), row.reason,
     ]  # fmt: skip
 

@@ -32,7 +32,7 @@ class NotPosted(Exception):  # noqa: N818 - a fact about the job, not a fault
     """There is nothing to comment on, or the token may not: a fork's branch, say."""
 
 
-class Refused(Exception):  # noqa: N818 - a host's answer, turned into NotPosted or an EncheckError by `post`
+class HostRefusal(Exception):  # noqa: N818 - a host's answer, turned into NotPosted or an EncheckError by `post`
     """The host answered with an error: its status."""
 
     def __init__(self, status: int, what: str) -> None:
@@ -41,7 +41,7 @@ class Refused(Exception):  # noqa: N818 - a host's answer, turned into NotPosted
 
 
 @dataclass(frozen=True)
-class Thread:
+class CommentThread:
     """The comments of one pull or merge request.
 
     `comments` is their path under `api`, `edit` that of one of them before its id, `verb` the method that changes one.
@@ -69,7 +69,7 @@ class Thread:
         return _answer(request, f"{method} {self.api}{path}")
 
 
-def post(body: str, thread: Thread, *, name: str) -> str:
+def post_comment(body: str, thread: CommentThread, *, name: str) -> str:
     """Write the comment `name`, or change the one that this account wrote before; its address, or "".
 
     NotPosted where the token may not write there.
@@ -79,8 +79,8 @@ def post(body: str, thread: Thread, *, name: str) -> str:
     if len(whole.encode("utf-16-le")) // 2 > TAKEN:
         raise UsageError(f"the comment is longer than {TAKEN:,} characters")
     try:
-        answer = _written(thread, marker, {"body": whole})
-    except Refused as refused:
+        answer = _write_comment(thread, marker, {"body": whole})
+    except HostRefusal as refused:
         if refused.status in MAY_NOT:
             raise NotPosted(f"the token may not comment here ({refused}), as on a branch of a fork") from refused
         raise EncheckError(str(refused)) from refused
@@ -88,63 +88,63 @@ def post(body: str, thread: Thread, *, name: str) -> str:
     return str(address or "")
 
 
-def _written(thread: Thread, marker: str, comment: Mapping[str, str]) -> Any:
-    found = _own(thread, marker)
+def _write_comment(thread: CommentThread, marker: str, comment: Mapping[str, str]) -> Any:
+    found = _own_comment(thread, marker)
     if found is None:
         return thread.ask("POST", thread.comments, comment)
     return thread.ask(thread.verb, f"{thread.edit}/{found}", comment)
 
 
-def named(name: str) -> str:
+def checked_name(name: str) -> str:
     """The name of a comment; UsageError if it is invalid."""
     if not NAME.fullmatch(name):
         raise UsageError(f"--name={name} should be 1 to 40 letters, digits, dots, dashes or underscores")
     return name
 
 
-def of_github(environment: Environment, *, pull: int | None = None) -> Thread:
+def github_thread(environment: Environment, *, pull: int | None = None) -> CommentThread:
     """The comments of the pull request that a job of GitHub Actions is about, or of number `pull`."""
     event = _event(environment)
     about = event.get("pull_request") if isinstance(event.get("pull_request"), dict) else {}
     number = pull if pull is not None else (about or {}).get("number")
     if number is None:
         raise NotPosted("this job does not belong to a pull request")
-    token = _wanted(environment, "GITHUB_TOKEN")
-    repository = _matching(environment, "GITHUB_REPOSITORY", r"[\w.-]+/[\w.-]+")
-    api = _address(environment.get("GITHUB_API_URL") or "https://api.github.com", "GITHUB_API_URL")
+    token = _token_of(environment, "GITHUB_TOKEN")
+    repository = _checked_variable(environment, "GITHUB_REPOSITORY", r"[\w.-]+/[\w.-]+")
+    api = _checked_address(environment.get("GITHUB_API_URL") or "https://api.github.com", "GITHUB_API_URL")
     place = f"/repos/{repository}/issues"
     head = (about or {}).get("head")
     commit = head.get("sha") if isinstance(head, dict) else environment.get("GITHUB_SHA")
     server, run = environment.get("GITHUB_SERVER_URL"), environment.get("GITHUB_RUN_ID")
     job = f"{server}/{repository}/actions/runs/{run}" if server and run else ""
-    return Thread(
-        api=api, comments=f"{place}/{_number(number, 'the pull request')}/comments", edit=f"{place}/comments",
+    return CommentThread(
+        api=api, comments=f"{place}/{_checked_number(number, 'the pull request')}/comments", edit=f"{place}/comments",
         verb="PATCH", header="Authorization", token=f"Bearer {token}", author=("user", "login"), bot=ACTIONS_BOT,
         ending=_ending(commit, job),
     )  # fmt: skip
 
 
-def of_gitlab(environment: Environment, *, pull: int | None = None) -> Thread:
+def gitlab_thread(environment: Environment, *, pull: int | None = None) -> CommentThread:
     """The notes of the merge request that a job of GitLab is about, or of number `pull`."""
     number = pull if pull is not None else environment.get("CI_MERGE_REQUEST_IID")
     if not number:
         raise NotPosted("this job does not belong to a merge request")
-    token = _wanted(environment, "GITLAB_TOKEN")
+    token = _token_of(environment, "GITLAB_TOKEN")
     own = "CI_MERGE_REQUEST_PROJECT_ID" if environment.get("CI_MERGE_REQUEST_PROJECT_ID") else "CI_PROJECT_ID"
-    project = _matching(environment, own, r"\d+")
-    api = _address(environment.get("CI_API_V4_URL") or "https://gitlab.com/api/v4", "CI_API_V4_URL")
-    place = f"/projects/{project}/merge_requests/{_number(number, 'CI_MERGE_REQUEST_IID')}/notes"
+    project = _checked_variable(environment, own, r"\d+")
+    api = _checked_address(environment.get("CI_API_V4_URL") or "https://gitlab.com/api/v4", "CI_API_V4_URL")
+    place = f"/projects/{project}/merge_requests/{_checked_number(number, 'CI_MERGE_REQUEST_IID')}/notes"
     commit = environment.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or environment.get("CI_COMMIT_SHA")
-    return Thread(
+    return CommentThread(
         api=api, comments=place, edit=place, verb="PUT", header="PRIVATE-TOKEN", token=token, author=("author", "id"),
         ending=_ending(commit, environment.get("CI_JOB_URL", "")),
     )  # fmt: skip
 
 
-HOSTS: dict[str, Callable[..., Thread]] = {"github": of_github, "gitlab": of_gitlab}
+HOSTS: dict[str, Callable[..., CommentThread]] = {"github": github_thread, "gitlab": gitlab_thread}
 
 
-def _own(thread: Thread, marker: str) -> int | None:
+def _own_comment(thread: CommentThread, marker: str) -> int | None:
     """The id of the comment that this account wrote under the marker: another's would not be ours to change."""
     account = _account(thread)
     for one in _comments(thread):
@@ -157,7 +157,7 @@ def _own(thread: Thread, marker: str) -> int | None:
     return None
 
 
-def _comments(thread: Thread) -> Iterator[Mapping[str, Any]]:
+def _comments(thread: CommentThread) -> Iterator[Mapping[str, Any]]:
     for page in range(1, MOST_PAGES + 1):
         found = thread.ask("GET", f"{thread.comments}?per_page={PAGE}&page={page}")
         yield from (one for one in found if isinstance(one, dict))
@@ -165,11 +165,11 @@ def _comments(thread: Thread) -> Iterator[Mapping[str, Any]]:
             return
 
 
-def _account(thread: Thread) -> Any:
+def _account(thread: CommentThread) -> Any:
     """Whose token it is."""
     try:
         found = thread.ask("GET", "/user")
-    except Refused as refused:
+    except HostRefusal as refused:
         if refused.status in MAY_NOT and thread.bot:
             return thread.bot
         raise
@@ -185,7 +185,7 @@ def _answer(request: urllib.request.Request, what: str) -> Any:
         return parse_json(data.decode("utf-8"))
     except urllib.error.HTTPError as error:
         with error:
-            raise Refused(error.code, what) from None
+            raise HostRefusal(error.code, what) from None
     except (urllib.error.URLError, HTTPException, OSError, ValueError) as error:
         raise EncheckError(f"{what}: {type(error).__name__}: {error}") from None
 
@@ -209,7 +209,7 @@ def _event(environment: Environment) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _wanted(environment: Environment, name: str) -> str:
+def _token_of(environment: Environment, name: str) -> str:
     token = environment.get(name, "").strip()
     if not token:
         raise NotPosted(f"there is no token in {name}, as on a branch of a fork")
@@ -220,20 +220,20 @@ def _wanted(environment: Environment, name: str) -> str:
     return token
 
 
-def _matching(environment: Environment, name: str, pattern: str) -> str:
+def _checked_variable(environment: Environment, name: str, pattern: str) -> str:
     value = environment.get(name, "")
     if not re.fullmatch(pattern, value, re.ASCII) or ".." in value:
         raise UsageError(f"{name}={value!r} is not what the host sets")
     return value
 
 
-def _number(value: int | str, name: str) -> int:
+def _checked_number(value: int | str, name: str) -> int:
     if not re.fullmatch(r"\d{1,12}", str(value), re.ASCII):
         raise UsageError(f"{name}={value!r} is not a number")
     return int(value)
 
 
-def _address(text: str, name: str) -> str:
+def _checked_address(text: str, name: str) -> str:
     if not re.fullmatch(r"https?://[\w.\[\]:-]+(/[\w./-]*)?", text, re.ASCII):
         raise UsageError(f"{name}={text!r} is not the address of an API")
     return text.rstrip("/")

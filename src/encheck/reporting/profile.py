@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from encheck.claims import FAMILIES
-from encheck.reporting.view import best_surface, judged
+from encheck.reporting.view import best_surface, judged_rows
 from encheck.run_file import Result, RunFile
 from encheck.types import Declaration
 
@@ -18,7 +18,7 @@ NO_PROPERTY = ("health", "contract", "downstream")  # families that describe a s
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class AgainstReference:
     """How the model stands to another one in the property, on the same items: the change of the share won."""
 
     name: str
@@ -34,7 +34,7 @@ class Against:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ProfileLine:
     """One property; figures from 0 to 1, `chance` and the best surface scorer's figure None where there is none."""
 
     name: str
@@ -48,7 +48,7 @@ class Line:
     chance: float | None
     surface: float | None
     surface_of: str
-    against: Against | None = None
+    against: AgainstReference | None = None
 
     @property
     def standing(self) -> Standing:
@@ -60,21 +60,21 @@ class Line:
         return "below chance" if self.high < self.chance else "at chance"
 
 
-def profile(results: RunFile, *, model: str, data: str) -> list[Line]:
+def profile(results: RunFile, *, model: str, data: str) -> list[ProfileLine]:
     """The properties that were measured, by family; of each the check declared as its headline, else the first.
 
     Figures that are no share of anything (a correlation, a gap between means) stay out; so do health and contracts.
     """
     declared, best = results.declarations, headlines(results, model=model, data=data)
-    others = _others(results, model)
-    lines = [_line(row, declared[row.check], others.get(f"{row.check}/{data}")) for row in best.values()]
+    others = _reference_changes(results, model)
+    lines = [_profile_line(row, declared[row.check], others.get(f"{row.check}/{data}")) for row in best.values()]
     return sorted(lines, key=lambda one: (FAMILIES.index(one.family), one.name))
 
 
 def headlines(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
     """Of each property the row of results.json that stands for it in a profile."""
     declared = results.declarations
-    rows = [row for row in judged(results) if (row.model, row.data) == (model, data) and _is_drawn(row, declared)]
+    rows = [row for row in judged_rows(results) if (row.model, row.data) == (model, data) and _is_drawn(row, declared)]
     best: dict[str, Result] = {}
     for row in sorted(rows, key=lambda one: not declared[one.check].headline):
         best.setdefault(row.property, row)
@@ -87,33 +87,33 @@ def _is_drawn(row: Result, declared: Mapping[str, Declaration]) -> bool:
     return is_share and its.family not in NO_PROPERTY
 
 
-def _others(results: RunFile, model: str) -> dict[str, Against]:
+def _reference_changes(results: RunFile, model: str) -> dict[str, AgainstReference]:
     """By check/data, how the model stands to its parent, else to the reference that ships."""
     mine = [one for one in results.references if one.model == model and one.role in RIVALS]
     ordered = sorted(mine, key=lambda one: RIVALS.index(one.role))
     rows = ordered[0].properties if ordered else ()
-    return {row.row: Against(ordered[0].against, row.change, row.certain) for row in rows}
+    return {row.row: AgainstReference(ordered[0].against, row.change, row.certain) for row in rows}
 
 
-def _line(row: Result, declared: Declaration, against: Against | None) -> Line:
+def _profile_line(row: Result, declared: Declaration, against: AgainstReference | None) -> ProfileLine:
     scorer, rival, _ = best_surface(row) or ("", None, None)
-    return Line(
+    return ProfileLine(
         row.property, declared.family, row.check, str(row.case),
         *row.numbers, row.n, declared.chance, rival, scorer, against,
     )  # fmt: skip
 
 
-def weakest_first(lines: Sequence[Line]) -> list[Line]:
+def weakest_first(lines: Sequence[ProfileLine]) -> list[ProfileLine]:
     """Those that are worse than the reference first, then by how far the interval reaches above chance."""
     return sorted(lines, key=_strength)
 
 
-def _strength(line: Line) -> tuple[bool, bool, float]:
+def _strength(line: ProfileLine) -> tuple[bool, bool, float]:
     is_worse = line.against is not None and line.against.said == "worse"
     return (not is_worse, line.chance is None, line.high - (line.chance or 0))
 
 
-def facts(lines: Sequence[Line]) -> list[tuple[str, str]]:
+def profile_summary(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
     """Three figures that sum a profile up, each with what it counts; fewer where nothing can be said.
 
     The weakest is sought where the surface does no worse than chance: elsewhere a low figure may be the surface's.

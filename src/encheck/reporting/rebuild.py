@@ -1,4 +1,4 @@
-"""Rebuild reports from finished runs, whatever has become of their files since."""
+"""Rebuild a finished run's page, whatever has become of its files since, and draw its picture and badge."""
 
 from __future__ import annotations
 
@@ -10,8 +10,68 @@ from typing import Any
 
 from encheck.errors import UsageError
 from encheck.reporting.html import page as html
+from encheck.reporting.html.page import picture
+from encheck.reporting.profile import profile, profile_summary
 from encheck.reporting.results import into, read_items, read_results, write_named
+from encheck.run_file import RunFile
 from encheck.system.files import write_whole
+
+WIDTH, LEFT, RIGHT = 600, 140, 60
+TOP, STEP, BELOW = 124, 21, 80  # pixels
+MAX_NAME = 40
+KINDS = {"above chance": "above", "below chance": "below", "at chance": "at", "": "none"}
+
+
+def card(results: RunFile, *, model: str | None = None, data: str | None = None) -> str:
+    """The SVG, 600 pixels wide; it follows the reader's dark or light setting.
+
+    Of a run of several models or data sets it shows the first, or the one named. UsageError where that was not run, or
+    nothing was measured that a profile has.
+    """
+    name, on = _model_and_data(results, model=model, data=data)
+    lines = profile(results, model=name, data=on)
+    if not lines:
+        raise UsageError(f"the run measured no property of {name} on {on} that a profile shows; run more checks")
+    bottom = TOP + STEP * len(lines)
+    # When, by which encheck, on which edition of the data, with which seed.
+    (its,) = (one for one in results.data if one.name == on)
+    run = results.run
+    edition = f", {on} {its.version}" if its.version else ""
+    look = "first look, " if results.first_look else ""
+    origin_line = f"{look}{run.started[:10]}, encheck {run.versions['encheck']}{edition}, seed {its.seed}"
+    return picture(
+        "card.svg",
+        model=_short_name(name), data=_short_name(on), lines=lines, facts=profile_summary(lines), kinds=KINDS,
+        made=origin_line, width=WIDTH, height=bottom + BELOW, top=TOP, bottom=bottom,
+        step=STEP, at=_pixels,
+    )  # fmt: skip
+
+
+def badge(results: RunFile, *, model: str | None = None, data: str | None = None) -> str:
+    """A badge in the usual form: "encheck", and in how many properties the model is above chance."""
+    name, on = _model_and_data(results, model=model, data=data)
+    found = profile_summary(profile(results, model=name, data=on))
+    said = f"{found[0][0]} above chance" if found else "no figures"
+    said += " (first look)" if results.first_look else ""
+    return picture("badge.svg", said=said, width=round(70 + 6.6 * len(said)))
+
+
+def _pixels(share: float) -> float:
+    """Where a share lies, in pixels from the left."""
+    return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
+
+
+def _model_and_data(results: RunFile, *, model: str | None, data: str | None) -> tuple[str, str]:
+    """The model and the data set that are shown; UsageError for one that the run has not."""
+    labels, names = [one.label for one in results.models], [one.name for one in results.data]
+    for kind, asked, there in (("models", model, labels), ("data", data, names)):
+        if asked is not None and asked not in there:
+            raise UsageError(f"the run has no {asked!r} among its {kind}: {', '.join(there)}")
+    return model or labels[0], data or names[0]
+
+
+def _short_name(name: str) -> str:
+    return name if len(name) <= MAX_NAME else f"...{name[3 - MAX_NAME :]}"
 
 
 def rebuild(folder: Path, out: Path, *, where: Sequence[Mapping[str, Any]] = ()) -> Path:
@@ -31,12 +91,11 @@ def rebuild(folder: Path, out: Path, *, where: Sequence[Mapping[str, Any]] = ())
 
 def write_picture(folder: Path, kind: str, out: Path, *, model: str | None, data: str | None) -> Path:
     """Write a run's "card" or "badge" as SVG or, by the file's ending, PNG; UsageError for another ending."""
-    from encheck.reporting import card as drawing
 
     if out.suffix not in (".svg", ".png"):
         raise UsageError(f"{out} should end in .svg or .png")
     with as_written(folder):
-        svg = {"card": drawing.card, "badge": drawing.badge}[kind](read_results(folder), model=model, data=data)
+        svg = {"card": card, "badge": badge}[kind](read_results(folder), model=model, data=data)
     if out.suffix == ".svg":
         write_named(out, svg)
         return out

@@ -92,7 +92,7 @@ def surface_line(one: Reference) -> str:
     return f"{start}; not in {missed}" if missed else start
 
 
-def lines(found: Sequence[Reference]) -> Iterator[str]:
+def reference_lines(found: Sequence[Reference]) -> Iterator[str]:
     """On the terminal."""
     for one in found:
         if same := sameness(one):
@@ -108,7 +108,7 @@ def lines(found: Sequence[Reference]) -> Iterator[str]:
         yield ""
 
 
-def markdown(found: Sequence[Reference]) -> Iterator[str]:
+def reference_markdown(found: Sequence[Reference]) -> Iterator[str]:
     """The section of summary.md."""
     for one in found:
         yield from (f"- {escape(text)}" for text in filter(None, [sameness(one), unmeasured(one)]))

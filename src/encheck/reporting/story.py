@@ -12,19 +12,19 @@ from encheck.gating.types import LostExample
 from encheck.ids import GateRowId
 from encheck.metrics import named
 from encheck.metrics.metric import CALIBRATED
-from encheck.reporting.view import best_surface, judged, with_pieces
+from encheck.reporting.view import best_surface, judged_rows, with_pieces
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import Frame
 from encheck.types import Declaration
 
-Line = Literal["baseline", "reference", "chance", "rival", "strength"]
+StoryLine = Literal["baseline", "reference", "chance", "rival", "strength"]
 MOST, OF_A_FAMILY = 5, 2
 EXPLAINED = 0.1  # how much a finding weighs that the surface explains
 ROOM = 0.1  # of the way from chance to 1: an interval that ends below it leaves room for little more than guessing
 LONGEST, WORST = 180, 40  # characters of an example's texts; the items among which the shortest is shown
 WHOLE = {"auc", "auc_n", "spearman", "mean_spearman", "weighted_mean_spearman", "similarity_gap"}
 ODDS = {0.5: "one in two", 0.25: "one in four"}
-LINES: Mapping[Line, str] = {
+LINES: Mapping[StoryLine, str] = {
     "baseline": "against the baseline",
     "reference": "against the reference model",
     "chance": "against chance",
@@ -34,7 +34,7 @@ LINES: Mapping[Line, str] = {
 
 
 @dataclass(frozen=True)
-class Sentence:
+class StorySentence:
     """What is certain, in words, and one item that the model got wrong (None where no item can be shown).
 
     `claim` is what somebody would say, `figures` what it rests on. `size` is how far the nearest end of the interval
@@ -43,7 +43,7 @@ class Sentence:
 
     claim: str
     figures: str
-    line: Line
+    line: StoryLine
     size: float
     model: str
     check: str
@@ -58,13 +58,13 @@ class Sentence:
         return f"{self.claim}: {self.figures}."
 
 
-def story(results: RunFile, frames: Mapping[str, Frame]) -> list[Sentence]:
+def story(results: RunFile, frames: Mapping[str, Frame]) -> list[StorySentence]:
     """At most five sentences, none where nothing is certain; no property twice.
 
     The lines take turns, baseline, reference, chance, rival, each with its largest finding first. A family stands there
     twice, and more often only where other families leave room. One strength ends them.
     """
-    facts = [*_facts(results, frames)]
+    facts = [*_certain_sentences(results, frames)]
     by_line = [sorted((f for f in facts if f.line == line), key=lambda f: -f.size) for line in LINES]
     weak, strong = [f for turn in zip_longest(*by_line[:-1]) for f in turn if f], by_line[-1]
     few = _chosen(weak, [], MOST - bool(strong), of_a_family=OF_A_FAMILY)
@@ -74,8 +74,8 @@ def story(results: RunFile, frames: Mapping[str, Frame]) -> list[Sentence]:
 
 
 def _chosen(
-    candidates: Iterable[Sentence], before: Sequence[Sentence], most: int, *, of_a_family: int
-) -> list[Sentence]:
+    candidates: Iterable[StorySentence], before: Sequence[StorySentence], most: int, *, of_a_family: int
+) -> list[StorySentence]:
     found = [*before]
     for one in candidates:
         is_new = one.tested not in {other.tested for other in found}
@@ -84,23 +84,23 @@ def _chosen(
     return found
 
 
-def _facts(results: RunFile, frames: Mapping[str, Frame]) -> Iterator[Sentence]:
+def _certain_sentences(results: RunFile, frames: Mapping[str, Frame]) -> Iterator[StorySentence]:
     """Everything that is certain."""
-    names = _names(results)
-    yield from _of_gate(results, names)
-    yield from _of_references(results, frames, names)
+    names = _spoken_names(results)
+    yield from _gate_sentences(results, names)
+    yield from _reference_sentences(results, frames, names)
     paired = {one.model for one in results.references if one.role == "surface"}
     for rows, its in _cases(results):
         model, on = names(rows[0].model, rows[0].data)
-        noun = _noun(rows[0], frames)
-        yield from _of_chance(rows, its, model, on, noun)
+        noun = _item_noun(rows[0], frames)
+        yield from _chance_sentences(rows, its, model, on, noun)
         if its.headline:
-            yield from _of_strength(rows, its, model, on, noun)
+            yield from _strength_sentences(rows, its, model, on, noun)
         if rows[0].model not in paired:
-            yield from _of_rival(rows, its, model, on, noun)
+            yield from _rival_sentences(rows, its, model, on, noun)
 
 
-def _names(results: RunFile) -> Any:
+def _spoken_names(results: RunFile) -> Any:
     """What a sentence calls a model and its data: "It" of one model, nothing of one data set."""
     several, sets = len(results.models) > 1, len(results.data) > 1
 
@@ -116,12 +116,14 @@ def _cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
     Not where the interval of one is withheld: nothing is certain of it.
     """
     declared, found = results.declarations, dict[tuple[str, str, str], list[Result]]()
-    for row in judged(results):
+    for row in judged_rows(results):
         its = declared[row.check]
         if row.value is not None and row.metric == its.metric and not its.unjudged:
             found.setdefault((row.model, row.data, row.check), []).append(row)
     for (_, _, check), rows in found.items():
-        if (_is_share(rows[0]) or _is_whole(rows[0])) and all(row.high is not None for row in rows):
+        if (_is_share(rows[0]) or (str(rows[0].metric).removesuffix(CALIBRATED) in WHOLE)) and all(
+            row.high is not None for row in rows
+        ):
             yield rows, declared[check]
 
 
@@ -133,12 +135,7 @@ def _is_share(row: Result) -> bool:
         return False
 
 
-def _is_whole(row: Result) -> bool:
-    """Whether the figure is that of a whole set of pairs, of which "AUC 0.23" is what it says."""
-    return str(row.metric).removesuffix(CALIBRATED) in WHOLE
-
-
-def _of_chance(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
+def _chance_sentences(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[StorySentence]:
     """It cannot tell: at every level the whole interval lies below chance, or leaves room for little more.
 
     The figure is that of the first level, as in the profile. If the surface explains it, the sentence says so and
@@ -154,7 +151,7 @@ def _of_chance(rows: list[Result], its: Declaration, model: str, on: str, noun: 
     high = first.numbers[2]
     tail = f"worse than chance ({odds})" if high < its.chance else f"{odds} is chance"
     can = "cannot reliably" if first.params.get("meaning") == "detected" else "cannot"
-    figures = f"{_got(first, noun)}; {tail}"
+    figures = f"{_figure_words(first, noun)}; {tail}"
     claim = f"{model} {can} tell {its.tells}{on}" if its.tells else f"{model} fails at {its.property}{on}"
     size = (line - high) / line
     if misled := _misled(first, its.chance):
@@ -167,32 +164,34 @@ def _misled(row: Result, chance: float) -> str:
     best = best_surface(row)
     if best is None or (best[2].high or best[1]) >= chance:
         return ""
-    return f"{best[0]}, which sees only the surface, {_as(row, best[1])}"
+    return f"{best[0]}, which sees only the surface, {_other_figure(row, best[1])}"
 
 
 def _inside(claim: str) -> str:
     return claim.replace("It ", "it ", 1) if claim.startswith("It ") else claim
 
 
-def _of_rival(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
+def _rival_sentences(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[StorySentence]:
     """A scorer of the surface does better: the two intervals do not meet, at any level."""
-    gaps = [(_above(row), row) for row in rows]
+    gaps = [(_surface_gap(row), row) for row in rows]
     gap, nearest = min(gaps, key=lambda one: one[0])
     if gap <= 0:
         return
     scorer, rival, _ = best_surface(nearest) or ("", 0.0, None)
     claim = f"{model} is worse than {scorer}, which sees only the surface, at {_telling(its)}{on}"
-    figures = f"{_got(nearest, noun)}, {scorer} {_as(nearest, rival)}"
+    figures = f"{_figure_words(nearest, noun)}, {scorer} {_other_figure(nearest, rival)}"
     yield _sentence(claim, figures, "rival", gap, nearest, its)
 
 
-def _above(row: Result) -> float:
+def _surface_gap(row: Result) -> float:
     """By how much the interval of the best surface scorer lies above the model's."""
     found = best_surface(row)
     return (found[2].low or 0.0) - row.numbers[2] if found else 0.0
 
 
-def _of_strength(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
+def _strength_sentences(
+    rows: list[Result], its: Declaration, model: str, on: str, noun: str
+) -> Iterator[StorySentence]:
     """It can tell: at every level above chance, above the best surface scorer, and more often right than not."""
     worst = min(rows, key=lambda row: row.numbers[1])
     low = worst.numbers[1]
@@ -200,15 +199,15 @@ def _of_strength(rows: list[Result], its: Declaration, model: str, on: str, noun
     line = max(its.chance or 0.0, rival, 0.5)
     if low <= line:
         return
-    figures = _got(worst, noun)
-    figures += f"; {scorer}, which sees only the surface, {_as(worst, rival)}" if scorer else ""
+    figures = _figure_words(worst, noun)
+    figures += f"; {scorer}, which sees only the surface, {_other_figure(worst, rival)}" if scorer else ""
     claim = f"{model} can tell {its.tells}{on}" if its.tells else f"{model} is good at {its.property}{on}"
     yield _sentence(claim, figures, "strength", low - line, worst, its)
 
 
-def _of_references(results: RunFile, frames: Mapping[str, Frame], names: Any) -> Iterator[Sentence]:
+def _reference_sentences(results: RunFile, frames: Mapping[str, Frame], names: Any) -> Iterator[StorySentence]:
     """What is certain of pairs of models, Holm-corrected over all properties: worse, and worse than the surface."""
-    rows = {(rows[0].model, f"{rows[0].check}/{rows[0].data}"): (rows[0], its) for rows, its in _all(results)}
+    rows = {(rows[0].model, f"{rows[0].check}/{rows[0].data}"): (rows[0], its) for rows, its in _first_rows(results)}
     for one in results.references:
         for paired in one.properties:
             row, its = rows.get((one.model, paired.row), (None, None))
@@ -217,22 +216,22 @@ def _of_references(results: RunFile, frames: Mapping[str, Frame], names: Any) ->
             model, on = names(row.model, row.data)
             by = ", which sees only the surface," if one.role == "surface" else ""
             claim = f"{model} is worse than {one.against}{by} at {_telling(its)}{on}"
-            share = f"{percent(paired.now)} of {paired.n:,} {_noun(row, frames)}"
+            share = f"{percent(paired.now)} of {paired.n:,} {_item_noun(row, frames)}"
             figures = f"right in {share}, {one.against} in {percent(paired.before)}"
-            line: Line = "rival" if one.role == "surface" else "reference"
+            line: StoryLine = "rival" if one.role == "surface" else "reference"
             yield _sentence(claim, figures, line, -paired.high, row, its)
 
 
-def _all(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
+def _first_rows(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
     """The first row of each check."""
     declared = results.declarations
-    for row in reversed(judged(results)):
+    for row in reversed(judged_rows(results)):
         its = declared[row.check]
         if row.value is not None and row.metric == its.metric:
             yield [row], its
 
 
-def _of_gate(results: RunFile, names: Any) -> Iterator[Sentence]:
+def _gate_sentences(results: RunFile, names: Any) -> Iterator[StorySentence]:
     """What a gate blocks: the loss in its unit, and what that means to those who use the model."""
     declared = results.declarations
     for against in results.gate.against if results.gate else ():
@@ -250,13 +249,13 @@ def _of_gate(results: RunFile, names: Any) -> Iterator[Sentence]:
             claim = f"{model} is worse at {name} than {against.baseline}"
             figures = f"{change}, on {row.n:,} items. {row.means}".strip().rstrip(".")
             lost = next(iter(row.lost_examples), None)
-            yield Sentence(
+            yield StorySentence(
                 claim, figures, "baseline", -row.high, results.models[0].label, "", "", its.property, its.family,
-                _lost(lost),
+                _lost_example(lost),
             )  # fmt: skip
 
 
-def _lost(one: LostExample | None) -> Mapping[str, Any] | None:
+def _lost_example(one: LostExample | None) -> Mapping[str, Any] | None:
     """An item of the gate's as an example of the page's; None where it has not both texts."""
     sides = {text.side: text for text in one.texts} if one else {}
     if one is None or not {"near", "far"} <= set(sides):
@@ -266,8 +265,8 @@ def _lost(one: LostExample | None) -> Mapping[str, Any] | None:
     return {"source": one.source, "near_pieces": near.pieces, "far_pieces": far.pieces, **scores}
 
 
-def _sentence(claim: str, figures: str, line: Line, size: float, row: Result, its: Declaration) -> Sentence:
-    return Sentence(claim, figures, line, float(size), row.model, row.check, row.data, its.property, its.family)
+def _sentence(claim: str, figures: str, line: StoryLine, size: float, row: Result, its: Declaration) -> StorySentence:
+    return StorySentence(claim, figures, line, float(size), row.model, row.check, row.data, its.property, its.family)
 
 
 def _telling(its: Declaration) -> str:
@@ -275,14 +274,14 @@ def _telling(its: Declaration) -> str:
     return f"telling {its.tells}" if its.tells else its.property
 
 
-def _got(row: Result, noun: str) -> str:
+def _figure_words(row: Result, noun: str) -> str:
     """What a model reached, and on how much."""
     if _is_share(row):
         return f"right{_where(row)} in {percent(row.numbers[0])} of {row.n:,} {noun}"
     return f"{named(row.metric or '').label} {row.value:.2f} on {row.n:,} {noun}"
 
 
-def _as(row: Result, value: float) -> str:
+def _other_figure(row: Result, value: float) -> str:
     """The same figure of another scorer."""
     return f"in {percent(value)}" if _is_share(row) else f"{value:.2f}"
 
@@ -291,7 +290,7 @@ def _where(row: Result) -> str:
     return " in both directions" if str(row.metric).startswith("both_directions") else ""
 
 
-def _noun(row: Result, frames: Mapping[str, Frame]) -> str:
+def _item_noun(row: Result, frames: Mapping[str, Frame]) -> str:
     frame = frames.get(str(row.case))
     return frame.kind.noun if frame else "items"
 
@@ -307,10 +306,12 @@ def percent(share: float) -> str:
     return "over 99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
-def _with_example(one: Sentence, results: RunFile, frames: Mapping[str, Frame]) -> Sentence:
+def _with_example(one: StorySentence, results: RunFile, frames: Mapping[str, Frame]) -> StorySentence:
     if one.example is not None:
         return one
-    cases = [row for row in judged(results) if (row.model, row.data, row.check) == (one.model, one.data, one.check)]
+    cases = [
+        row for row in judged_rows(results) if (row.model, row.data, row.check) == (one.model, one.data, one.check)
+    ]
     found = (mistake(frames[str(row.case)]) for row in cases if str(row.case) in frames)
     return replace(one, example=next((item for item in found if item), None))
 

@@ -1,4 +1,8 @@
-"""What terminal, Markdown and HTML show of the same results: verdicts in words, the matrix, the worst examples."""
+"""What terminal, Markdown and HTML show of the same results: verdicts in words, the matrix, rivals, the worst examples.
+
+Rivals read no meaning, and are right in both directions more often than guessing. A model that does no better may go
+by what the rival reads: words that deny, or where the texts begin to differ.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from encheck.errors import needed
+from encheck.gating.types import Z
+from encheck.generators.phenomenon import title_of
+from encheck.metrics import both_directions
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
 from encheck.run_file import DataEntry, Result, RunFile, SurfaceFigure
 from encheck.scoring.frame import Columns, Frame, edits_of
 from encheck.scoring.scores import frame_of
 from encheck.similarity import WORD_OVERLAP
-from encheck.types import CurvePoint, Declaration, Verdict
+from encheck.statistics.bootstrap import Figure
+from encheck.statistics.hypothesis_tests import wilson
+from encheck.surface import RIVALS
+from encheck.types import CurvePoint, Declaration, Validity, Verdict
 
 Items = Mapping[str, Columns]  # the columns of each case, as they were recorded or read
 CRITERIA = {  # of Mahajan et al. 2023, by the numbers that checks declare
@@ -62,7 +72,7 @@ class MatrixCell:
     all: str
 
 
-def judged(results: RunFile) -> list[Result]:
+def judged_rows(results: RunFile) -> list[Result]:
     """The rows that carry a verdict or an aim, and those of checks without a verdict; those of one model together, in
     the order of the criteria.
 
@@ -72,26 +82,30 @@ def judged(results: RunFile) -> list[Result]:
     numbers: dict[str, int] = {}
     for one in declared.values():
         numbers[one.property] = min(one.criterion or last, numbers.get(one.property, last))
-    rows = [row for row in results.checks if decides(row) or is_shown(row, declared[row.check])]
+    rows = [
+        row
+        for row in results.checks
+        if (bool(row.verdict) or row.aim is not None) or is_shown(row, declared[row.check])
+    ]
     place = {row.id: numbers.get(row.property, last) for row in rows}
     return sorted(rows, key=lambda r: (r.model, r.data, place[r.id], r.property, r.id))
 
 
-def ran(rows: Iterable[Result]) -> list[Result]:
+def rows_that_ran(rows: Iterable[Result]) -> list[Result]:
     """The rows of checks that were not skipped."""
     return [row for row in rows if row.verdict != "skipped"]
 
 
-def not_run(results: RunFile, *, named: bool = False) -> dict[str, list[str]]:
+def skip_reasons_by_place(results: RunFile, *, named: bool = False) -> dict[str, list[str]]:
     """For each "model on data" of which checks were skipped: why, each reason once; see `skipped`."""
     found: dict[str, list[Result]] = {}
-    for row in judged(results):
+    for row in judged_rows(results):
         found.setdefault(f"{row.model} on {row.data}", []).append(row)
-    lines = {place: skipped(rows, named=named) for place, rows in found.items()}
+    lines = {place: skip_reasons(rows, named=named) for place, rows in found.items()}
     return {place: why for place, why in lines.items() if why}
 
 
-def skipped(rows: Iterable[Result], *, named: bool = False) -> list[str]:
+def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
     """Why the checks of these rows were skipped, the reason of most properties first, each once.
 
     With `named` all properties are, else one that stands alone. A check that is the only one says all of its reason.
@@ -106,10 +120,10 @@ def skipped(rows: Iterable[Result], *, named: bool = False) -> list[str]:
         needs = needed(row.reason)
         found.setdefault((needs, "" if needs else row.reason), set()).add(row.property)
     some = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
-    return [_skip(needs, reason, sorted(properties), named=named) for (needs, reason), properties in some]
+    return [_skip_reason(needs, reason, sorted(properties), named=named) for (needs, reason), properties in some]
 
 
-def _skip(needs: str, reason: str, properties: Sequence[str], *, named: bool) -> str:
+def _skip_reason(needs: str, reason: str, properties: Sequence[str], *, named: bool) -> str:
     one = len(properties) == 1
     who = properties[0] if one else f"{len(properties)} properties"
     names = f" ({', '.join(properties)})" if named and not one else ""
@@ -118,17 +132,12 @@ def _skip(needs: str, reason: str, properties: Sequence[str], *, named: bool) ->
     return f"{who}{names}: {reason or 'no reason given'}"
 
 
-def decides(row: Result) -> bool:
-    """Whether the figure is the one that its check is judged by, or would be without a gate."""
-    return bool(row.verdict) or row.aim is not None
-
-
 def is_shown(row: Result, declared: Declaration) -> bool:
     """Whether it is the figure of a check that has no verdict, or has none on these data."""
     return bool(declared.unjudged or row.params.get("unjudged")) and row.metric == declared.metric
 
 
-def wants(row: Result, *, name: bool = False) -> str:
+def floor_and_aim(row: Result, *, name: bool = False) -> str:
     """Floor and aim, or the one number that is both; with `name` also whose figure the floor is."""
     if row.aim is None:
         return "-"
@@ -174,19 +183,19 @@ def surface_curve(row: Result) -> tuple[CurvePoint, ...]:
     return overlap.curve if overlap else ()
 
 
-def headline(results: RunFile) -> list[str]:
+def run_headlines(results: RunFile) -> list[str]:
     """One sentence a model: what it passes, what it fails, and what is known of that; first, where the run stopped.
 
     Of data of which nothing was measured one that says so, in the place of what the model passes on them.
     """
-    nothing = unmeasured(results)
-    there = [row for row in judged(results) if (row.data, row.model) not in nothing]
+    nothing = unmeasured_data(results)
+    there = [row for row in judged_rows(results) if (row.data, row.model) not in nothing]
     rows = {m.label: [r for r in there if r.model == m.label] for m in results.models}
-    said = (_headline(model, its) for model, its in rows.items() if its or not nothing)
-    return [*looked(results), *in_shards(results), *map(_nothing, nothing.items()), *said]
+    said = (_model_headline(model, its) for model, its in rows.items() if its or not nothing)
+    return [*first_look_lines(results), *shard_lines(results), *map(_nothing_measured, nothing.items()), *said]
 
 
-def unmeasured(results: RunFile) -> dict[tuple[str, str], DataEntry]:
+def unmeasured_data(results: RunFile) -> dict[tuple[str, str], DataEntry]:
     """(data, model) where no check about the texts of the data measured anything, with the entry of the data."""
     return {
         (data.name, model): data
@@ -196,7 +205,7 @@ def unmeasured(results: RunFile) -> dict[tuple[str, str], DataEntry]:
     }
 
 
-def _nothing(found: tuple[tuple[str, str], DataEntry]) -> str:
+def _nothing_measured(found: tuple[tuple[str, str], DataEntry]) -> str:
     (name, model), data = found
     checks = data.measured[model].selected
     return (
@@ -206,7 +215,7 @@ def _nothing(found: tuple[tuple[str, str], DataEntry]) -> str:
     )
 
 
-def in_shards(results: RunFile) -> Iterator[str]:
+def shard_lines(results: RunFile) -> Iterator[str]:
     """What checks measured of data in shards: on all pairs, or on a sample of them."""
     for data in results.data:
         if whole := data.whole:
@@ -227,10 +236,10 @@ def measured_in_shards(results: RunFile, items: Items) -> set[str]:
     return {case for case, size in sizes.items() if case in items and size > len(items[case]["item"])}
 
 
-def _headline(model: str, rows: Sequence[Result]) -> str:
+def _model_headline(model: str, rows: Sequence[Result]) -> str:
     counts = {v: [r for r in rows if r.verdict == v] for v in WORDS}
     counted = [r for r in rows if r.verdict not in ("skipped", None)]
-    if rows and not ran(rows):
+    if rows and not rows_that_ran(rows):
         return f"{model}: every check was skipped"
     if not counted and rows:
         return f"{model}: floors and aims are informational here"
@@ -253,7 +262,7 @@ def _count(rows: Sequence[Result], what: str) -> str:
     return f"{len(rows)} {what}{'s' * (len(rows) != 1)}"
 
 
-def looked(results: RunFile) -> Iterator[str]:
+def first_look_lines(results: RunFile) -> Iterator[str]:
     """That a run stopped after its first look, and how little its figures come from; nothing of another run."""
     if look := results.first_look:
         clusters = f"{look.clusters:,} of {look.of_clusters:,} clusters"
@@ -267,17 +276,17 @@ def _names(rows: Iterable[Result]) -> str:
     return ", ".join(sorted({row.property for row in rows}))
 
 
-def matrix(results: RunFile) -> list[MatrixCell]:
+def criteria_matrix(results: RunFile) -> list[MatrixCell]:
     """The rule of Mahajan et al. 2023, section 6: an encoder shall pass all four criteria to be a good one.
 
     Only checks that are a criterion of the paper count; the controls beside them, which it does not have, do not.
     """
-    rows, declared = judged(results), results.declarations
+    rows, declared = judged_rows(results), results.declarations
     cells = []
     for model, data in sorted({(r.model, r.data) for r in rows}):
         here = [r for r in rows if (r.model, r.data) == (model, data) and not r.params.get("unjudged")]
         run = {c: [r for r in here if declared[r.check].criterion == c] for c in CRITERIA}
-        verdicts = {c: _worst([r.verdict for r in found]) for c, found in run.items() if found}
+        verdicts = {c: min([r.verdict for r in found], key=_WORST_FIRST.index) for c, found in run.items() if found}
         names = {c: found[0].property for c, found in run.items() if found}
         words = {c: WORDS[verdicts[c]] if c in verdicts else "not run" for c in CRITERIA}
         cells.append(MatrixCell(model, data, verdicts, words, names, _all_four(verdicts)))
@@ -295,11 +304,7 @@ def _all_four(verdicts: Mapping[int, Verdict | None]) -> str:
     return "shown" if None in found else "undecided"
 
 
-def _worst(verdicts: Sequence[Verdict | None]) -> Verdict | None:
-    return min(verdicts, key=_WORST_FIRST.index)
-
-
-def frames(results: RunFile, items: Items) -> dict[str, Frame]:
+def frames_of(results: RunFile, items: Items) -> dict[str, Frame]:
     """The items of every case that the results have a row of."""
     cases = {str(case): case for case in (row.case for row in results.checks)}
     return {name: frame_of(cases[name], columns) for name, columns in items.items() if name in cases}
@@ -317,3 +322,74 @@ def with_pieces(row: dict[str, Any]) -> dict[str, Any]:
     row["near_pieces"] = pieces(source, row["near"], edits_of(row["near_edits"]))
     row["far_pieces"] = pieces(source, row["far"], edits_of(row["far_edits"])) if row["far"] is not None else []
     return row
+
+
+def rival_lines(rows: Sequence[Result]) -> Iterator[str]:
+    """A line for each of these results in both directions whose best rival is above chance and not below the model."""
+    for row in rows:
+        if row.metric not in (both_directions.name, both_directions.calibrated.name) or row.value is None:
+            continue
+        rivals = [(name, one) for name, one in row.surface.items() if name in RIVALS and one.value is not None]
+        name, best = max(rivals, key=lambda rival: rival[1].numbers[0], default=("", None))
+        if best is None:
+            continue
+        model, rival, chance = Figure(*row.numbers), Figure(*best.numbers), both_directions.chance or 0.0
+        if rival.low > chance and rival.high > model.low:
+            yield (
+                f"{row.property} on {row.data}: {row.model} is right in both directions in {model.says} of the "
+                f"groups, and {name}, which reads no meaning, in {rival.says}; guessing gets {chance:.0%}"
+            )
+
+
+def validity_lines(results: RunFile) -> Iterator[str]:
+    """A line for each data set and generator whose items the run measured on."""
+    yield from validity_of_rows([row for row in results.checks if row.verdict != "skipped"], results.data)
+
+
+def validity_of_rows(rows: Sequence[Result], data: Sequence[DataEntry]) -> list[str]:
+    """The same of some rows. Of a generator's rows the one with most sentences counts: others ask more of a text."""
+    groups = {one.name: one.groups for one in data}
+    found: dict[tuple[str, str], tuple[Validity, int]] = {}
+    for row in rows:
+        if row.validity:
+            key = row.validity.generator, row.data
+            made = groups[row.data] - sum(row.excluded.values())
+            found[key] = row.validity, max(made, found[key][1] if key in found else 0)
+    return [_validity_line(one, made, groups[name], name) for (_, name), (one, made) in sorted(found.items())]
+
+
+def _validity_line(one: Validity, made: int, sentences: int, data: str) -> str:
+    start = f"{title_of(one.generator)}: made of {made:,} of {sentences:,} sentences ({data}); "
+    if one.rate is None:
+        return f"{start}nobody has checked them yet, so the share that is right is unknown"
+    figure = Figure(one.rate, *wilson(one.rate, one.read, z=Z))
+    return f"{start}blind readers found {figure.says} of {one.read} right, a ceiling for rates"
+
+
+RECALL, FALSE_ACCEPTS = "recall", "false_positive_rate"
+THRESHOLD_COMMAND = "encheck threshold says which threshold keeps a budget of false accepts, and what it costs"
+
+
+def threshold_lines(results: RunFile) -> Iterator[str]:
+    """A sentence for each model and data set; nothing if no threshold was given."""
+    found: dict[tuple[str, str, float], dict[str, Result]] = {}
+    for row in filter(_is_of_threshold, results.checks):
+        found.setdefault((row.model, row.data, float(row.params["threshold"])), {})[str(row.metric)] = row
+    for (model, data, cut), rows in found.items():
+        parts = [f"{name} {figure(rows[metric])} of {rows[metric].n:,} pairs with label {label}"
+                 for metric, name, label in ((RECALL, "recall", 1), (FALSE_ACCEPTS, "false accepts", 0))
+                 if metric in rows]  # fmt: skip
+        yield f"{model} on {data} at the threshold {cut:g}: {', '.join(parts)}"
+    if found:
+        yield THRESHOLD_COMMAND
+
+
+def unused_threshold(threshold: float | None, rows: Iterable[Result]) -> list[str]:
+    """What to note where a threshold was given, and no check had labelled pairs to hold it against."""
+    if threshold is None or any(map(_is_of_threshold, rows)):
+        return []
+    return [f"--threshold={threshold:g} was not used: no check of labelled pairs (property paraphrase) ran"]
+
+
+def _is_of_threshold(row: Result) -> bool:
+    return row.metric in (RECALL, FALSE_ACCEPTS) and "threshold" in row.params and row.value is not None

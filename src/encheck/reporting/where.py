@@ -19,14 +19,14 @@ from encheck.errors import EncheckError, UsageError
 from encheck.ids import ItemId
 from encheck.language.english import English
 from encheck.reporting.results import ITEMS, read_items, read_results
-from encheck.reporting.view import frames, sentence
+from encheck.reporting.view import frames_of, sentence
 from encheck.run_file import listed, seed_of
 from encheck.scoring.differences import SCORERS, differences
 from encheck.scoring.features import features
 from encheck.scoring.frame import Frame
 from encheck.scoring.scale import Floats
 from encheck.scoring.triplets import Triplet
-from encheck.statistics.subgroups import CLUSTERS, MOST, FailureRates, FeatureTable, Mask, Subgroup, find_subgroups
+from encheck.statistics.subgroups import CLUSTERS, MOST, FailureRates, FeatureTable, Subgroup, find_subgroups
 from encheck.types import Group
 
 log = logging.getLogger("encheck")
@@ -38,7 +38,7 @@ _EXPLAINED = 0.5
 
 
 @dataclass(frozen=True)
-class Beside:
+class SurfaceBeside:
     """What the surface says of a cell on the confirmation half.
 
     `scorer` is the surface scorer whose failures differ most between the cell and the rest, `inside` and `outside` are
@@ -53,14 +53,14 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Finding:
+class KindFinding:
     """A confirmed cell of a check on data."""
 
     check: str
     data: str
     level: str
     cell: Subgroup
-    beside: Beside
+    beside: SurfaceBeside
 
     @property
     def is_surface(self) -> bool:
@@ -70,22 +70,22 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Search:
+class KindSearch:
     """What one model's search found: the confirmed, of so many nominated, from so many items and checks."""
 
     model: str
-    findings: tuple[Finding, ...]
+    findings: tuple[KindFinding, ...]
     nominated: int
     items: int
     checks: int
 
 
-def where(folder: Path, english: English) -> list[Search]:
+def find_failing_kinds(folder: Path, english: English) -> list[KindSearch]:
     """The search of each model of a run; UsageError if the run has no items."""
     results, items = read_results(folder), read_items(folder)
     if not items:
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
-    contests = [frame for frame in frames(results, items).values() if frame.kind.stands_alone]
+    contests = [frame for frame in frames_of(results, items).values() if frame.kind.stands_alone]
     english.parse_all(dict.fromkeys(source for frame in contests for source in frame.sources))
     settings = results.run.settings
     domains, seed = _domains(listed(settings, "data")), seed_of(settings)
@@ -102,12 +102,12 @@ def _of_model(
     domains: Mapping[str, str],
     topics: Mapping[str, str],
     seed: int,
-) -> Search:
+) -> KindSearch:
     tables = [_table(frame, english, domains, topics[frame.case.check]) for frame in contests]
     cells = find_subgroups(tables, seed=seed)
     known = {str(frame.case): frame for frame in contests}
     findings = tuple(_finding(known[c.table], c) for c in cells if c.is_confirmed)
-    return Search(model, findings, len(cells), sum(map(len, contests)), len(contests))
+    return KindSearch(model, findings, len(cells), sum(map(len, contests)), len(contests))
 
 
 def _table(frame: Frame, english: English, domains: Mapping[str, str], topic: str) -> FeatureTable:
@@ -142,11 +142,7 @@ def _groups(spec: str) -> Sequence[Group]:
         return ()
 
 
-def _finding(frame: Frame, cell: Subgroup) -> Finding:
-    return Finding(frame.case.check, frame.case.data, frame.case.level, cell, _beside(frame, cell))
-
-
-def _beside(frame: Frame, cell: Subgroup) -> Beside:
+def _finding(frame: Frame, cell: Subgroup) -> KindFinding:
     at = np.flatnonzero(cell.confirming)
     surface, inside, lost = _surface(frame)[at], cell.members[at], np.array(frame.lost())[at]
     rates = {}
@@ -154,16 +150,13 @@ def _beside(frame: Frame, cell: Subgroup) -> Beside:
         failed = surface[:, number] <= 0
         rates[scorer] = (float(failed[inside].mean()), float(failed[~inside].mean()))
     scorer = max(rates, key=lambda name: rates[name][0] - rates[name][1])
-    return Beside(scorer, *rates[scorer], _left(lost, inside, surface))
-
-
-def _left(lost: Mask, inside: Mask, surface: Floats) -> float:
-    """The cell's difference in failure rate in a linear model that has the surface beside it."""
     design = np.column_stack([inside, np.ones(len(lost)), surface]).astype(float)
-    return float(np.linalg.lstsq(design, lost.astype(float), rcond=None)[0][0])
+    difference_left = float(np.linalg.lstsq(design, lost.astype(float), rcond=None)[0][0])
+    beside = SurfaceBeside(scorer, *rates[scorer], difference_left)
+    return KindFinding(frame.case.check, frame.case.data, frame.case.level, cell, beside)
 
 
-def lines(found: Sequence[Search]) -> Iterator[str]:
+def kind_lines(found: Sequence[KindSearch]) -> Iterator[str]:
     """The searches for the terminal."""
     for one in found:
         yield f"Where {one.model} fails: {_headline(one)}"
@@ -173,7 +166,7 @@ def lines(found: Sequence[Search]) -> Iterator[str]:
     yield from NOTE
 
 
-def blocks(found: Sequence[Search]) -> list[dict[str, Any]]:
+def kind_blocks(found: Sequence[KindSearch]) -> list[dict[str, Any]]:
     """The searches for the page: of each model a headline, and of each finding its check, kind and figures in words."""
     return [
         {"model": one.model, "headline": _headline(one), "findings": [_block(finding) for finding in one.findings]}
@@ -181,7 +174,7 @@ def blocks(found: Sequence[Search]) -> list[dict[str, Any]]:
     ]
 
 
-def _block(one: Finding) -> dict[str, Any]:
+def _block(one: KindFinding) -> dict[str, Any]:
     cell, beside = one.cell, one.beside
     said = [
         ("it fails", _share(cell.confirmation)),
@@ -194,14 +187,14 @@ def _block(one: Finding) -> dict[str, Any]:
     return {"check": sentence(one.check), "on": f"{one.data}, level {one.level}", "kind": kind, "said": said}
 
 
-def _headline(one: Search) -> str:
+def _headline(one: KindSearch) -> str:
     count, checks = len(one.findings), "check" if one.checks == 1 else "checks"
     of = f"of {one.nominated} kinds of items found on one half of the clusters"
     what = f"{count or 'none'} {of} {'hold' if count > 1 else 'holds'} on the other"
     return f"{what} ({one.items:,} items of {one.checks} {checks})"
 
 
-def _finding_lines(one: Finding) -> Iterator[str]:
+def _finding_lines(one: KindFinding) -> Iterator[str]:
     cell, beside = one.cell, one.beside
     yield f"  {sentence(one.check)}, on {one.data}, level {one.level}"
     yield f"    {', '.join(value for _, value in cell.values)}"
@@ -214,6 +207,6 @@ def _share(share: FailureRates) -> str:
     return f"{share.inside:.0%} of {of} against {share.outside:.0%} of {share.n_outside}"
 
 
-def _held_equal(one: Finding) -> str:
+def _held_equal(one: KindFinding) -> str:
     left = f"{100 * one.beside.left:+.0f} points with the surface held equal"
     return f"the surface may explain it, {left}" if one.is_surface else left

@@ -1,16 +1,24 @@
-"""A shorter or plainer text in the place of a triplet's source, with the same done to its near and far text."""
+"""A shorter or plainer text in the place of a triplet's source, with the same done to its near and far text.
+
+Plainer words are a common word for a rare one that means the same, and a given name for a whole name.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
+from encheck.generators.synonym import find_slots
 from encheck.language.edits.articles import article, articles
+from encheck.language.edits.replace import put
+from encheck.language.edits.substitutes import POS_OF_TAG
+from encheck.language.english import English
+from encheck.language.name_tables import FEMALE, MALE
 from encheck.language.parse import Parse
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.units import Unit
+from encheck.shrinking.units import RemovableUnit
 from encheck.types import Edit, apply_edits
 
 WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|\w|[^\w\s]")
@@ -18,7 +26,7 @@ SIDES = ("source", "near", "far")
 NOISE = "other_meaning"  # of ids: the near text has noise, the far one another meaning
 
 
-def pieces(parse: Parse, unit: Unit) -> tuple[Edit, ...]:
+def removal_edits(parse: Parse, unit: RemovableUnit) -> tuple[Edit, ...]:
     """The edits that take a unit out of its text: a blank goes with it, the article before it fits the next word."""
     first, last, text = unit.first, unit.last, parse.text
     if first:
@@ -35,17 +43,20 @@ def pieces(parse: Parse, unit: Unit) -> tuple[Edit, ...]:
     return (gone,)
 
 
-def cut_all(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
+def edit_all_texts(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
     """The triplet with these edits made in all three texts; None where one of its own edits is touched.
 
     Offsets are the source's. The first letter stays a capital, in each text.
     """
     source = _opened(apply_edits(triplet.source, tuple(change)), triplet.source)
-    sides = [_moved(edits, change) for edits in (triplet.near_edits, triplet.far_edits)]
+    sides = [_shifted_edits(edits, change) for edits in (triplet.near_edits, triplet.far_edits)]
     if source is None or any(edits is None for edits in sides):
         return None
     near_edits, far_edits = (
-        tuple(_raised(e) if e.start == 0 and triplet.source[:1].isupper() else e for e in edits or ())
+        tuple(
+            replace(e, text=e.text[:1].upper() + e.text[1:]) if e.start == 0 and triplet.source[:1].isupper() else e
+            for e in edits or ()
+        )
         for edits in sides
     )
     near, far = apply_edits(source, near_edits), apply_edits(source, far_edits)
@@ -61,11 +72,7 @@ def _opened(text: str, before: str) -> str | None:
     return text[0].upper() + text[1:] if before[0].isupper() else text
 
 
-def _raised(edit: Edit) -> Edit:
-    return replace(edit, text=edit.text[:1].upper() + edit.text[1:])
-
-
-def _moved(edits: Sequence[Edit], change: Sequence[Edit]) -> tuple[Edit, ...] | None:
+def _shifted_edits(edits: Sequence[Edit], change: Sequence[Edit]) -> tuple[Edit, ...] | None:
     """A text's own edits where they stand once the source is changed; None where the two touch."""
     found = []
     for edit in edits:
@@ -84,7 +91,7 @@ def _touch(edit: Edit, other: Edit) -> bool:
     return bool(edit.start == edit.end and changes and other.start <= edit.start <= other.end)
 
 
-def cut_each(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Triplet | None:
+def edit_each_text(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Triplet | None:
     """The triplet with edits of its own made in each text (source, near, far); None where they do not fit.
 
     Offsets are those of each text. Its edits are found anew by comparison.
@@ -118,7 +125,7 @@ def _given_up(source: str, edits: Sequence[Edit]) -> list[str]:
     return [word for word in words if word not in ("a", "an")]
 
 
-def mapped(offset: int, edits: Sequence[Edit]) -> int:
+def offset_in_variant(offset: int, edits: Sequence[Edit]) -> int:
     """The place in an edited text of an offset in its source that no edit covers."""
     return offset + sum(len(e.text) - (e.end - e.start) for e in edits if e.end <= offset)
 
@@ -139,7 +146,7 @@ def reads_alike(before: Parse, after: Parse, gone: Sequence[Edit], own: Sequence
 
     `gone` are the edits of the source; `own` are those that make this text of the source.
     """
-    here = [(mapped(e.start, own), mapped(e.end - 1, own) + 1, e.text) for e in gone]
+    here = [(offset_in_variant(e.start, own), offset_in_variant(e.end - 1, own) + 1, e.text) for e in gone]
     place: dict[int, int] = {}
     new, inside = -1, None
     for i in range(len(before)):
@@ -193,3 +200,54 @@ def edits_between(source: str, text: str) -> tuple[Edit, ...]:
             found.append(Edit(start, end, text[first:last]))
     edits = tuple(found)
     return edits if apply_edits(source, edits) == text else ()
+
+
+MORE_COMMON = 0.3  # Zipf
+ALIKE = 0.75  # share of letters: two spellings of one word
+PLAIN = {"m": "Tom", "f": "Anna"}
+
+
+def plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit, ...]]:
+    """What can be put in place of a rare word or a name, one at a time; raises Waiting for tags that are not known."""
+    yield from _plain_names(parse)
+    for at in range(len(parse)):
+        mark = parse.child(at, "case")
+        tree = parse.subtree(at)
+        whole = tree[-1] - tree[0] + 1 == len(tree) and tree[-1] == mark
+        named = parse.tags[parse.heads[at]].startswith("NNP") or parse.entities[parse.heads[at]]
+        if parse.deps[at] == "nmod:poss" and not named and whole and parse.lowers[tree[-1]] in ("'s", "’s", "'", "’"):
+            start, end = parse.starts[tree[0]], parse.ends[tree[-1]]
+            yield (Edit(start, end, "The" if start == 0 and parse.text[0].isupper() else "the"),)
+    slots = find_slots(english, parse, "s")
+    for slot in slots if not isinstance(slots, str) else ():
+        tag = parse.tags[slot.at]
+        old = english.lexicon.frequency(parse.lower_lemmas[slot.at], POS_OF_TAG[tag])
+        for word, substitute in slot.choices:
+            common = english.lexicon.frequency(substitute.lemma, slot.pos) >= old + MORE_COMMON
+            spelt = SequenceMatcher(None, word, parse.words[slot.at]).ratio() > ALIKE
+            if common and not spelt and (change := put(english, parse, {slot.at: word})) is not None:
+                yield change[0]
+                break
+
+
+def _plain_names(parse: Parse) -> Iterator[tuple[Edit, ...]]:
+    """A plain given name for a person's whole name, where no word of it stands elsewhere."""
+    for at in range(len(parse)):
+        if parse.entities[at] != "B-PER" or not (gender := _gender(parse.words[at])):
+            continue
+        last = at
+        while last + 1 < len(parse) and parse.entities[last + 1] == "I-PER":
+            last += 1
+        name, plain = parse.lowers[at : last + 1], PLAIN[gender]
+        once = all(parse.lowers.count(word) == 1 for word in name)
+        titled = at > 0 and parse.pos[at - 1] == "PROPN"
+        initial = any(not word.isalpha() for word in name)
+        of_a_thing = any(
+            parse.bases[i] == "compound" and parse.pos[parse.heads[i]] == "NOUN" for i in range(at, last + 1)
+        )
+        if once and not titled and not initial and not of_a_thing and plain.lower() not in parse.lower_words:
+            yield (Edit(parse.starts[at], parse.ends[last], plain),)
+
+
+def _gender(name: str) -> str:
+    return "" if name in MALE and name in FEMALE else "m" if name in MALE else "f" if name in FEMALE else ""

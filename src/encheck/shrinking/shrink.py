@@ -7,26 +7,40 @@ before is thrown away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from encheck.datasets.dataset import Dataset
+from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
+from encheck.items.builders import Builder
+from encheck.items.variants import Maker
 from encheck.language.english import English, Waiting
 from encheck.language.parse import Parse
+from encheck.scoring.crossed import Crossed
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.cut import (
     SIDES,
-    cut_all,
-    cut_each,
+    edit_all_texts,
+    edit_each_text,
     edits_or_all,
     gives_up_the_same,
-    mapped,
-    pieces,
+    offset_in_variant,
+    plainer_words,
     reads_alike,
+    removal_edits,
 )
-from encheck.shrinking.plainer import replacements
-from encheck.shrinking.units import AMOUNT, Unit, has_verb, is_whole, same_content, same_units, units
-from encheck.types import Edit
+from encheck.shrinking.units import (
+    AMOUNT,
+    RemovableUnit,
+    has_verb,
+    is_whole,
+    removable_units,
+    same_content,
+    units_that_hang_alike,
+)
+from encheck.types import Edit, Group
 
 BUDGET = 600  # pairs that an item may have scored
 SHARE = 0.5  # of the margin that has to be left
@@ -38,13 +52,15 @@ NO_PART = "the sentence has no part that it can do without"
 BOUND = "what the sentence can do without, the near or the far text cannot"
 OTHERWISE = "what would be left is parsed otherwise, or its edits cannot be made on it"
 LESS = "without any part of it the model errs by less than half of the margin"
-Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
-Change = tuple[Edit, ...]
-Remake = Callable[[Triplet, Sequence[str]], list[Triplet | None]]  # a triplet of each source by the item's generators
+ScorePairs = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+Edits = tuple[Edit, ...]
+MakeTriplets = Callable[
+    [Triplet, Sequence[str]], list[Triplet | None]
+]  # a triplet of each source by the item's generators
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ItemForm:
     """A form of an item, and sim(source, near) - sim(source, far) under the model."""
 
     item: Triplet
@@ -64,9 +80,9 @@ class Shrunk:
     could go; empty where something did.
     """
 
-    whole: Form
-    least: Form
-    shortest: Form
+    whole: ItemForm
+    least: ItemForm
+    shortest: ItemForm
     scored: int
     is_cut_short: bool = False
     why: str = ""
@@ -78,7 +94,7 @@ class Shrunk:
 
 
 def shrink(
-    item: Triplet, score: Score, english: English, *, remake: Remake | None = None, budget: int = BUDGET
+    item: Triplet, score: ScorePairs, english: English, *, remake: MakeTriplets | None = None, budget: int = BUDGET
 ) -> Shrunk | str:
     """The shortest, plainest form of a failure that still errs by half its margin; or why it has none.
 
@@ -88,7 +104,7 @@ def shrink(
     item = with_edits(item)
     if why := refusal(item, remake):
         return why
-    return _Search(item, score, english, remake if item.near_why or item.far_why else None, budget).run()
+    return _FormSearch(item, score, english, remake if item.near_why or item.far_why else None, budget).run()
 
 
 def with_edits(item: Triplet) -> Triplet:
@@ -100,7 +116,7 @@ def with_edits(item: Triplet) -> Triplet:
     return replace(item, near_edits=near, far_edits=far)
 
 
-def refusal(item: Triplet, remake: Remake | None) -> str:
+def refusal(item: Triplet, remake: MakeTriplets | None) -> str:
     """Why this item is not shrunk; empty where nothing speaks against it."""
     if any(part in item.id for name in NO_ENGLISH for part in (f"/{name}/", f"/{name}+")):
         return "its words are mixed up on purpose, and what goes with what is not known"
@@ -111,8 +127,10 @@ def refusal(item: Triplet, remake: Remake | None) -> str:
     return ""
 
 
-class _Search:
-    def __init__(self, item: Triplet, score: Score, english: English, remake: Remake | None, budget: int) -> None:
+class _FormSearch:
+    def __init__(
+        self, item: Triplet, score: ScorePairs, english: English, remake: MakeTriplets | None, budget: int
+    ) -> None:
         self.item, self.english, self.remake, self.budget = item, english, remake, budget
         self._score, self.scored, self.is_cut_short, self.why = score, 0, False, ""
 
@@ -132,7 +150,7 @@ class _Search:
                 here = min(good, key=lambda form: form.words)  # the first of the shortest
         return Shrunk(whole, least, here, self.scored, self.is_cut_short, self.why if here is whole else "")
 
-    def _forms(self, items: Sequence[Triplet]) -> list[Form]:
+    def _forms(self, items: Sequence[Triplet]) -> list[ItemForm]:
         """These items with their margins, all scored at once; nothing where the budget is used up."""
         left = max(self.budget - self.scored, 0) // 2
         self.is_cut_short |= left < len(items)
@@ -141,7 +159,7 @@ class _Search:
         values = list(self._score(pairs)) if pairs else []
         self.scored += len(pairs)
         return [
-            Form(item, round(float(near) - float(far), 6))
+            ItemForm(item, round(float(near) - float(far), 6))
             for item, near, far in zip(some, values[::2], values[1::2], strict=True)
         ]
 
@@ -153,36 +171,34 @@ class _Search:
         """The item without each of its units."""
         parses = self._parses(item)
         known = _known(self.english, parses, item) if self.remake is None else None
-        counts = _counts(item)
-        there = [unit for unit in units(self.english, parses[0]) if unit.kind != "number" or not counts]
-        found = [pieces(parses[0], unit) for unit in there]
-        in_all = [c for c in found if known is None or _span(c) in known]
+        edits = (*item.near_edits, *item.far_edits)
+        counts = any(AMOUNT.search(f"{item.source[e.start : e.end]} {e.text}") for e in edits)
+        there = [unit for unit in removable_units(self.english, parses[0]) if unit.kind != "number" or not counts]
+        found = [removal_edits(parses[0], unit) for unit in there]
+        in_all = [c for c in found if known is None or _removed_span(c) in known]
         made = self._made(item, parses, in_all)
         if known is not None:
-            made += self._elsewhere(item, parses, self._others(item, there, found, known))
+            made += self._elsewhere(
+                item,
+                parses,
+                [
+                    unit
+                    for unit, change in zip(there, found, strict=True)
+                    if _removed_span(change) not in known or edit_all_texts(item, change) is None
+                ],
+            )
         self.why = self.why or (LESS if made else OTHERWISE if in_all else BOUND if there else NO_PART)
         return made
 
-    @staticmethod
-    def _others(
-        item: Triplet, there: Sequence[Unit], found: Sequence[Change], known: Container[tuple[int, int]]
-    ) -> list[Unit]:
-        """The units that cannot go from all three texts at once."""
-        return [
-            unit
-            for unit, change in zip(there, found, strict=True)
-            if _span(change) not in known or cut_all(item, change) is None
-        ]
-
-    def _elsewhere(self, item: Triplet, parses: tuple[Parse, ...], found: Sequence[Unit]) -> list[Triplet]:
+    def _elsewhere(self, item: Triplet, parses: tuple[Parse, ...], found: Sequence[RemovableUnit]) -> list[Triplet]:
         """The item without each of these units, which stands elsewhere, or in other words, in the near or far text."""
         made = []
         for unit in found:
             near = same_content(self.english, parses[0], unit, parses[1], is_worded_alike=False)
             far = same_content(self.english, parses[0], unit, parses[2], is_worded_alike=True)
             if near and far:
-                changes = [pieces(parse, one) for parse, one in zip(parses, (unit, near, far), strict=True)]
-                if (form := cut_each(item, changes)) is not None:
+                changes = [removal_edits(parse, one) for parse, one in zip(parses, (unit, near, far), strict=True)]
+                if (form := edit_each_text(item, changes)) is not None:
                     made.append((changes, form))
         self.english.parse_all(getattr(form, side) for _, form in made for side in SIDES)
         return [
@@ -194,15 +210,18 @@ class _Search:
     def _plainer(self, item: Triplet) -> list[Triplet]:
         """The item with each of its rare words and names replaced, in all three texts."""
         parses = self._parses(item)
-        found = _once_known(self.english, lambda: list(replacements(self.english, parses[0])))
+        found = _once_known(self.english, lambda: list(plainer_words(self.english, parses[0])))
         return self._made(item, parses, [change for change in found if _stands_alone(item, change)])
 
-    def _made(self, item: Triplet, parses: tuple[Parse, ...], found: Sequence[Change]) -> list[Triplet]:
+    def _made(self, item: Triplet, parses: tuple[Parse, ...], found: Sequence[Edits]) -> list[Triplet]:
         """The forms of the item with each of these changes that read as before."""
         if self.remake is None:
-            tried = [(change, cut_all(item, change)) for change in found]
+            tried = [(change, edit_all_texts(item, change)) for change in found]
         else:
-            plain = [cut_all(_alone(item), change) for change in found]
+            plain = [
+                edit_all_texts(replace(item, near=item.source, far=item.source, near_edits=(), far_edits=()), change)
+                for change in found
+            ]
             texts = [one.source for one in plain if one]
             again = dict(zip(texts, self.remake(item, texts), strict=True))
             tried = [(c, again.get(one.source) if one else None) for c, one in zip(found, plain, strict=True)]
@@ -211,11 +230,11 @@ class _Search:
         self.english.parse_all(getattr(made, side) for _, made in there for side in SIDES)
         return [made for change, made in there if self._reads(item, made, parses, change)]
 
-    def _reads(self, item: Triplet, made: Triplet, parses: tuple[Parse, ...], change: Change) -> bool:
+    def _reads(self, item: Triplet, made: Triplet, parses: tuple[Parse, ...], change: Edits) -> bool:
         after = self._parses(made)
         if not self._stands(parses, after):
             return False
-        own: tuple[Change, ...] = ((), item.near_edits, item.far_edits)
+        own: tuple[Edits, ...] = ((), item.near_edits, item.far_edits)
         sides = range(3) if self.remake is None else range(1)
         return all(reads_alike(parses[i], after[i], change, own[i]) for i in sides)
 
@@ -228,30 +247,21 @@ class _Search:
         return verbs and all(map(is_whole, after))
 
 
-def _counts(item: Triplet) -> bool:
-    """Whether its edits are of amounts, which a number elsewhere may be the whole of: 4 of 7 won, 3 of 7 lost."""
-    edits = (*item.near_edits, *item.far_edits)
-    return any(AMOUNT.search(f"{item.source[e.start : e.end]} {e.text}") for e in edits)
-
-
-def _alone(item: Triplet) -> Triplet:
-    """The item's source by itself."""
-    return replace(item, near=item.source, far=item.source, near_edits=(), far_edits=())
-
-
-def _span(change: Change) -> tuple[int, int]:
+def _removed_span(change: Edits) -> tuple[int, int]:
     return change[-1].start, change[-1].end
 
 
 def _known(english: English, parses: tuple[Parse, ...], item: Triplet) -> set[tuple[int, int]]:
     """The spans of the source that are units, or hang alike, in the near and in the far text as well."""
-    here = units(english, parses[0])
+    here = removable_units(english, parses[0])
     found = []
     for parse, edits in zip(parses[1:], (item.near_edits, item.far_edits), strict=True):
-        there = {_span(pieces(parse, unit)) for unit in units(english, parse)}
-        spans = {_span(pieces(parses[0], unit)) for unit in here}
+        there = {_removed_span(removal_edits(parse, unit)) for unit in removable_units(english, parse)}
+        spans = {_removed_span(removal_edits(parses[0], unit)) for unit in here}
         places = [(unit, _mapped((parses[0].starts[unit.first], parses[0].ends[unit.last]), edits)) for unit in here]
-        alike = {_span(pieces(parses[0], unit)) for unit in same_units(parse, places, parses[0])}
+        alike = {
+            _removed_span(removal_edits(parses[0], unit)) for unit in units_that_hang_alike(parse, places, parses[0])
+        }
         found.append({span for span in spans if _mapped(span, edits) in there} | alike)
     return found[0] & found[1]
 
@@ -259,10 +269,10 @@ def _known(english: English, parses: tuple[Parse, ...], item: Triplet) -> set[tu
 def _mapped(span: tuple[int, int], edits: Sequence[Edit]) -> tuple[int, int]:
     """The span in an edited text. Its end is that of its last letter, which an edit right behind does not move."""
     start, end = span
-    return mapped(start, edits), mapped(end - 1, edits) + 1
+    return offset_in_variant(start, edits), offset_in_variant(end - 1, edits) + 1
 
 
-def _stands_alone(item: Triplet, change: Change) -> bool:
+def _stands_alone(item: Triplet, change: Edits) -> bool:
     """Whether the words that give way stand once in each text."""
     for edit in change:
         word = item.source[edit.start : edit.end].lower()
@@ -271,7 +281,7 @@ def _stands_alone(item: Triplet, change: Change) -> bool:
     return True
 
 
-def _once_known(english: English, ask: Callable[[], list[Change]]) -> list[Change]:
+def _once_known(english: English, ask: Callable[[], list[Edits]]) -> list[Edits]:
     """What is asked, once the tags that it waits for are there."""
     for _ in range(ROUNDS):
         try:
@@ -279,3 +289,34 @@ def _once_known(english: English, ask: Callable[[], list[Change]]) -> list[Chang
         except Waiting:
             english.fetch()
     return []
+
+
+SEEDS = 8  # seeds: on a shorter source the generator's draws fall differently
+
+
+def remaker(
+    build: Builder, *, level: int | str, maker: Maker
+) -> Callable[[Triplet, Sequence[str]], list[Triplet | None]]:
+    """What makes a check's items of other sentences: the check's own builder, so that their certificates hold.
+
+    A sentence of which it makes no triplet in which the same words give way as in the item gives None. Which words a
+    generator takes is drawn, so several seeds are tried.
+    """
+
+    def remake(item: Triplet, sources: Sequence[str]) -> list[Triplet | None]:
+        found: dict[str, Triplet] = {}
+        for at in range(SEEDS):
+            left = [text for text in dict.fromkeys(sources) if text not in found]
+            made = _built(build, item, left, level, replace(maker, seed=maker.seed + at)) if left else ()
+            found |= {one.source: replace(one, id=item.id) for one in made if gives_up_the_same(item, one)}
+        return [found.get(text) for text in sources]
+
+    return remake
+
+
+def _built(build: Builder, item: Triplet, sources: Sequence[str], level: int | str, maker: Maker) -> Iterator[Triplet]:
+    groups = tuple(Group(str(i), text, text, item.cluster, split=item.split) for i, text in enumerate(sources))
+    with suppress(NothingToMeasure):
+        made = build(Dataset(item.id.partition("/")[0], (), groups, "", len(groups)), level, maker).kept
+        for one in made:
+            yield from one.triplets if isinstance(one, Crossed) else [one] if isinstance(one, Triplet) else ()

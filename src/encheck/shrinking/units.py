@@ -13,35 +13,86 @@ from itertools import pairwise
 from encheck.language.english import English
 from encheck.language.lexicon.protocol import Lexicon
 from encheck.language.parse import Parse
-from encheck.shrinking.words import (
-    ASIDE,
-    BACK,
-    BOUND_ADJECTIVES,
-    COMPARING,
-    FACTIVE,
-    FEELING,
-    LINKING,
-    MEANING,
-    NEEDS_ADJUNCT,
-    NEEDS_MODIFIER,
-    NEEDS_OBLIQUE,
-    NEEDS_RELATIVE,
-    NEGATIVE,
-    NEVER_IN_FRONT,
-    NEVER_WITHOUT_TIME,
-    NO_MODIFIER,
-    OF_A_NOUN,
-    OF_A_WHOLE_VERB,
-    OF_NOUNS,
-    OF_TIME,
-    PLACES_AND_TIMES,
-    SAYING,
-    STAYING,
-    SUBORDINATING,
-    SYMMETRIC,
-    TELLING_APART,
-    TIMES,
+
+NEGATIVE = frozenset("not n't never no hardly scarcely barely nor neither without unless nothing nobody none".split())
+COMPARING = frozenset("than as so too more most less least enough such like unlike better best worse worst".split())
+ASKING = frozenset("how when where why what who which whose whom whether".split())
+STAYING = NEGATIVE | COMPARING | ASKING | frozenset("here there well badly away back up out off down in on".split())
+PLACES_AND_TIMES = frozenset(
+    """in on at during after before since until till near behind along across throughout within despite under inside
+    outside beside because amid""".split()
 )
+OF_A_NOUN = frozenset("by with from".split())
+NEEDS_ADJUNCT = frozenset(
+    """be live stay put place set lay lie stand sit last reside dwell behave act treat get go come head belong depend
+    rely consist refer lead differ result range weigh become seem look feel sound taste smell keep bring send turn
+    focus concentrate insist believe participate engage specialise specialize succeed invest arrive leave end begin
+    start hang stick fall rise run date account occur happen take make have hold base rank score total vary remain
+    drop base spend park store""".split()
+)
+OF_A_WHOLE_VERB = frozenset("for through with over around across from towards toward via per".split())
+NEEDS_OBLIQUE = frozenset(
+    """blame thank mistake swap exchange substitute provide supply equip confuse share prevent stop distinguish ask
+    charge accuse rob turn translate combine associate link connect trade save know use do pay prepare treat fill cover
+    load pack furnish match separate tell differ protect free exempt excuse exclude subtract deduct add transfer
+    transform convert rename pass give show send invite advise warn remind inform order steal borrow buy win hire
+    rent lease lend inherit obtain receive collect gather remove extract derive select choose count sell mix compare
+    replace fit wish need want leave like see help lack""".split()
+)
+NEEDS_MODIFIER = frozenset(
+    """time times way ways mood shape condition manner look kind sort type number amount level rate extent part side end
+    idea thing things one ones place terms basis luck deal bit lot majority minority hand case reason state position
+    quality role job move step day year week month hour minute morning evening afternoon night people man woman person
+    fan seat school house life death care voice eye eyes hair face chance point view word note scale size share school
+    figure act pace degree distance price speed temperature pressure height angle""".split()
+)
+NEEDS_RELATIVE = frozenset(
+    """thing things one ones place time times way ways day reason case kind sort type part side end idea point fact sign
+    person people degree extent""".split()
+)
+NO_MODIFIER = frozenset(
+    """same other another first second third next last only own different several certain particular various few many
+    much more most less least such former latter main whole entire half double very previous following total average
+    single sole full due able available key mere real fake false alleged so-called would-be no public""".split()
+)
+NEVER_WITHOUT_TIME = frozenset(
+    "be last date take happen occur fall become lie run total spend remain stay keep".split()
+)
+TIMES = frozenset(
+    """today yesterday tomorrow tonight morning evening afternoon night week weekend month year decade century hour
+    minute second monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+    august september october november december spring summer autumn winter day dawn dusk noon midnight sat sun mon tue
+    wed thu fri season quarter""".split()
+)
+OF_TIME = frozenset("in on at during after before since until till within throughout for by over through".split())
+NEVER_IN_FRONT = frozenset("than as like unlike without instead rather except besides of".split())
+BOUND_ADJECTIVES = frozenset(
+    """interested involved good bad engaged based located available present rich poor lacking common popular active
+    fluent confident successful interested versed short high low big great due dependent keen happy sad angry level
+    similar different equal alike identical absent missing strong weak visible complicit covered""".split()
+)
+SAYING = frozenset(
+    """say tell report announce add note explain argue claim state write testify confirm warn insist believe think
+    suggest admit declare estimate predict stress""".split()
+)
+FACTIVE = SAYING - {"tell"} | frozenset(
+    """know find show mean learn hear hope see understand reveal provide indicate discover notice realise realize
+    remember record document establish prove demonstrate conclude reply stipulate assume suspect guess
+    suppose""".split()
+)
+FEELING = frozenset("glad happy sure afraid sorry surprised aware certain convinced pleased relieved proud".split())
+ASIDE = SAYING | frozenset("know guess suppose mean see hope hear understand fear".split())
+TELLING_APART = ("modifier", "number", "clause")
+OF_NOUNS = ("amod", "compound", "nmod", "nummod", "acl")
+SUBORDINATING = frozenset("because although though while when whenever after before since until unless if once".split())
+SYMMETRIC = frozenset("meet mix combine compare exchange agree differ marry join connect merge share both".split())
+LINKING = frozenset("and or but".split())
+BACK = frozenset(
+    """he she it they him her them his hers its their theirs this that these those himself herself itself themselves
+    one ones such former latter so too also""".split()
+)
+MEANING = frozenset("NOUN PROPN VERB ADJ ADV NUM".split())
+
 
 COMMON = 4.3  # Zipf: twenty times in a million words
 AMOUNT = re.compile(
@@ -53,7 +104,7 @@ PAIRED = {"(": ")", "[": "]", "“": "”"}
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class RemovableUnit:
     """Tokens `first` to `last` (both of them go), and what they are."""
 
     first: int
@@ -61,16 +112,18 @@ class Unit:
     kind: str
 
 
-def units(english: English, parse: Parse) -> tuple[Unit, ...]:
+def removable_units(english: English, parse: Parse) -> tuple[RemovableUnit, ...]:
     """What of this text can go, longest first; the commas of a unit go with it."""
     found = {*_sentences(parse), *_around(parse)}
     for at in range(len(parse)):
-        if parse.heads[at] != at and (unit := _unit(english.lexicon, parse, at)) is not None:
+        if parse.heads[at] != at and (unit := _unit_at(english.lexicon, parse, at)) is not None:
             found.add(unit)
     return tuple(sorted(found, key=lambda u: (u.first - u.last, u.first, u.kind)))
 
 
-def same_units(parse: Parse, found: Iterable[tuple[Unit, tuple[int, int]]], like: Parse) -> Iterator[Unit]:
+def units_that_hang_alike(
+    parse: Parse, found: Iterable[tuple[RemovableUnit, tuple[int, int]]], like: Parse
+) -> Iterator[RemovableUnit]:
     """Of these units of a text, with the first and last offset that each would have here, those that hang here alike.
 
     A word that may need one stays with it, whatever it is in the other text.
@@ -91,7 +144,9 @@ def same_units(parse: Parse, found: Iterable[tuple[Unit, tuple[int, int]]], like
             yield unit
 
 
-def same_content(english: English, parse: Parse, unit: Unit, other: Parse, *, is_worded_alike: bool) -> Unit | None:
+def same_content(
+    english: English, parse: Parse, unit: RemovableUnit, other: Parse, *, is_worded_alike: bool
+) -> RemovableUnit | None:
     """The only unit of another text that says what this one says; None where there is none, or several.
 
     It has the same words with a meaning of their own, and the same denials; all words but punctuation where the two are
@@ -100,11 +155,13 @@ def same_content(english: English, parse: Parse, unit: Unit, other: Parse, *, is
     wanted = _content(parse, unit, all_words=is_worded_alike)
     if not _content(parse, unit, all_words=False):
         return None
-    found = [one for one in units(english, other) if _content(other, one, all_words=is_worded_alike) == wanted]
+    found = [
+        one for one in removable_units(english, other) if _content(other, one, all_words=is_worded_alike) == wanted
+    ]
     return found[0] if len(found) == 1 else None
 
 
-def _content(parse: Parse, unit: Unit, *, all_words: bool) -> list[str]:
+def _content(parse: Parse, unit: RemovableUnit, *, all_words: bool) -> list[str]:
     """The lemmas of a unit that have a meaning of their own, or all, sorted."""
     inside = range(unit.first, unit.last + 1)
     if all_words:
@@ -121,23 +178,38 @@ def _is_borne(parse: Parse, at: int) -> bool:
     return head not in bound and (parse.bases[at] != "advmod" or parse.pos[parse.heads[at]] != "AUX")
 
 
-def _unit(lexicon: Lexicon, parse: Parse, at: int) -> Unit | None:
+def _unit_at(lexicon: Lexicon, parse: Parse, at: int) -> RemovableUnit | None:
     """The unit that hangs on the word at `at`, or None where the sentence may need it."""
-    span = _span(parse, at)
-    if span is None or not _outside_subject_of_one_word(parse, at):
+    span = _token_span(parse, at)
+    if span is None or not (parse.bases[at] not in ("fixed", "flat") and (not parse.entities[at].startswith("I-"))):
         return None
     base = parse.bases[at]
     if base == "conj":
-        return _coordinate(parse, at, span)
+        # The second of two coordinates with its conjunction, where the first can stand by itself.
+        head = parse.heads[at]
+        if _is_main_clause(parse, at, span):
+            return RemovableUnit(span[0] - 1, span[1], "coordinate")
+        siblings = [i for i in parse.children[head] if parse.bases[i] == "conj"]
+        links = [i for i in parse.children[at] if parse.bases[i] == "cc"]
+        if siblings != [at] or len(links) != 1 or parse.lowers[links[0]] not in LINKING or links[0] != span[0]:
+            return None
+        if any(parse.bases[i] == "cc" for i in parse.children[head]) or not _parts(parse, head, at):
+            return None
+        if parse.pos[at] != parse.pos[head] or "between" in parse.lowers or "both" in parse.lowers:
+            return None
+        first = span[0] - _is_comma(parse, span[0] - 1)
+        return RemovableUnit(first, span[1], "coordinate") if _is_end(parse, span[1] + 1) else None
     kind = _kind(lexicon, parse, at, base, span)
-    if kind in TELLING_APART and base in OF_NOUNS and _is_repeated(parse, parse.heads[at]):
+    if (
+        kind in TELLING_APART
+        and base in OF_NOUNS
+        and (
+            parse.lower_lemmas.count(parse.lower_lemmas[parse.heads[at]]) > 1
+            or not {"one", "ones", "other"}.isdisjoint(parse.lowers)
+        )
+    ):
         return None
     return None if kind is None else _with_commas(parse, *span, kind)
-
-
-def _is_repeated(parse: Parse, at: int) -> bool:
-    """Whether the noun, or "one", stands elsewhere too: what hangs on it then tells the two apart."""
-    return parse.lower_lemmas.count(parse.lower_lemmas[at]) > 1 or not {"one", "ones", "other"}.isdisjoint(parse.lowers)
 
 
 def _kind(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
@@ -169,7 +241,7 @@ def _kind_of_noun(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tupl
     return "clause" if _is_free_relative(parse, at, span) else None
 
 
-def _span(parse: Parse, at: int) -> tuple[int, int] | None:
+def _token_span(parse: Parse, at: int) -> tuple[int, int] | None:
     """First and last token of all that hangs on `at`, without punctuation at its edges; None where it has gaps."""
     tree = parse.subtree(at)
     if tree[-1] - tree[0] + 1 != len(tree):
@@ -180,11 +252,6 @@ def _span(parse: Parse, at: int) -> tuple[int, int] | None:
     while last > first and parse.bases[last] == "punct":
         last -= 1
     return first, last
-
-
-def _outside_subject_of_one_word(parse: Parse, at: int) -> bool:
-    """Whether the unit is no part of a fixed expression, of a name or of a question's word."""
-    return parse.bases[at] not in ("fixed", "flat") and not parse.entities[at].startswith("I-")
 
 
 def _is_free_adjective(parse: Parse, at: int, span: tuple[int, int]) -> bool:
@@ -386,7 +453,7 @@ def _is_between_commas(parse: Parse, span: tuple[int, int]) -> bool:
     return _is_comma(parse, span[0] - 1) and (_is_comma(parse, behind) or _is_end(parse, behind))
 
 
-def _with_commas(parse: Parse, first: int, last: int, kind: str) -> Unit | None:
+def _with_commas(parse: Parse, first: int, last: int, kind: str) -> RemovableUnit | None:
     """The unit with the commas that stood for it alone; None where other signs touch it."""
     before, after = _is_comma(parse, first - 1), _is_comma(parse, last + 1)
     if before and (after or _is_end(parse, last + 1)):
@@ -400,24 +467,7 @@ def _with_commas(parse: Parse, first: int, last: int, kind: str) -> Unit | None:
         return None
     if last + 1 < len(parse) and not (_is_end(parse, last + 1) or parse.words[last + 1][0].isalnum()):
         return None
-    return Unit(first, last, kind)
-
-
-def _coordinate(parse: Parse, at: int, span: tuple[int, int]) -> Unit | None:
-    """The second of two coordinates with its conjunction, where the first can stand by itself."""
-    head = parse.heads[at]
-    if _is_main_clause(parse, at, span):
-        return Unit(span[0] - 1, span[1], "coordinate")
-    siblings = [i for i in parse.children[head] if parse.bases[i] == "conj"]
-    links = [i for i in parse.children[at] if parse.bases[i] == "cc"]
-    if siblings != [at] or len(links) != 1 or parse.lowers[links[0]] not in LINKING or links[0] != span[0]:
-        return None
-    if any(parse.bases[i] == "cc" for i in parse.children[head]) or not _parts(parse, head, at):
-        return None
-    if parse.pos[at] != parse.pos[head] or "between" in parse.lowers or "both" in parse.lowers:
-        return None
-    first = span[0] - _is_comma(parse, span[0] - 1)
-    return Unit(first, span[1], "coordinate") if _is_end(parse, span[1] + 1) else None
+    return RemovableUnit(first, last, kind)
 
 
 def _is_main_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
@@ -440,15 +490,15 @@ def _parts(parse: Parse, head: int, at: int) -> bool:
     return parse.bases[head] in ("obj", "obl") and verb not in SYMMETRIC and verb not in NEEDS_ADJUNCT
 
 
-def _around(parse: Parse) -> Iterator[Unit]:
+def _around(parse: Parse) -> Iterator[RemovableUnit]:
     """What stands before the clause that can be the sentence: "She knows that", or a first clause with its "and"."""
     root = next((i for i in range(len(parse)) if parse.heads[i] == i), None)
     if root is None or sum(parse.heads[i] == i for i in range(len(parse))) > 1:
         return
     for at in parse.children[root]:
-        span = _span(parse, at)
+        span = _token_span(parse, at)
         if span and parse.bases[at] == "ccomp" and _is_said_after(parse, root, at, span):
-            yield Unit(span[1] + 1, root, "aside")
+            yield RemovableUnit(span[1] + 1, root, "aside")
         if span is None or at < root or not _is_end(parse, span[1] + 1) or span[1] + 2 != len(parse):
             continue
         marked = parse.bases[span[0]] == "mark"
@@ -462,9 +512,9 @@ def _around(parse: Parse) -> Iterator[Unit]:
         if parse.bases[at] == "ccomp" and said and _is_plain_frame(parse, root):
             opened = parse.lowers[span[0]] == "that" and marked
             if opened or not marked:
-                yield Unit(0, span[0] - 1 + opened, "clause")
+                yield RemovableUnit(0, span[0] - 1 + opened, "clause")
         elif parse.bases[at] == "conj" and parse.lowers[span[0]] in LINKING and parse.child(at, "cc") == span[0]:
-            yield Unit(0, span[0], "coordinate")
+            yield RemovableUnit(0, span[0], "coordinate")
 
 
 def _is_said_after(parse: Parse, root: int, at: int, span: tuple[int, int]) -> bool:
@@ -488,7 +538,7 @@ def _is_plain_frame(parse: Parse, root: int) -> bool:
     return not here and _is_finite(parse, root) and parse.child(root, "nsubj", "csubj") is not None
 
 
-def _sentences(parse: Parse) -> Iterator[Unit]:
+def _sentences(parse: Parse) -> Iterator[RemovableUnit]:
     """Whole sentences of a text that has several, where the next one does not point back to them."""
     ends = [i for i in range(len(parse)) if _closes(parse, i)]
     spans = [(0 if not k else ends[k - 1] + 1, end) for k, end in enumerate(ends)]
@@ -497,7 +547,7 @@ def _sentences(parse: Parse) -> Iterator[Unit]:
     for k, (first, last) in enumerate(spans):
         behind = spans[k + 1 : k + 2]
         if last - first >= 2 and not any(_points_back(parse, a, b) for a, b in behind):
-            yield Unit(first, last, "sentence")
+            yield RemovableUnit(first, last, "sentence")
 
 
 def _closes(parse: Parse, at: int) -> bool:

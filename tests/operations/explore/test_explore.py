@@ -17,13 +17,17 @@ from encheck.datasets.dataset import Dataset
 from encheck.errors import EncoderError
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.operations.explore.asking import Budget
-from encheck.operations.explore.cells import Cell
-from encheck.operations.explore.contrasts import contrast
-from encheck.operations.explore.explore import explore
-from encheck.operations.explore.filling import filled_again, fillings
-from encheck.operations.explore.material import Item, Material, Source
-from encheck.operations.explore.parts import parted, texts_of
+from encheck.operations.explore.explore import contrast_texts, explore
+from encheck.operations.explore.material import (
+    ExploredItem,
+    ItemSource,
+    Material,
+    filled_again,
+    fillings,
+    split_items,
+    texts_of,
+)
+from encheck.operations.explore.search import Construction, SearchBudget
 from encheck.scoring.crossed import Crossed, Side
 from encheck.types import Group
 
@@ -37,7 +41,7 @@ def item(cluster, number, values):
     texts = [f"{what} {number} of {cluster}" for what in ("source", "kept", "changed", "mirror")]
     side = Side(*texts[:3])
     whole = Crossed(f"own/{number:016x}/number/1/crossed/0", (side, Side(texts[3], texts[2], texts[1])), cluster)
-    return Item("number", whole.triplets[0], whole, tuple(sorted(values.items())))
+    return ExploredItem("number", whole.triplets[0], whole, tuple(sorted(values.items())))
 
 
 def material(rng, *, clusters=240, rate=1 / 3, planted=0.0, spread=True):
@@ -65,7 +69,7 @@ def asking(margins, asked=None):
 
 def explored(seed=0, *, budget=None, asked=None, **kind):
     made, margins = material(np.random.default_rng(seed), **kind)
-    return explore([made], asking(margins, asked), seed=seed, budget=budget or Budget())
+    return explore([made], asking(margins, asked), seed=seed, budget=budget or SearchBudget())
 
 
 def misses(found, truth):
@@ -94,7 +98,7 @@ def replace_rows(found, value):
 
 def test_where_nothing_fails_enough_clusters_are_unbroken_and_few_are_not_enough():
     many, few = (explored(rate=0.0, spread=False, clusters=n).rows for n in (240, 80))
-    assert [(row.cell, row.verdict) for row in many] == [(Cell("number"), "unbroken")]
+    assert [(row.cell, row.verdict) for row in many] == [(Construction("number"), "unbroken")]
     assert many[0].n >= 59
     assert [row.verdict for row in few] == ["not enough frames to say"]
     assert few[0].n < 59
@@ -103,8 +107,8 @@ def test_where_nothing_fails_enough_clusters_are_unbroken_and_few_are_not_enough
 def test_search_confirmation_and_reading_share_no_cluster_and_no_text():
     made, margins = material(np.random.default_rng(1), planted=0.8)
     asked = []
-    found = explore([made], asking(margins, asked), seed=1, budget=Budget())
-    parts = parted(made.items, seed=1)
+    found = explore([made], asking(margins, asked), seed=1, budget=SearchBudget())
+    parts = split_items(made.items, seed=1)
     confirmed = [one for row in found.rows for one in row.items]
     read = [one for items in found.to_read.values() for one in items]
     assert read
@@ -118,7 +122,7 @@ def test_search_confirmation_and_reading_share_no_cluster_and_no_text():
 
 def test_frames_filled_again_bring_no_text_of_another_part_into_the_search():
     made, margins = material(np.random.default_rng(1), planted=0.8)
-    parts = parted(made.items, seed=1)
+    parts = split_items(made.items, seed=1)
     home = parts.search[0]
     stray = replace(home, triplet=replace(home.triplet, source="new"), whole=parts.confirmation[0].whole)
     again = [replace(item(f"{home.cluster}", 9_000 + i, dict(home.values)), whole=home.whole) for i in range(2)]
@@ -129,21 +133,21 @@ def test_frames_filled_again_bring_no_text_of_another_part_into_the_search():
         [Material("number", tuple(framed), lambda _items, _turn: again)],
         asking(margins, asked),
         seed=1,
-        budget=Budget(),
+        budget=SearchBudget(),
     )
     assert found.searched[0].filled == 2
     assert "new" not in {text for some in asked for text in some}
 
 
 def test_the_smallest_budget_of_texts_is_kept():
-    assert explored(3, planted=0.8, budget=Budget(texts=100)).asked <= 100
+    assert explored(3, planted=0.8, budget=SearchBudget(texts=100)).asked <= 100
 
 
 def test_an_item_that_shares_a_text_with_an_earlier_part_is_left_out():
     made, _ = material(np.random.default_rng(1))
-    search = parted(made.items, seed=1).search[0]
+    search = split_items(made.items, seed=1).search[0]
     twins = [replace(one, whole=replace(search.whole, cluster=one.cluster)) for one in made.items]
-    parts = parted(twins, seed=1)
+    parts = split_items(twins, seed=1)
     assert parts.search
     assert not parts.confirmation and not parts.reading  # noqa: PT018
 
@@ -153,7 +157,7 @@ def test_a_seed_and_a_number_of_texts_give_the_same_search():
     runs = []
     for _ in range(2):
         asked = []
-        found = explored(3, planted=0.8, budget=Budget(texts=400), asked=asked)
+        found = explored(3, planted=0.8, budget=SearchBudget(texts=400), asked=asked)
         runs.append((asked, [(row.cell, row.failed, row.n) for row in found.rows]))
         assert found.asked <= 400
     assert runs[0] == runs[1]
@@ -162,8 +166,8 @@ def test_a_seed_and_a_number_of_texts_give_the_same_search():
 
 def test_a_slow_model_is_asked_for_little_and_still_confirms_what_it_can():
     ticks = count(step=100.0)
-    found = explored(2, planted=0.8, budget=Budget(seconds=600, clock=lambda: next(ticks)))
-    assert found.rows[0].cell == Cell("number")
+    found = explored(2, planted=0.8, budget=SearchBudget(seconds=600, clock=lambda: next(ticks)))
+    assert found.rows[0].cell == Construction("number")
     assert not found.searched[0].is_finished
     assert all("budget" in why for _, why in found.unconfirmed)
 
@@ -179,7 +183,7 @@ def test_an_interruption_keeps_what_is_confirmed_and_names_the_rest(calls, where
             raise KeyboardInterrupt
         return whole(pairs)
 
-    found = explore([made], ask, seed=1, budget=Budget())
+    found = explore([made], ask, seed=1, budget=SearchBudget())
     assert found.stopped == where
     assert bool(found.rows) == bool(found.unconfirmed) == (where == "the confirmation")
     assert all(where in why for _, why in found.unconfirmed)
@@ -200,16 +204,16 @@ def test_a_model_that_fails_keeps_what_is_confirmed_and_nothing_before_that():
 
         return ask
 
-    found = explore([made], failing(len(_calls(made, margins)) - 1), seed=1, budget=Budget())
+    found = explore([made], failing(len(_calls(made, margins)) - 1), seed=1, budget=SearchBudget())
     assert found.rows
     assert (found.stopped, str(found.failure)) == ("the confirmation", "the server is gone")
     with pytest.raises(EncoderError, match="the server is gone"):
-        explore([made], failing(1), seed=1, budget=Budget())
+        explore([made], failing(1), seed=1, budget=SearchBudget())
 
 
 def _calls(made, margins):
     asked = []
-    explore([made], asking(margins, asked), seed=1, budget=Budget())
+    explore([made], asking(margins, asked), seed=1, budget=SearchBudget())
     return asked
 
 
@@ -224,7 +228,7 @@ def test_a_frame_filled_again_is_the_frame_with_another_choice():
 def test_texts_of_ones_own_are_searched_by_the_edits_of_the_generators():
     texts = ("The parcel weighs 3 kg.", "We sold seven tickets on Friday.", "It rained.")
     groups = tuple(Group(f"own/{i}", text, text, f"cluster {i}") for i, text in enumerate(texts))
-    source = Source("number", Maker(0, English()))
+    source = ItemSource("number", Maker(0, English()))
     items = source.of(Dataset("texts", (), groups, "", len(groups)), "your texts (texts)")
     values = {item.triplet.source: dict(item.values) for item in items}
     assert {item.cluster for item in items} == {"cluster 0", "cluster 1"}
@@ -235,7 +239,7 @@ def test_texts_of_ones_own_are_searched_by_the_edits_of_the_generators():
 
 
 def test_a_group_is_two_queries_and_the_right_document_of_each():
-    assert contrast(item("c", 1, {}).whole) == ("source 1 of c", "mirror 1 of c", "kept 1 of c", "changed 1 of c")
+    assert contrast_texts(item("c", 1, {}).whole) == ("source 1 of c", "mirror 1 of c", "kept 1 of c", "changed 1 of c")
 
 
 @pytest.fixture

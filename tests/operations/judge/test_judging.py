@@ -20,8 +20,13 @@ from encheck.gating.decision import decide
 from encheck.gating.types import Gate, GateAgainst
 from encheck.gating.unjudged import changed_answers, read_judgements
 from encheck.gating.weighing import LogAnswers, Weighed
-from encheck.operations.judge.judging import ask_people, opened, verdict
-from encheck.operations.judge.sheet import take, write_sheet
+from encheck.operations.judge.judging import (
+    ask_people,
+    gate_with_judgements,
+    open_judging,
+    take_answers,
+    write_judging_page,
+)
 from encheck.reporting.answers import write_answers
 from encheck.reporting.gate import record, words
 from encheck.reporting.results import write_results
@@ -41,7 +46,7 @@ def made(tmp_path_factory):
     items = {"c": {"item": list(before.items), "source": [f"query {i} {HOSTILE}" for i in range(400)]}}
     folder = place / "r"
     folder.mkdir()
-    shown = record.Shown(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels")
+    shown = record.GateEvidence(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels")
     gate = record.with_texts([found], None, shown)
     written = run_file(given() | {"gate": gate, "run": {"settings": {"seed": 3}}})
     jsonschema.validate(as_values(gate), schema_of(Gate), cls=jsonschema.Draft202012Validator)
@@ -69,7 +74,7 @@ def keys_for(judging, side):
 
 
 def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
-    judging, said = opened(folder), []
+    judging, said = open_judging(folder), []
     judged = ask_people(judging, ask=keys_for(judging, "before"), show=said.append)
     assert (judged.outcome, judged.asked, judged.answered) == ("block", 20, 20)
     assert said[0].startswith("\n1 of at most 65\n  query ")
@@ -80,7 +85,7 @@ def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
         == "5 pairs were shown twice, and 5 were judged the same both times"
     )
     assert "even" in said[0]
-    decided = verdict(judging, judged)
+    decided = gate_with_judgements(judging, judged)
     assert (decided.outcome, decided.exit_code) == ("block", 1)
     assert list(words.headline(decided)) == [
         "GATE: BLOCKED. 20 of 20 decisive answers favour sbert; in these 400 queries: 0 better, 20 worse, 0 ties of 60 "
@@ -89,29 +94,29 @@ def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
     (search,) = decided.against[0].searches
     assert [one.before[:4] for one in search.lost_queries] == ["even"] * 3
     assert ask_people(judging, ask=pytest.fail, show=said.append) == judged  # asks nobody again
-    again = opened(shutil.copytree(folder, folder.with_name("again")))
+    again = open_judging(shutil.copytree(folder, folder.with_name("again")))
     assert again.judged(read_judgements(again.qrels)) == judged
 
 
 def test_new_answers_that_are_better_pass_and_what_else_was_open_stays_open(folder):
-    judging = opened(folder)
+    judging = open_judging(folder)
     judged = ask_people(judging, ask=keys_for(judging, "after"), show=str)
     assert (judged.outcome, judged.new) == ("pass", 20)
-    decided = verdict(judging, judged)
+    decided = gate_with_judgements(judging, judged)
     assert (decided.outcome, decided.exit_code, decided.against[0].reasons) == ("pass", 0, ())
     assert next(words.headline(decided)).startswith("GATE: PASSED. 20 of 20 decisive answers favour the candidate")
     against = judging.gate.against[0]
     against = replace(against, reasons=(*against.reasons, "health/d/1: too wide"))
     other = replace(judging.gate, against=(against,))
-    assert verdict(replace(judging, gate=other), judged).exit_code == 10
-    assert list(words.headline(verdict(replace(judging, gate=other), judged))) == [
+    assert gate_with_judgements(replace(judging, gate=other), judged).exit_code == 10
+    assert list(words.headline(gate_with_judgements(replace(judging, gate=other), judged))) == [
         "GATE: INCONCLUSIVE. health/d/1: too wide; in these 400 queries: 20 better, 0 worse, 0 ties of 60 changed "
         "(40 not judged)"
     ]
 
 
 def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
-    judging, said = opened(folder), []
+    judging, said = open_judging(folder), []
     keys = iter(["u", "1", "=", "0", "x", "", "u", "2", "e", "n", "q"])
     judged = ask_people(judging, ask=lambda _: next(keys), show=said.append)
     first = [q.item for q in judging.pool.order[:5]]
@@ -123,17 +128,17 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
     assert [text for text in said if not text.startswith("\n")] == [
         "there is nothing to undo", "'x' is not an answer", "'' is not an answer"
     ]  # fmt: skip
-    assert list(words.headline(verdict(judging, judged))) == [
+    assert list(words.headline(gate_with_judgements(judging, judged))) == [
         f"GATE: CANNOT TELL YET. At most 55 more judgements decide: encheck judge {folder}"
     ]
     keys = iter(["u", "q"])
-    ask_people(opened(folder), ask=lambda _: next(keys), show=said.append)
+    ask_people(open_judging(folder), ask=lambda _: next(keys), show=said.append)
     assert "5 of these queries were judged before" in said
     assert list(read_judgements(judging.qrels).answers(judging.pool.order)) == first[:4]
 
 
 def test_which_model_gave_an_answer_is_not_shown_and_sides_change(folder):
-    judging, said = opened(folder), []
+    judging, said = open_judging(folder), []
     keys = iter(["="] * 12 + ["q"])
     ask_people(judging, ask=lambda _: next(keys), show=said.append)
     assert {re.search(r"^  1  (\w+)", text, re.M)[1] for text in said} == {"even", "odd"}
@@ -145,7 +150,7 @@ def test_the_command_says_the_verdict_and_ends_with_its_exit_code(folder):
     done = CliRunner().invoke(app, ["judge", str(folder)], input="=\n=\n")
     assert done.exit_code == 10
     assert "GATE: CANNOT TELL YET. At most 58 more judgements decide: encheck judge" in done.stdout
-    judging = opened(folder)
+    judging = open_judging(folder)
     ask_people(judging, ask=keys_for(judging, "before"), show=str)
     done = CliRunner().invoke(app, ["judge", str(folder)])
     assert done.exit_code == 1
@@ -156,7 +161,7 @@ def test_the_command_says_the_verdict_and_ends_with_its_exit_code(folder):
 
 
 def test_pairs_are_shown_again_and_who_disagrees_with_themselves_is_warned(folder):
-    judging, shown = opened(folder), []
+    judging, shown = open_judging(folder), []
     keys = iter("1" * 12 + "u" + "1" * 12 + "q")  # always the first, whichever it is; the fifth repeat is not reached
     ask_people(judging, ask=lambda _: next(keys), show=shown.append)
     again = judging.repeats()
@@ -170,7 +175,7 @@ def test_pairs_are_shown_again_and_who_disagrees_with_themselves_is_warned(folde
 
 
 def test_a_repeat_decides_nothing_and_is_taken_back_by_undo(folder):
-    judging = opened(folder)
+    judging = open_judging(folder)
     keys = iter("=" * 13 + "uq")
     judged = ask_people(judging, ask=lambda _: next(keys), show=str)
     assert (judged.answered, judging.repeats()) == (12, {})
@@ -181,13 +186,13 @@ def test_a_repeat_decides_nothing_and_is_taken_back_by_undo(folder):
 
 def saved(folder, **answers):
     path = folder / "answers.json"
-    path.write_text(json.dumps({"judging": opened(folder).pool.fingerprint, "answers": answers}))
+    path.write_text(json.dumps({"judging": open_judging(folder).pool.fingerprint, "answers": answers}))
     return path
 
 
 def test_answers_of_the_page_count_as_typed_ones_do(folder):
-    judging = opened(folder)
-    path, count = write_sheet(judging)
+    judging = open_judging(folder)
+    path, count = write_judging_page(judging)
     page = path.read_text("utf-8")
     assert (count, page.count("<fieldset")) == (65, 65)
     assert HOSTILE not in page
@@ -195,13 +200,13 @@ def test_answers_of_the_page_count_as_typed_ones_do(folder):
     asked = judging.pool.order[:20]
     old = {one.item: one.before.text for one in judging.disagreements.values()}
     sides = {q.query: "1" if judging.question(q).first == old[q.item] else "2" for q in asked}
-    assert judging.judged(take(judging, saved(folder, **sides))).outcome == "block"
-    assert write_sheet(judging)[1] == 40
+    assert judging.judged(take_answers(judging, saved(folder, **sides))).outcome == "block"
+    assert write_judging_page(judging)[1] == 40
 
 
 def test_the_page_works_in_a_narrow_window_by_keys_and_saves_what_is_read_back(folder, chromium):
-    judging, said = opened(folder), []
-    path, _ = write_sheet(judging)
+    judging, said = open_judging(folder), []
+    path, _ = write_judging_page(judging)
     page = chromium.new_page(viewport={"width": 360, "height": 640})
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -215,7 +220,7 @@ def test_the_page_works_in_a_narrow_window_by_keys_and_saves_what_is_read_back(f
     with page.expect_download() as found:
         page.click("#save")
     found.value.save_as(folder / "answers.json")
-    known = take(judging, folder / "answers.json").answers(judging.pool.order)
+    known = take_answers(judging, folder / "answers.json").answers(judging.pool.order)
     assert [known[q.item] for q in judging.pool.order[2:5]] == ["equal", "neither", "equal"]
     assert len(known) == 5
     assert said == []
@@ -230,7 +235,7 @@ def without(name):
 
 def edited(name, old, new):
     def edit(folder):
-        opened(folder)
+        open_judging(folder)
         path = folder / name
         path.write_text(path.read_text().replace(old, new, 1))
 
@@ -270,16 +275,16 @@ def test_a_wrong_file_of_repeats_is_one_message(folder, text):
 
 @pytest.mark.quick
 def test_a_plan_that_was_lost_is_made_again_the_same(folder):
-    opened(folder)
+    open_judging(folder)
     plan = (folder / "judging.json").read_text()
     (folder / "judging.json").unlink()
-    opened(folder)
+    open_judging(folder)
     assert (folder / "judging.json").read_text() == plan
 
 
 def test_judgements_have_a_folder(folder, tmp_path):
     with pytest.raises(UsageError, match="Run this where the gate was run, or name a file with --qrels"):
-        opened(folder, qrels=tmp_path / "gone" / "q")
+        open_judging(folder, qrels=tmp_path / "gone" / "q")
 
 
 @pytest.mark.parametrize("given", [(), ("--page",)], ids=["asked", "page"])
@@ -306,7 +311,7 @@ def test_what_goes_on_judging_names_the_file_of_judgements_where_it_is_no_usual_
     ],
 )
 def test_a_wrong_file_of_answers_is_one_message_and_nothing_of_it_is_kept(folder, text, said):
-    judging = opened(folder)
+    judging = open_judging(folder)
     path = folder / "a.json"
     path.write_text(text.replace("PLAN", judging.pool.fingerprint).replace("QUERY", judging.pool.order[0].query))
     done = CliRunner().invoke(app, ["judge", str(folder), "--answers", str(path)])

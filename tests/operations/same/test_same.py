@@ -23,8 +23,8 @@ from encheck.encoders.objects import as_model
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating import reindex
 from encheck.gating.reindex import VectorSample
-from encheck.operations.same.sides import read
-from encheck.operations.same.texts import EDITION, texts, twins
+from encheck.operations.same.changes import EDITION, fixed_texts, twin_rows
+from encheck.operations.same.sides import read_side
 from encheck.options import Settings
 from encheck.running.resources import resolve_models
 from encheck.running.service import EncoderService
@@ -72,10 +72,10 @@ def test_there_are_200_texts_and_the_recipe_writes_them():
     spec.loader.exec_module(module)
     written = json.loads(module.TARGET.read_text("utf-8"))
     assert (written["edition"], written["texts"]) == (EDITION, list(module.rows()))
-    assert len({one.text for one in texts()}) == 200
-    kinds = {one.kind for one in texts()}
+    assert len({one.text for one in fixed_texts()}) == 200
+    kinds = {one.kind for one in fixed_texts()}
     assert kinds >= {"long", "near the limit", "rare", "number", "language", "code", "empty"}
-    assert {one.shows for _, _, one in twins(texts(), "prompt")} >= {"query: ", "passage: "}
+    assert {one.shows for _, _, one in twin_rows(fixed_texts(), "prompt")} >= {"query: ", "passage: "}
 
 
 def test_rounding_is_the_same_for_use(saved):
@@ -155,7 +155,7 @@ def test_empty_texts_may_be_refused(saved, tmp_path):
         return embed(some)
 
     encheck.same(strict, save=tmp_path / "c.json")
-    assert len(read(tmp_path / "c.json").texts) == 196
+    assert len(read_side(tmp_path / "c.json").texts) == 196
     assert encheck.same(saved, strict).exit_code == 0
 
 
@@ -195,7 +195,7 @@ def test_a_file_that_is_damaged_or_newer_is_one_clear_message(saved, tmp_path, c
     path = tmp_path / "c.json"
     path.write_text(json.dumps(change(json.loads(saved.read_text()))))
     with pytest.raises(UsageError, match=says) as refused:
-        read(path)
+        read_side(path)
     assert "c.json" in str(refused.value)
 
 

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 import encheck
 from encheck.cli import app
 from encheck.errors import DataError, EncoderError, ModelError, UsageError
-from encheck.operations.threshold.cascade import cascade, halves
-from encheck.operations.threshold.pairs import Pairs, load_pairs
-from encheck.operations.threshold.text import at, lines
+from encheck.operations.threshold.cascade import cascade, split_clusters
+from encheck.operations.threshold.rates import Pairs, load_pairs
+from encheck.operations.threshold.report import threshold_lines, threshold_text
 from encheck.statistics.false_accepts import Negatives, lowest_threshold
 from encheck.system.typed_files import read_typed
 
@@ -81,11 +81,11 @@ def test_the_promise_the_matches_and_the_old_number_are_answered(found):
 
 
 def test_the_terminal_says_it_in_lines_that_can_be_read(found):
-    said = list(lines(found))
+    said = list(threshold_lines(found))
     assert len(said) <= 20
-    assert said[0] == f"{at(found.at)}: lowest threshold of new for 1% false accepts, with 95% confidence"
+    assert said[0] == f"{threshold_text(found.at)}: lowest threshold of new for 1% false accepts, with 95% confidence"
     assert said[1].startswith("it gives hits ")
-    assert said[2].startswith(f"{at(found.chosen.point.threshold)} [")
+    assert said[2].startswith(f"{threshold_text(found.chosen.point.threshold)} [")
     assert "new, the same hits as old: false accepts " in said[2]
     assert any(line.startswith("old 0.7: hits ") for line in said)
     assert any(line.startswith("beside it: word overlap") and "chance" in line for line in said)
@@ -113,7 +113,7 @@ def test_the_page_opens_with_its_pictures_and_no_text_becomes_code(folder, found
     page.wait_for_selector("#sweep svg, #sweep canvas")
     assert page.locator("h1").inner_text() == "encheck threshold: new in the place of old"
     assert page.locator(".answer h2").inner_text() == "A threshold keeps the budget"
-    assert page.locator(".lead").inner_text().startswith(f"{at(found.at)}: lowest threshold ")
+    assert page.locator(".lead").inner_text().startswith(f"{threshold_text(found.at)}: lowest threshold ")
     page.set_viewport_size({"width": 360, "height": 800})
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert page.locator("td").evaluate_all("all => all.filter(one => one.getBoundingClientRect().right > 361)") == []
@@ -126,7 +126,7 @@ def test_a_second_run_is_the_same_to_the_last_digit(folder, found):
         f"vectors:{folder}/new.parquet", f"pairs:{folder}/cache.csv", max_false_accepts=0.01, positives=0.2,
         baseline=(f"vectors:{folder}/old.parquet", 0.7), own=0.5, store=folder / "store.sqlite",
     )  # fmt: skip
-    assert list(lines(again)) == list(lines(found))
+    assert list(threshold_lines(again)) == list(threshold_lines(found))
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def test_what_cannot_keep_a_large_budget_cannot_keep_a_small_one(tmp_path):
     asked = scored(tmp_path, rng.uniform(0.3, 0.8, 30), rng.uniform(0.35, 0.82, 30))
     found = {b: encheck.threshold(*asked, max_false_accepts=b) for b in (0.2, 0.02)}
     assert {one.outcome for one in found.values()} == {"broken"}
-    said = list(lines(found[0.02]))
+    said = list(threshold_lines(found[0.02]))
     assert said[0] == "none exists: no threshold of vectors for 2% false accepts"
     assert f"AUC {found[0.02].auc.value:.2f} [" in said[1]
     assert found[0.02].auc.value < 0.5
@@ -236,7 +236,7 @@ def test_a_model_that_computes_is_asked_for_the_probes_too(folder):
 
 def test_what_gets_through_is_said_by_kind(folder):
     found = encheck.threshold("bag-of-words", f"pairs:{folder}/cache.csv", store=folder / "store.sqlite")
-    said = list(lines(found))
+    said = list(threshold_lines(found))
     (wrong,) = (line for line in said if line.startswith("what gets through at "))
     (right,) = (line for line in said if line.startswith("of what should get through at "))
     assert all(f" {name} " in wrong for name in ("antonyms", "other numbers", "negations", "other names", "unrelated"))
@@ -278,7 +278,7 @@ def test_a_verifier_makes_a_threshold_where_there_is_none_alone(verified, tmp_pa
     assert both.does.recall.value == 1
     assert 0 < both.does.false_accepts.value < both.upper <= 0.08
     assert both.chosen_on + both.judged_on == 310
-    said = list(lines(found))
+    said = list(threshold_lines(found))
     assert said[0].startswith("none alone; with this verifier: ")
     assert re.search(r"then 0\.\d+ of verifiers-all_but_a_few: hits .* [\d,]+ verifier calls a thousand$", said[0])
     assert "8% false accepts" not in said[1]
@@ -313,7 +313,7 @@ def test_both_thresholds_are_those_of_the_first_half_whatever_the_other_holds():
     texts = tuple(f"text {i}" for i in range(n))
     pairs = Pairs("d", texts, tuple(f"{t} too" for t in texts), labels, texts)
     model, second = rng.normal(labels, 1.0), rng.normal(3 * labels, 1.0)
-    judged = halves(pairs)[1]
+    judged = split_clusters(pairs)[1]
     plain = cascade(pairs, model, second.__getitem__, verifier="v", budget=0.05)
     spoilt = second.copy()
     spoilt[judged] = rng.permutation(second[judged])
@@ -329,7 +329,7 @@ def test_both_thresholds_are_those_of_the_first_half_whatever_the_other_holds():
 def test_a_verifier_that_says_yes_to_all_leaves_what_the_model_does_alone():
     labels, texts = np.tile([1, 0, 0, 0], 300).astype(np.int8), tuple(f"text {i}" for i in range(1_200))
     pairs = Pairs("d", texts, tuple(f"{t} too" for t in texts), labels, texts)
-    model, chosen = np.random.default_rng(0).normal(2 * labels, 1.0), halves(pairs)[0]
+    model, chosen = np.random.default_rng(0).normal(2 * labels, 1.0), split_clusters(pairs)[0]
     found = cascade(pairs, model, lambda items: np.ones(len(items)), verifier="v", budget=0.05)
     negatives = Negatives.of_clusters(model[chosen][labels[chosen] == 0], np.arange((labels[chosen] == 0).sum()))
     alone, right = lowest_threshold(negatives, budget=0.05, step=0.001), model[chosen][labels[chosen] == 1]
@@ -403,7 +403,7 @@ def test_a_pair_that_is_repeated_with_its_label_counts_once_and_that_is_said(tmp
     spec = write(tmp_path / "p.csv", "\n".join(["first,second,label", *rows, *["q0,a0,0"] * 5]) + "\n")
     found = encheck.threshold("jaccard", spec, max_false_accepts=0.5)
     assert (found.data.negatives, found.promise.negatives, found.data.repeated) == (15, 10, 5)
-    assert any("repeated with its label counts once: 5 repeats" in line for line in lines(found))
+    assert any("repeated with its label counts once: 5 repeats" in line for line in threshold_lines(found))
 
 
 def test_data_without_negatives_or_of_one_cluster_are_refused(tmp_path, folder):
@@ -428,4 +428,6 @@ def test_a_file_that_lacks_a_text_and_a_folder_of_a_baseline_are_refused(tmp_pat
 
 def test_negatives_that_were_made_to_be_hard_are_said_to_be(folder):
     found = encheck.threshold("jaccard", "probes", max_false_accepts=0.5, store=folder / "store.sqlite")
-    assert "the negatives of probes were written to be hard, but those of production are not" in "\n".join(lines(found))
+    assert "the negatives of probes were written to be hard, but those of production are not" in "\n".join(
+        threshold_lines(found)
+    )

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from encheck.operations.threshold.pairs import NEGATIVE, Pairs, load_pairs
-from encheck.operations.threshold.rates import Population
+from encheck.operations.threshold.rates import NEGATIVE, Pairs, Population, load_pairs
 from encheck.statistics.false_accepts import (
     Negatives,
     above,

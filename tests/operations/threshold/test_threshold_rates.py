@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from encheck.errors import DataError, UsageError
-from encheck.operations.threshold.matching import matched
-from encheck.operations.threshold.pairs import Pairs
-from encheck.operations.threshold.rates import BASES, Population
+from encheck.operations.threshold.rates import RATES, Pairs, Population, match_threshold
 
 
 def pairs(labels, clusters):
@@ -82,7 +80,7 @@ def drawn_by_hand(population, old, cut, new, replicate):
 def test_the_threshold_is_chosen_anew_in_every_replicate(sample):
     found, old, new = sample
     population = Population(found)
-    match = matched(population, old, 0.3, new, "hits", least=1)
+    match = match_threshold(population, old, 0.3, new, "hits", least=1)
     by_hand = [drawn_by_hand(population, old, 0.3, new, r) for r in range(2_000)]
     unlabelled = found.labels == -1
     accepted = (old[unlabelled] >= 0.3).sum()
@@ -97,9 +95,9 @@ def test_the_threshold_is_chosen_anew_in_every_replicate(sample):
 @pytest.mark.parametrize("way", ["hits", "recall", "false_accepts"])
 def test_the_same_model_on_another_scale_is_matched_exactly(sample, way):
     found, old, _ = sample
-    match = matched(Population(found), old, 0.3, 2 * old + 1, way, least=1)
+    match = match_threshold(Population(found), old, 0.3, 2 * old + 1, way, least=1)
     assert match.threshold.low < 1.6 < match.threshold.high
-    changes = {base: change for base in BASES if (change := getattr(match.change, base))}
+    changes = {base: change for base in RATES if (change := getattr(match.change, base))}
     for change in changes.values():
         assert change.value == pytest.approx(0, abs=0.03)
         assert change.low <= 0 <= change.high
@@ -109,13 +107,14 @@ def test_the_same_model_on_another_scale_is_matched_exactly(sample, way):
 def test_too_few_accepted_pairs_are_refused(sample):
     found, old, new = sample
     cut = np.sort(old[found.labels == -1])[::-1][28]
-    match = matched(Population(found), old, cut, new, "hits")
+    match = match_threshold(Population(found), old, cut, new, "hits")
     assert match.threshold is None
     assert match.refused == "the old threshold accepts 29 pairs, but 30 are needed to choose by"
     negatives = found.only(np.flatnonzero(found.labels <= 0).tolist())
     kept = found.labels <= 0
     assert (
-        "no pair is labelled as positive" in matched(Population(negatives), old[kept], 0, new[kept], "recall").refused
+        "no pair is labelled as positive"
+        in match_threshold(Population(negatives), old[kept], 0, new[kept], "recall").refused
     )
 
 

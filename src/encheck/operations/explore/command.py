@@ -14,11 +14,11 @@ from encheck.cli.shared import STOPPED, ModelArgs, SkipBadRows, StorePath, app, 
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
-    from encheck.operations.explore.asking import Budget
-    from encheck.operations.explore.cells import Cell
     from encheck.operations.explore.material import Material
+    from encheck.operations.explore.search import Construction, SearchBudget
     from encheck.options import Settings
-    from encheck.shrinking.shrink import Form
+    from encheck.shrinking.shrink import ItemForm
+
 
 MINUTES = 5.0
 LEAST_TEXTS = 100  # a property: half of them are 15 clusters to confirm
@@ -90,16 +90,16 @@ def explore(
     raise typer.Exit(STOPPED if is_stopped else 0)
 
 
-def _budget(minutes: float | None, texts: int | None, *, properties: int) -> Budget:
+def _budget(minutes: float | None, texts: int | None, *, properties: int) -> SearchBudget:
     from encheck.errors import UsageError
-    from encheck.operations.explore.asking import Budget
+    from encheck.operations.explore.search import SearchBudget
 
     if minutes is not None and not 0 < minutes < float("inf"):
         raise UsageError(f"--minutes is {minutes:g}, but should be more than 0")
     if texts is not None and texts < LEAST_TEXTS * max(properties, 1):
         raise UsageError(f"--texts is {texts}, but should be {LEAST_TEXTS} or more for each property")
     minutes = MINUTES if minutes is None and texts is None else minutes
-    return Budget(texts, None if minutes is None else 60 * minutes)
+    return SearchBudget(texts, None if minutes is None else 60 * minutes)
 
 
 def _refuse_place(out: Path | None) -> None:
@@ -114,13 +114,12 @@ def _refuse_place(out: Path | None) -> None:
         raise UsageError(f"--out={out} {what}: name a file in an existing directory")
 
 
-def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: Path | None) -> bool:
+def _explored(names: tuple[str, ...], settings: Settings, budget: SearchBudget, out: Path | None) -> bool:
     """Search, print and write; whether somebody interrupted it."""
     from encheck.errors import EncoderError
-    from encheck.operations.explore import contrasts, text
+    from encheck.operations.explore.explore import contrast_lines, exploration_lines, shortest_form
     from encheck.operations.explore.explore import explore as searched
-    from encheck.operations.explore.material import gathered, refuse_unknown
-    from encheck.operations.explore.shrunk import shortest
+    from encheck.operations.explore.material import gather_material, refuse_unknown
     from encheck.options import model_options
     from encheck.running.resources import open_store, resolve_english
     from encheck.running.service import EncoderService
@@ -132,22 +131,22 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: P
     store = open_store(settings)
     english = resolve_english(settings, store)
     tell(f"encheck explore: making pairs of {', '.join(names)}", err=True)
-    materials = [gathered(name, own=own, english=english, seed=settings.seed) for name in names]
+    materials = [gather_material(name, own=own, english=english, seed=settings.seed) for name in names]
     _tell_barren(materials, own)
     service = EncoderService.open(settings, store, progress=Progress()).taking_any_text()
     subject, ask = service.subject, service.of_pairs
     found = searched(materials, ask, seed=settings.seed, budget=budget, tell=lambda said: tell(said, err=True))
     encoded = subject.encoded
     is_cheap = not found.stopped and (budget.seconds is None or found.speed >= CHEAP)
-    shrunk: dict[Cell, Form] = {}
+    shrunk: dict[Construction, ItemForm] = {}
     with suppress(KeyboardInterrupt, EncoderError):  # what is confirmed is told without shorter forms
         for row in found.broken if is_cheap else ():
-            if row.example and (form := shortest(row.example, ask, english, seed=settings.seed)):
+            if row.example and (form := shortest_form(row.example, ask, english, seed=settings.seed)):
                 shrunk[row.cell] = form
-    say(text.lines(found, subject.label, shrunk=shrunk, budget=budget, encoded=encoded))
+    say(exploration_lines(found, subject.label, shrunk=shrunk, budget=budget, encoded=encoded))
     rows = found.broken or found.rows
     if out is not None and rows:
-        written = list(contrasts.lines(rows, found.held))
+        written = list(contrast_lines(rows, found.held))
         write_text(out, "".join(f"{line}\n" for line in written))
         model = model_options(subject.label, settings.models[0], settings.model_args)
         data = shlex.quote(f"contrast:{out}")

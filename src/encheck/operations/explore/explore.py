@@ -1,24 +1,182 @@
-"""From material to rows: search, fix the size of the confirmation, draw, confirm, and leave some to read."""
+"""From material to rows: search, fix the size of the confirmation, draw, confirm, and leave some to read.
+
+The size of the confirmation is fixed, then its items are drawn, then they are scored; one item a cluster. So the
+items of a row are independent, and the interval of their failure rate is Clopper and Pearson's, corrected for all
+rows that were planned (Bonferroni): with 95% probability all of them hold at once, however the rows were found.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from encheck.datasets.fresh.wording import edits
 from encheck.errors import EncoderError
-from encheck.operations.explore.asking import Ask, Budget, Meter
-from encheck.operations.explore.cells import Cell, catalogue, clusters_among
-from encheck.operations.explore.confirm import BROKEN, Row, confirmed, planned
-from encheck.operations.explore.material import Item, Material
-from encheck.operations.explore.parts import Parts, parted, texts_of
-from encheck.operations.explore.search import Search, Standing
+from encheck.generators.phenomenon import phenomena, phenomenon
+from encheck.items.builders import contrast
+from encheck.items.variants import Maker
+from encheck.language.english import English
+from encheck.metrics.pairs import worth
+from encheck.operations.explore.material import (
+    FRAMES,
+    ExploredItem,
+    ItemParts,
+    Material,
+    hash_fraction,
+    split_items,
+    texts_of,
+)
+from encheck.operations.explore.search import (
+    CONFIRMATION_CLUSTERS,
+    SEARCH_CLUSTERS,
+    Construction,
+    ConstructionSearch,
+    MarginMeter,
+    ScorePairs,
+    SearchBudget,
+    SearchEstimate,
+    clusters_among,
+    list_constructions,
+)
+from encheck.reporting.text import marked, table
+from encheck.scoring.crossed import Crossed
+from encheck.scoring.triplets import Triplet
+from encheck.shrinking.shrink import ItemForm, MakeTriplets, Shrunk, remaker, shrink
+from encheck.statistics.hypothesis_tests import ALPHA, interval_of_share, upper_of_share
+from encheck.surface import SHARED, SURFACE
+
+SIZES = (200, 150, 120, 100, 80, 60, 45, 30, 20, CONFIRMATION_CLUSTERS)  # clusters a row
+UNBROKEN = 0.05
+CHANCE = 0.5
+BROKEN, HOLDS, UNSAID = "breaks", "unbroken", "not enough frames to say"
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """A row before it is scored: a construction with what the search knew of it, and one item of each cluster."""
+
+    cell: Construction
+    searched: SearchEstimate
+    items: tuple[ExploredItem, ...]
+
+
+@dataclass(frozen=True)
+class ConfirmedRow:
+    """A confirmed row: on the items of how many clusters the model errs, with the simultaneous 95% interval.
+
+    `upper` is the bound in one direction, of the same error for all rows together: what "unbroken" is said by.
+    `surface` is the surface scorer that errs least on the same items, a tie being half an error; `margin` is the
+    median.
+    """
+
+    cell: Construction
+    searched: SearchEstimate
+    failed: int
+    n: int
+    low: float
+    high: float
+    upper: float
+    surface: str
+    surface_rate: float
+    margin: float
+    items: tuple[ExploredItem, ...]
+    margins: tuple[float, ...]
+
+    @property
+    def rate(self) -> float:
+        """The share of clusters on which the model errs."""
+        return self.failed / self.n
+
+    @property
+    def verdict(self) -> str:
+        """Whether it is shown to fail in more than 5% of clusters, or in fewer, or neither."""
+        if self.low > UNBROKEN:
+            return BROKEN
+        return HOLDS if self.upper < UNBROKEN else UNSAID
+
+    @property
+    def example(self) -> ExploredItem | None:
+        """The failure of the median margin, None if there is none."""
+        lost = sorted((m, i) for i, m in enumerate(self.margins) if m <= 0)
+        return self.items[lost[len(lost) // 2][1]] if lost else None
+
+
+def plan_confirmation(
+    rows: Sequence[tuple[Construction, SearchEstimate]], items: Sequence[ExploredItem], meter: MarginMeter, *, seed: int
+) -> tuple[list[PlannedRow], list[Construction]]:
+    """The rows with their items, as many clusters a row as the budget has room for; and the cells without room.
+
+    Those without values come first, and are planned whatever they cost. No score of these items is known here.
+    """
+    wholes = sum(not cell.values for cell, _ in rows)
+    for count in range(len(rows), wholes - 1, -1):
+        found = _fitting(rows[:count], items, meter, seed)
+        if found:
+            return found, [cell for cell, _ in rows[count:]]
+    smallest = [_draw_row(cell, known, items, SIZES[-1], seed) for cell, known in rows[:wholes]]
+    return smallest, [cell for cell, _ in rows[wholes:]]
+
+
+def _fitting(
+    rows: Sequence[tuple[Construction, SearchEstimate]], items: Sequence[ExploredItem], meter: MarginMeter, seed: int
+) -> list[PlannedRow] | None:
+    for size in SIZES:
+        found = [_draw_row(cell, known, items, size, seed) for cell, known in rows]
+        if meter.new([item for row in found for item in row.items]) <= meter.left:
+            return found
+    return None
+
+
+def _draw_row(
+    cell: Construction, known: SearchEstimate, items: Sequence[ExploredItem], size: int, seed: int
+) -> PlannedRow:
+    """One item of each of at most `size` clusters, both drawn by hash."""
+    by_cluster: dict[str, list[ExploredItem]] = defaultdict(list)
+    for item in items:
+        if cell.holds(item):
+            by_cluster[item.cluster].append(item)
+    names = sorted(by_cluster, key=lambda name: hash_fraction(seed, "confirm", name))[:size]
+    one = (min(by_cluster[name], key=lambda item: hash_fraction(seed, "item", *item.own_texts)) for name in names)
+    return PlannedRow(cell, known, tuple(one))
+
+
+def confirm_rows(rows: Sequence[PlannedRow], meter: MarginMeter) -> Iterator[ConfirmedRow]:
+    """The rows, one after the other; each interval counts all that were planned."""
+    for row in rows:
+        yield measure_row(row, meter.margins(row.items), of=len(rows))
+
+
+def measure_row(row: PlannedRow, margins: Sequence[float], *, of: int) -> ConfirmedRow:
+    """A row with its figures."""
+    failed, n = sum(margin <= 0 for margin in margins), len(margins)
+    low, high = interval_of_share(failed, n, alpha=ALPHA / of)
+    rates = surface_rates(row.items)
+    best = min(rates, key=lambda name: rates[name])
+    return ConfirmedRow(
+        row.cell, row.searched, failed, n, low, high, upper_of_share(failed, n, alpha=ALPHA / of), best, rates[best],
+        float(np.median(margins)), row.items, tuple(margins),
+    )  # fmt: skip
+
+
+def surface_rates(items: Sequence[ExploredItem]) -> Mapping[str, float]:
+    """The failure rate on these items of each surface scorer that goes by what two texts share."""
+    sources, near, far = ([getattr(item.triplet, side) for item in items] for side in ("source", "near", "far"))
+    scorers = {name: SURFACE[name] for name in SHARED}
+    return {
+        name: float(1 - worth(score(sources, near) - score(sources, far)).mean()) for name, score in scorers.items()
+    }
+
 
 TO_READ = 2  # items a construction
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Searched:
+class SearchSummary:
     """What the search of one property came to: cells that were tried, of those with enough clusters, of all."""
 
     property: str
@@ -32,7 +190,7 @@ class Searched:
 
 
 @dataclass
-class Found:
+class Exploration:
     """The outcome: `rows` are confirmed, `unconfirmed` has cells with the reason why they are not.
 
     `held` has the items of the part that confirms, of which rows drew some, and `to_read` some that nobody scored.
@@ -40,11 +198,11 @@ class Found:
     interrupted it, or where the model failed with `failure`.
     """
 
-    searched: list[Searched] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    unconfirmed: list[tuple[Cell, str]] = field(default_factory=list)
-    to_read: dict[Cell, tuple[Item, ...]] = field(default_factory=dict)
-    held: tuple[Item, ...] = ()
+    searched: list[SearchSummary] = field(default_factory=list)
+    rows: list[ConfirmedRow] = field(default_factory=list)
+    unconfirmed: list[tuple[Construction, str]] = field(default_factory=list)
+    to_read: dict[Construction, tuple[ExploredItem, ...]] = field(default_factory=dict)
+    held: tuple[ExploredItem, ...] = ()
     asked: int = 0
     seconds: float = 0.0
     speed: float = 0.0
@@ -53,14 +211,14 @@ class Found:
     failure: EncoderError | None = None
 
     @property
-    def broken(self) -> list[Row]:
+    def broken(self) -> list[ConfirmedRow]:
         """The constructions, no whole property among them, that are shown to break."""
         return [row for row in self.rows if row.cell.values and row.verdict == BROKEN]
 
 
 def explore(
-    materials: Sequence[Material], ask: Ask, *, seed: int, budget: Budget, tell: Tell = lambda _said: None
-) -> Found:
+    materials: Sequence[Material], ask: ScorePairs, *, seed: int, budget: SearchBudget, tell: Tell = lambda _said: None
+) -> Exploration:
     """Search each property for constructions that the model gets wrong, and confirm at most five of each.
 
     `ask` gives the similarities of pairs. An interruption, or a model that fails, keeps the rows that are confirmed.
@@ -69,12 +227,12 @@ def explore(
     Raises:
         EncoderError: the model failed before anything was confirmed.
     """
-    meter, found = Meter(ask, budget), Found()
-    parts = {one.property: parted(one.items, seed=seed) for one in materials}
-    rows: list[tuple[Cell, Standing]] = []
+    meter, found = MarginMeter(ask, budget), Exploration()
+    parts = {one.property: split_items(one.items, seed=seed) for one in materials}
+    rows: list[tuple[Construction, SearchEstimate]] = []
     try:
-        searches = _searched(materials, parts, meter, seed, found, tell)
-        rows = _rows(searches)
+        searches = _search_all(materials, parts, meter, seed, found, tell)
+        rows = _rank_rows(searches)
         _confirm(rows, parts, meter, seed, found, tell)
     except KeyboardInterrupt:
         found.stopped = "the confirmation" if rows else "the search"
@@ -89,18 +247,25 @@ def explore(
     return found
 
 
-def _searched(
-    materials: Sequence[Material], parts: dict[str, Parts], meter: Meter, seed: int, found: Found, tell: Tell
-) -> list[Search]:
+def _search_all(
+    materials: Sequence[Material],
+    parts: dict[str, ItemParts],
+    meter: MarginMeter,
+    seed: int,
+    found: Exploration,
+    tell: Tell,
+) -> list[ConstructionSearch]:
     searches = []
     since = meter.budget.spent
     for number, one in enumerate(materials):
         own = parts[one.property]
         if not own.search or not own.confirmation:
-            found.unconfirmed.append((Cell(one.property), "too few clusters for a part to confirm"))
+            found.unconfirmed.append((Construction(one.property), "too few clusters for a part to confirm"))
             continue
         others = frozenset(texts_of((*own.confirmation, *own.reading)))
-        search = Search(list(own.search), catalogue(own.search, own.confirmation), seed, one.more, others)
+        search = ConstructionSearch(
+            list(own.search), list_constructions(own.search, own.confirmation), seed, one.more, others
+        )
         limit, until = meter.budget.search_ends(len(materials) - number, used=len(meter.asked), since=since)
         try:
             search.run(meter, limit=limit, until=until)
@@ -111,36 +276,176 @@ def _searched(
     return searches
 
 
-def _summary(search: Search, parts: Parts) -> Searched:
+def _summary(search: ConstructionSearch, parts: ItemParts) -> SearchSummary:
     clusters = [clusters_among(some, range(len(some))) for some in parts]
     first, second, third = clusters
-    return Searched(
+    return SearchSummary(
         search.items[0].property, (first, second, third), search.tried, len(search.cells.open), search.cells.total,
         len(search.failed), search.filled, search.is_finished,
     )  # fmt: skip
 
 
-def _rows(searches: Sequence[Search]) -> list[tuple[Cell, Standing]]:
+def _rank_rows(searches: Sequence[ConstructionSearch]) -> list[tuple[Construction, SearchEstimate]]:
     """Every property as a whole, then what was nominated of all, the highest lower bound first."""
-    wholes = [(cell, search.standing(cell)) for search in searches for cell in [Cell(search.items[0].property)]]
+    wholes = [(cell, search.standing(cell)) for search in searches for cell in [Construction(search.items[0].property)]]
     nominated = [(cell, search.standing(cell)) for search in searches for cell in search.nominated()]
     return [*wholes, *sorted(nominated, key=lambda one: (-one[1].low, one[0]))]
 
 
 def _confirm(
-    rows: Sequence[tuple[Cell, Standing]], parts: dict[str, Parts], meter: Meter, seed: int, found: Found, tell: Tell
+    rows: Sequence[tuple[Construction, SearchEstimate]],
+    parts: dict[str, ItemParts],
+    meter: MarginMeter,
+    seed: int,
+    found: Exploration,
+    tell: Tell,
 ) -> None:
     found.held = tuple(item for one in parts.values() for item in one.confirmation)
-    plan, without_room = planned(rows, found.held, meter, seed=seed)
+    plan, without_room = plan_confirmation(rows, found.held, meter, seed=seed)
     found.planned = len(plan)
     found.unconfirmed += [(cell, "no budget was left") for cell in without_room]
     for row in plan:
         tell(f"to confirm: {row.cell.says}: {len(row.items)} clusters")
-    for done in confirmed(plan, meter):
+    for done in confirm_rows(plan, meter):
         found.rows.append(done)
 
 
-def _to_read(cell: Cell, parts: dict[str, Parts]) -> tuple[Item, ...]:
+def _to_read(cell: Construction, parts: dict[str, ItemParts]) -> tuple[ExploredItem, ...]:
     """A few items of a construction, of clusters that were neither searched nor confirmed; one a cluster."""
     own = [item for item in parts[cell.property].reading if cell.holds(item)]
     return tuple({item.cluster: item for item in own}.values())[:TO_READ]
+
+
+def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) -> Iterator[str]:
+    """A line of JSON for each group among these items of a row's construction, the better row's where it is of two.
+
+    The items have to be those of the part that confirms. They are all written, right or wrong: a set of what a model
+    got wrong would flatter the next one.
+    """
+    known: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows:
+        for item in filter(row.cell.holds, items):
+            texts = contrast_texts(item.whole)
+            if texts is not None and texts not in known:
+                known[texts] = {
+                    **dict(zip(("q1", "q2", "doc1", "doc2"), texts, strict=True)), "cluster": item.cluster,
+                    "property": item.property, "construction": row.cell.says,
+                }  # fmt: skip
+    yield from (json.dumps(one, ensure_ascii=False) for one in known.values())
+
+
+def contrast_texts(whole: Crossed) -> tuple[str, str, str, str] | None:
+    """Two queries, and the document that is right for each; None where two of the texts are the same."""
+    first, second = whole.sides
+    found = (first.source, second.source, first.near, first.far)
+    return found if len({found[0], found[1]}) == len({found[2], found[3]}) == 2 else None
+
+
+SHRINK_BUDGET = 200  # pairs
+
+
+def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed: int) -> ItemForm | None:
+    """The shortest form that the model still gets wrong by half the margin; None where nothing could go."""
+    triplet = item.triplet
+    if dict(item.values)["origin"] == FRAMES:  # the certificate is of what is filled in, and only the rest may go
+        triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
+    remake = _remake(item.property, Maker(seed, english)) if item.property in phenomena() else None
+    found = shrink(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)
+    return found.shortest if isinstance(found, Shrunk) and found.shortest is not found.whole else None
+
+
+def _remake(name: str, maker: Maker) -> MakeTriplets:
+    both = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
+    make = remaker(both, level=1, maker=maker)
+    return lambda item, sources: make(item, sources)
+
+
+HEAD = ("#", "fails", "95%", "clusters", "chance", "best surface scorer", "verdict", "construction")
+
+
+def exploration_lines(
+    found: Exploration, model: str, *, shrunk: Mapping[Construction, ItemForm], budget: SearchBudget, encoded: int
+) -> Iterator[str]:
+    """The table of rows, an example of each that breaks, and what was covered."""
+    numbers = {row.cell: str(n) for n, row in enumerate((r for r in found.rows if r.cell.values), 1)}
+    yield f"Where {model} breaks: {_outcome_line(found)}"
+    yield ""
+    if found.rows:
+        yield from table([HEAD, *(_row_cells(row, numbers.get(row.cell, "")) for row in found.rows)])
+        what = f"The intervals hold for all {found.planned} rows at once" if found.planned > 1 else "The interval holds"
+        yield f"{what}: no cluster here had a part in the search, and how many there are was fixed"
+        yield f"before any was drawn. {_unbroken_takes(found.planned)}"
+    for row in found.rows:
+        if row.cell.values:
+            yield from (
+                "",
+                *_example_lines(row, numbers[row.cell], shrunk.get(row.cell), found.to_read.get(row.cell, ())),
+            )
+    yield ""
+    yield from (f"not confirmed, {why}: {cell.says}" for cell, why in found.unconfirmed)
+    for one in found.searched:
+        yield from _search_lines(one)
+    bounds = [f"{budget.texts:,} texts"] if budget.texts is not None else []
+    bounds += [f"{budget.seconds / 60:g} minutes"] if budget.seconds is not None else []
+    yield (
+        f"budget {' and '.join(bounds)}: {found.asked:,} texts asked for, {encoded:,} of them encoded, the others from "
+        f"the store; {found.seconds / 60:.1f} minutes"
+    )
+    if budget.seconds is not None and not all(one.is_finished for one in found.searched):
+        yield "time ended the search, so another run may end elsewhere; --texts N without --minutes repeats exactly"
+
+
+def _outcome_line(found: Exploration) -> str:
+    if found.stopped and not found.rows:
+        return f"interrupted in {found.stopped}, so nothing was confirmed"
+    count = sum(bool(row.cell.values) for row in found.rows)
+    said = f"{len(found.broken)} of {count} nominated constructions confirmed to fail in more than {UNBROKEN:.0%}"
+    if not count:
+        said = "no construction stood out in the search"
+    return said + (f" (interrupted in {found.stopped})" if found.stopped else "")
+
+
+def _unbroken_takes(rows: int) -> str:
+    least = next(n for n in range(1, 10_000) if (0.05 / rows) ** (1 / n) > 1 - UNBROKEN)
+    return f'"unbroken" takes an upper bound under {UNBROKEN:.0%}: here 0 of {least} clusters or more.'
+
+
+def _row_cells(row: ConfirmedRow, number: str) -> tuple[str, ...]:
+    return (
+        number, f"{row.rate:.0%}", f"[{100 * row.low:.0f}, {100 * row.high:.0f}]", f"{row.failed} of {row.n}",
+        f"{CHANCE:.0%}", f"{row.surface_rate:.0%} {row.surface}", row.verdict, row.cell.says,
+    )  # fmt: skip
+
+
+def _example_lines(
+    row: ConfirmedRow, number: str, form: ItemForm | None, to_read: tuple[ExploredItem, ...]
+) -> Iterator[str]:
+    yield f"{number}  {row.cell.says}"
+    known = row.searched
+    yield f"   in the search {known.rate:.0%} of {known.clusters} clusters failed; median margin {row.margin:+.4f}"
+    if row.example:
+        yield from _triplet_lines("an error", row.example.triplet)
+    if form:
+        yield from _triplet_lines(f"its shortest form, margin {form.margin:+.4f}", form.item)
+    for item in to_read:
+        yield from _triplet_lines("to read, never scored", item.triplet)
+
+
+def _triplet_lines(what: str, triplet: Triplet) -> Iterator[str]:
+    yield f"   {what}"
+    yield f"     source   {triplet.source}"
+    for name, text in (("kept", triplet.near), ("changed", triplet.far)):
+        yield f"     {name:7}  {marked(triplet.source, text, edits(triplet.source, text))}"
+
+
+def _search_lines(one: SearchSummary) -> Iterator[str]:
+    search, confirmation, reading = one.clusters
+    yield (
+        f"{one.property}: {search} clusters to search, {confirmation} to confirm, {reading} to read; the search asked "
+        f"for {one.asked} items; frames filled again gave {one.filled} more"
+    )
+    yield (
+        f"  {one.tried} of {one.total} constructions tried, {one.total - one.open} without enough frames "
+        f"({SEARCH_CLUSTERS} to search, {CONFIRMATION_CLUSTERS} to confirm); "
+        + ("the search ran to its end" if one.is_finished else "the budget ended the search")
+    )

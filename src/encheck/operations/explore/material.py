@@ -1,7 +1,11 @@
 """What can be searched: crossed groups of a property, each of their sides an item with its features.
 
 They come from the frames of the fresh probes, each filled many times, from the embedded probes, from what the
-generators make of these probes' sentences, and from the user's own texts.
+generators make of these probes' sentences, and from the user's own texts. Three parts of them share no cluster and no
+text: one to search, one to confirm, one for people to read.
+
+A filled frame keeps its choices, so that one of them can be made again. It is hypothesis's idea of a choice sequence:
+an example is the list of choices that made it, and a neighbour is the same list with one choice drawn anew.
 """
 
 from __future__ import annotations
@@ -10,8 +14,13 @@ import builtins
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from random import Random
+from typing import Literal, NamedTuple
 
+from encheck.datasets import fresh
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.fresh import Frame
 from encheck.datasets.fresh.wording import edits
 from encheck.datasets.load import load
 from encheck.errors import NothingToMeasure, UsageError, unknown
@@ -19,13 +28,103 @@ from encheck.generators.phenomenon import phenomena
 from encheck.items.crossed import crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.operations.explore.filling import Filling, filled_again, fillings
-from encheck.operations.explore.wording import wording
 from encheck.scoring.crossed import Crossed
 from encheck.scoring.differences import favour
 from encheck.scoring.features import of_item
 from encheck.scoring.triplets import Triplet
-from encheck.types import Group
+from encheck.types import Edit, Group, content_hash
+
+TRIES = 60  # most choices change another text, or none
+
+
+class Choices(Random):
+    """Random numbers of which the first are given; `made` has all that were used."""
+
+    def __init__(self, seed: object, given: Sequence[float] = ()) -> None:
+        super().__init__(str(seed))
+        self._given, self.made = given, list[float]()
+
+    def random(self) -> float:
+        """The next one that is given, a new one after the last."""
+        at = len(self.made)
+        self.made.append(self._given[at] if at < len(self._given) else super().random())
+        return self.made[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """A frame, whether its clause stands alone, and the choices that made the group."""
+
+    frame: Frame
+    is_alone: bool
+    choices: tuple[float, ...]
+    group: Group
+
+
+def fillings(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
+    """Of each frame of a property up to `draws` fillings, half of them of its clause alone if it can be."""
+    for frame in fresh.frames():
+        if frame.phenomenon == name:
+            forms = [(False, frame), *((True, alone) for alone in [fresh.clause_alone(frame)] if alone)]
+            for i in range(draws):
+                is_alone, form = forms[i % len(forms)]
+                if found := _filled(frame, form, is_alone, (seed, frame.id, i), ()):
+                    yield found
+
+
+def filled_again(filling: Filling, *, seed: tuple[int, ...]) -> Filling | None:
+    """The frame with one of its choices drawn anew; None where that gives no other group."""
+    form = fresh.clause_alone(filling.frame) if filling.is_alone else filling.frame
+    rng = Random(f"{seed}/{filling.frame.id}/{filling.choices}")  # noqa: S311 - no secret
+    for i in range(TRIES):
+        choices = list(filling.choices)
+        choices[rng.randrange(len(choices))] = rng.random()
+        found = _filled(filling.frame, form or filling.frame, filling.is_alone, (*seed, i), choices)
+        if found and found.group.source != filling.group.source:
+            return found
+    return None
+
+
+def _filled(
+    frame: Frame, form: Frame, is_alone: bool, seed: tuple[object, ...], given: Sequence[float]
+) -> Filling | None:
+    choices = Choices(seed, given)
+    group = fresh.filled(form, choices)
+    return Filling(frame, is_alone, tuple(choices.made), group) if group else None
+
+
+NEGATIVES = (
+    ("not", re.compile(r"\bnot\b|\bcannot\b", re.IGNORECASE)),
+    ("n't", re.compile(r"n['’]t\b", re.IGNORECASE)),
+    ("no, never or the like", re.compile(r"\b(?:no|none|nobody|nothing|never|neither|nor|without)\b", re.IGNORECASE)),
+)
+_DIGIT = re.compile(r"\d")
+Feature = tuple[str, str]
+
+
+def wording_features(name: str, triplet: Triplet, changed: Sequence[Edit]) -> Iterator[Feature]:
+    """The features of a property's own words."""
+    if name == "negation":
+        yield "source denies", f"source with {_negative(triplet.source)}"
+        yield "kept denies", f"kept text with {_negative(triplet.near)}"
+        yield "changed denies", f"changed text with {_negative(triplet.far)}"
+    if name == "number":
+        yield "source writes", f"source number in {_writing(triplet.source[e.start : e.end] for e in changed)}"
+        yield "changed writes", f"changed number in {_writing(e.text for e in changed)}"
+
+
+def _negative(text: str) -> str:
+    """How a text denies.
+
+    >>> _negative("It isn't open."), _negative("It is open.")
+    ("n't", 'no negative word')
+    """
+    return next((said for said, pattern in NEGATIVES if pattern.search(text)), "no negative word")
+
+
+def _writing(parts: Iterator[str]) -> str:
+    return "digits" if any(_DIGIT.search(part) for part in parts) else "words"
+
 
 PROPERTIES = tuple(sorted({"antonym", *phenomena()}))
 FAVOURS = {
@@ -41,11 +140,10 @@ _SIZE = re.compile(r"\((near|middle|far)\)$")
 DRAWS = 8
 FRAMES = "frames"
 LEFT_OUT = ("relation",)  # says what `part` says, in words of parsers
-Value = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ExploredItem:
     """A side of a crossed group; `values` has its (feature, value), `filling` says how its frame was filled, if any.
 
     The model errs where the far text of `triplet` is as near to the source as the near one, or nearer.
@@ -54,7 +152,7 @@ class Item:
     property: str
     triplet: Triplet
     whole: Crossed
-    values: tuple[Value, ...]
+    values: tuple[Feature, ...]
     filling: Filling | None = None
 
     @builtins.property
@@ -81,8 +179,8 @@ class Material:
     """
 
     property: str
-    items: tuple[Item, ...]
-    more: Callable[[Sequence[Item], int], list[Item]] = field(default=lambda _items, _round: [])
+    items: tuple[ExploredItem, ...]
+    more: Callable[[Sequence[ExploredItem], int], list[ExploredItem]] = field(default=lambda _items, _round: [])
     why_none: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -95,12 +193,14 @@ def refuse_unknown(names: Sequence[str]) -> None:
             raise UsageError(unknown("property", name, PROPERTIES))
 
 
-def gathered(name: str, *, own: Mapping[str, Dataset], english: English, seed: int, draws: int = DRAWS) -> Material:
+def gather_material(
+    name: str, *, own: Mapping[str, Dataset], english: English, seed: int, draws: int = DRAWS
+) -> Material:
     """All that can be searched for a property; `own` has the user's texts by label, `draws` fillings a frame are made.
 
     UsageError where there is nothing.
     """
-    source = Source(name, Maker(seed, english))
+    source = ItemSource(name, Maker(seed, english))
     probes = load("probes", sample=None)
     items = [
         *source.of_frames(list(fillings(name, seed=seed, draws=draws))),
@@ -111,26 +211,26 @@ def gathered(name: str, *, own: Mapping[str, Dataset], english: English, seed: i
     if not items:
         raise UsageError(f"there is nothing to search for {name}: {'; '.join(dict.fromkeys(source.why_none.values()))}")
 
-    def more(some: Sequence[Item], turn: int) -> list[Item]:
+    def more(some: Sequence[ExploredItem], turn: int) -> list[ExploredItem]:
         again = (filled_again(one.filling, seed=(seed, turn, i)) for i, one in enumerate(some) if one.filling)
         return source.of_frames([one for one in again if one])
 
-    return Material(name, tuple(distinct(items)), more, source.why_none)
+    return Material(name, tuple(distinct_items(items)), more, source.why_none)
 
 
 @dataclass(frozen=True)
-class Source:
+class ItemSource:
     """Makes items of a property from data; `why_none` has the reason, by origin, where data gave none."""
 
     name: str
     maker: Maker
     why_none: dict[str, str] = field(default_factory=dict)
 
-    def of(self, data: Dataset, origin: str) -> list[Item]:
+    def of(self, data: Dataset, origin: str) -> list[ExploredItem]:
         """The items of these groups; why there are none is noted."""
         return [item for whole in self._crossed(data, origin) for item in self._items(whole, origin)]
 
-    def of_frames(self, some: Sequence[Filling]) -> list[Item]:
+    def of_frames(self, some: Sequence[Filling]) -> list[ExploredItem]:
         """The items of filled frames, in the cluster of their frame."""
         groups = tuple(replace(one.group, cluster=str(i)) for i, one in enumerate(some))
         found = self._crossed(Dataset("frames", (), groups, "", len(groups)), FRAMES)
@@ -144,7 +244,7 @@ class Source:
             return []
         return [one for one in found if isinstance(one, Crossed)]
 
-    def _items(self, whole: Crossed, origin: str, filling: Filling | None = None) -> Iterator[Item]:
+    def _items(self, whole: Crossed, origin: str, filling: Filling | None = None) -> Iterator[ExploredItem]:
         english = self.maker.english
         whole = replace(whole, cluster=filling.frame.id) if filling else whole
         english.parse_all(side.source for side in whole.sides)
@@ -156,10 +256,12 @@ class Source:
                 "origin": origin,
                 "surface": FAVOURS[favour(triplet.source, triplet.near, triplet.far)],
                 **{name: value for name, value in said.items() if name not in LEFT_OUT},
-                **dict(wording(self.name, triplet, changed)),
+                **dict(wording_features(self.name, triplet, changed)),
                 **(_of_filling(filling, triplet) if filling else {}),
             }
-            yield Item(self.name, triplet, whole, tuple(sorted((k, v) for k, v in values.items() if v)), filling)
+            yield ExploredItem(
+                self.name, triplet, whole, tuple(sorted((k, v) for k, v in values.items() if v)), filling
+            )
 
 
 def _of_filling(filling: Filling, triplet: Triplet) -> dict[str, str]:
@@ -180,9 +282,49 @@ def _sentences(probes: Dataset) -> Dataset:
     return Dataset(probes.name, (), groups, "", len(groups))
 
 
-def distinct(items: Iterable[Item]) -> list[Item]:
+def distinct_items(items: Iterable[ExploredItem]) -> list[ExploredItem]:
     """The items, of those with the same three texts the first."""
-    found: dict[tuple[str, ...], Item] = {}
+    found: dict[tuple[str, ...], ExploredItem] = {}
     for item in items:
         found.setdefault(item.own_texts, item)
     return list(found.values())
+
+
+PartName = Literal["search", "confirmation", "reading"]
+SHARES: tuple[tuple[PartName, float], ...] = (("search", 0.4), ("confirmation", 0.9), ("reading", 1.0))
+
+
+class ItemParts(NamedTuple):
+    """The items of each part."""
+
+    search: tuple[ExploredItem, ...]
+    confirmation: tuple[ExploredItem, ...]
+    reading: tuple[ExploredItem, ...]
+
+
+@lru_cache(maxsize=100_000)
+def hash_fraction(seed: int, *names: str) -> float:
+    """A number from 0 to 1 that depends on the seed and these names alone."""
+    return int(content_hash(str(seed), *names), 16) / 16**16
+
+
+def part_of(cluster: str, *, seed: int) -> PartName:
+    """The part of a cluster, by its hash: the same whatever else there is."""
+    place = hash_fraction(seed, "part", cluster)
+    return next(name for name, end in SHARES if place < end)
+
+
+def split_items(items: Sequence[ExploredItem], *, seed: int) -> ItemParts:
+    """The items in their parts; one with a text of an earlier part is left out."""
+    found: dict[PartName, tuple[ExploredItem, ...]] = {}
+    taken: set[str] = set()
+    for name, _ in SHARES:
+        own = tuple(i for i in items if part_of(i.cluster, seed=seed) == name and taken.isdisjoint(i.texts))
+        taken |= texts_of(own)
+        found[name] = own
+    return ItemParts(found["search"], found["confirmation"], found["reading"])
+
+
+def texts_of(items: Iterable[ExploredItem]) -> set[str]:
+    """All texts of these items."""
+    return {text for item in items for text in item.texts}

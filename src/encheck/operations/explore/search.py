@@ -1,21 +1,186 @@
 """The search: successive halving of constructions, those that fail most being asked for more.
 
-Each round asks for more clusters of the constructions that are left, then drops the half of them whose upper bound is
-lower (Karnin, Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits"; here an item counts for every
-construction that it is in). Where a construction's items are used up, its frames are filled again, one choice changed.
+A construction is the items of a property that have one value of a feature, or two of two features. Each round asks
+for more clusters of the constructions that are left, then drops the half of them whose upper bound is lower (Karnin,
+Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits"; here an item counts for every construction
+that it is in). Where a construction's items are used up, its frames are filled again, one choice changed.
 """
 
 from __future__ import annotations
 
+import builtins
+import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
-from encheck.operations.explore.asking import Meter
-from encheck.operations.explore.cells import Catalogue, Cell, cells_of
-from encheck.operations.explore.material import Item
-from encheck.operations.explore.parts import drawn
+from encheck.operations.explore.material import ExploredItem, Feature, hash_fraction
 from encheck.statistics.hypothesis_tests import wilson
+
+SEARCH_CLUSTERS, CONFIRMATION_CLUSTERS = 10, 15  # clusters that a cell has to have
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Construction:
+    """A construction; without values it is the property as a whole."""
+
+    property: str
+    values: tuple[Feature, ...] = ()
+
+    def holds(self, item: ExploredItem) -> bool:
+        """Whether the item is one of the construction."""
+        return item.property == self.property and set(self.values) <= set(item.values)
+
+    @builtins.property
+    def says(self) -> str:
+        """In words."""
+        return (
+            f"{self.property}: {', '.join(value for _, value in self.values)}"
+            if self.values
+            else f"all of {self.property}"
+        )
+
+
+def constructions_of(item: ExploredItem) -> Iterator[Construction]:
+    """The cells that an item is in, but for the whole."""
+    for count in (1, 2):
+        yield from (Construction(item.property, values) for values in combinations(item.values, count))
+
+
+def items_by_construction(items: Sequence[ExploredItem]) -> dict[Construction, list[int]]:
+    """The places of each cell's items."""
+    found: dict[Construction, list[int]] = defaultdict(list)
+    for place, item in enumerate(items):
+        for cell in constructions_of(item):
+            found[cell].append(place)
+    return dict(found)
+
+
+@dataclass(frozen=True)
+class Constructions:
+    """The cells of the part that searches: those that can be searched and confirmed, and how many cannot.
+
+    Cells of exactly the same items are one, under the shortest description.
+    """
+
+    open: tuple[Construction, ...]
+    too_few: int
+
+    @property
+    def total(self) -> int:
+        """All cells."""
+        return len(self.open) + self.too_few
+
+
+def list_constructions(search: Sequence[ExploredItem], confirmation: Sequence[ExploredItem]) -> Constructions:
+    """The cells, of which those are open that have enough clusters in both parts."""
+    here, there = items_by_construction(search), items_by_construction(confirmation)
+    distinct: dict[tuple[int, ...], Construction] = {}
+    for cell in sorted(here, key=lambda one: (len(one.values), one)):
+        distinct.setdefault(tuple(here[cell]), cell)
+    is_open = [
+        cell for cell in distinct.values()
+        if clusters_among(search, here[cell]) >= SEARCH_CLUSTERS
+        and clusters_among(confirmation, there.get(cell, ())) >= CONFIRMATION_CLUSTERS
+    ]  # fmt: skip
+    return Constructions(tuple(is_open), len(distinct) - len(is_open))
+
+
+def clusters_among(items: Sequence[ExploredItem], places: Iterable[int]) -> int:
+    """How many clusters the items at these places have."""
+    return len({items[place].cluster for place in places})
+
+
+ScorePairs = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+Clock = Callable[[], float]
+DECIMALS = 6
+SEARCH_SHARE = 0.5  # of the budget that the search may use up; the rest is for confirming
+
+
+@dataclass
+class SearchBudget:
+    """How many texts the model may be asked for, and when it has to be done; None is no bound."""
+
+    texts: int | None = None
+    seconds: float | None = None
+    clock: Clock = time.monotonic
+    began: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the beginning."""
+        return self.clock() - self.began
+
+    def search_ends(self, searches_left: int, *, used: int, since: float) -> tuple[float, float]:
+        """Texts in all, and seconds, by which the next of so many searches has to be over.
+
+        They share half of the texts, and half of the time that was left when the first began, `since` seconds.
+        """
+        texts = seconds = float("inf")
+        if self.texts is not None:
+            texts = used + max(SEARCH_SHARE * self.texts - used, 0) / searches_left
+        if self.seconds is not None:
+            end = since + SEARCH_SHARE * (self.seconds - since)
+            seconds = self.spent + max(end - self.spent, 0) / searches_left
+        return texts, seconds
+
+
+@dataclass
+class MarginMeter:
+    """Asks for the margins of items, and counts the distinct texts that were asked for and the time that it took."""
+
+    ask: ScorePairs
+    budget: SearchBudget
+    asked: set[str] = field(default_factory=set)
+    seconds: float = 0.0
+    _first: tuple[int, float] = (0, 0.0)  # texts and seconds of the first call, which may load the model
+
+    def margins(self, items: Sequence[ExploredItem]) -> list[float]:
+        """sim(source, near) - sim(source, far) of each item, all in one call."""
+        if not items:
+            return []
+        self.asked |= {text for item in items for text in item.own_texts}
+        start = self.budget.clock()
+        values = list(self.ask([pair for item in items for pair in item.triplet.pairs]))
+        self.seconds += self.budget.clock() - start
+        if self._first == (0, 0.0):
+            self._first = len(self.asked), self.seconds
+        return [round(float(a) - float(b), DECIMALS) for a, b in zip(values[::2], values[1::2], strict=True)]
+
+    def new(self, items: Sequence[ExploredItem]) -> int:
+        """How many texts of these have not been asked for."""
+        return len({text for item in items for text in item.own_texts} - self.asked)
+
+    def affordable(self, items: Sequence[ExploredItem], limit: float) -> list[ExploredItem]:
+        """The first of these for which no more than `limit` texts in all will have been asked for."""
+        texts, found = set(self.asked), list[ExploredItem]()
+        for item in items:
+            texts.update(item.own_texts)
+            if len(texts) > limit:
+                break
+            found.append(item)
+        return found
+
+    @property
+    def speed(self) -> float:
+        """Texts a second so far, without the first call where there are others."""
+        texts, seconds = len(self.asked) - self._first[0], self.seconds - self._first[1]
+        if not texts:
+            texts, seconds = len(self.asked), self.seconds
+        return texts / seconds if seconds > 0 else float("inf")
+
+    @property
+    def left(self) -> float:
+        """How many more texts the budget has room for, at the speed so far."""
+        texts = float("inf") if self.budget.texts is None else self.budget.texts - len(self.asked)
+        if self.budget.seconds is None or not self.seconds:
+            return texts
+        return min(texts, (self.budget.seconds - self.budget.spent) * self.speed)
+
 
 FIRST, ROUNDS = 10, 5  # clusters a cell in the first round, doubled in each
 KEPT = 40  # cells that no round drops
@@ -26,11 +191,11 @@ MOST = 5  # nominated a property
 LEAST = 0.05  # lower bound of the failure rate of a nominated cell
 OVERLAP = 0.5  # a cell that shares more of its items with a nominated one says the same again
 Z = 1.645
-More = Callable[[Sequence[Item], int], list[Item]]
+More = Callable[[Sequence[ExploredItem], int], list[ExploredItem]]
 
 
 @dataclass(frozen=True)
-class Standing:
+class SearchEstimate:
     """What the search knows of a cell: its failure rate, the mean over clusters, and how many of them it asked for."""
 
     rate: float
@@ -40,21 +205,21 @@ class Standing:
 
 
 @dataclass
-class Search:
+class ConstructionSearch:
     """The search of one property; `failed` has what is known of its items, by place."""
 
-    items: list[Item]
-    cells: Catalogue
+    items: list[ExploredItem]
+    cells: Constructions
     seed: int
     more: More = lambda _items, _round: []
     not_these: frozenset[str] = frozenset()
     failed: dict[int, bool] = field(default_factory=dict)
-    alive: list[Cell] = field(default_factory=list)
+    alive: list[Construction] = field(default_factory=list)
     rounds: int = 0
     is_finished: bool = False
     filled: int = 0
-    _members: dict[Cell, list[int]] = field(default_factory=dict)
-    _tallies: dict[Cell, dict[str, tuple[int, int]]] = field(default_factory=lambda: defaultdict(dict))
+    _members: dict[Construction, list[int]] = field(default_factory=dict)
+    _tallies: dict[Construction, dict[str, tuple[int, int]]] = field(default_factory=lambda: defaultdict(dict))
 
     def __post_init__(self) -> None:
         self.alive = list(self.cells.open)
@@ -64,11 +229,11 @@ class Search:
             self._enter(place)
 
     def _enter(self, place: int) -> None:
-        for cell in cells_of(self.items[place]):
+        for cell in constructions_of(self.items[place]):
             if cell in self._members:
                 self._members[cell].append(place)
 
-    def run(self, meter: Meter, *, limit: float = float("inf"), until: float = float("inf")) -> None:
+    def run(self, meter: MarginMeter, *, limit: float = float("inf"), until: float = float("inf")) -> None:
         """Ask until the rounds are over, until `limit` texts were asked for in all, or until so many seconds are over.
 
         However long they take, the first few items are asked for.
@@ -77,11 +242,23 @@ class Search:
             if not self._asked(meter, list(self._wanted(FIRST * 2**self.rounds)), limit, until):
                 return
             self.rounds += 1
-            self.alive = self._upper_half()
-            self._fill_again()
+            ranked = sorted(self.alive, key=lambda one: (-self.standing(one).high, one))
+            self.alive = ranked[: max(KEPT, len(ranked) // 2)]
+            # Frames of the cells that are left, each with one choice changed; no text of another part comes in.
+            left = [cell for cell in self.alive if all(place in self.failed for place in self._members[cell])]
+            places = dict.fromkeys(p for cell in left for p in self._members[cell] if self.items[p].filling)
+            order = sorted(places, key=lambda p: hash_fraction(self.seed, str(self.rounds), *self.items[p].own_texts))[
+                :FILLED
+            ]
+            for item in self.more([self.items[p] for p in order], self.rounds) if order else []:
+                if item.own_texts not in self._known and self.not_these.isdisjoint(item.texts):
+                    self._known.add(item.own_texts)
+                    self.items.append(item)
+                    self.filled += 1
+                    self._enter(len(self.items) - 1)
         self.is_finished = True
 
-    def _asked(self, meter: Meter, places: Sequence[int], limit: float, until: float) -> bool:
+    def _asked(self, meter: MarginMeter, places: Sequence[int], limit: float, until: float) -> bool:
         """Whether there was room to ask for all of these."""
         for start in range(0, len(places), BATCH):
             some = places[start : start + BATCH]
@@ -90,17 +267,15 @@ class Search:
             fit = len(meter.affordable([self.items[p] for p in some], limit))
             margins = meter.margins([self.items[p] for p in some[:fit]])
             for place, margin in zip(some, margins, strict=False):
-                self._note(place, margin <= 0)
+                is_failure = margin <= 0
+                self.failed[place] = is_failure
+                item = self.items[place]
+                for cell in (Construction(item.property), *(c for c in constructions_of(item) if c in self._members)):
+                    lost, asked = self._tallies[cell].get(item.cluster, (0, 0))
+                    self._tallies[cell][item.cluster] = lost + is_failure, asked + 1
             if fit < len(some):
                 return False
         return True
-
-    def _note(self, place: int, is_failure: bool) -> None:
-        self.failed[place] = is_failure
-        item = self.items[place]
-        for cell in (Cell(item.property), *(c for c in cells_of(item) if c in self._members)):
-            lost, asked = self._tallies[cell].get(item.cluster, (0, 0))
-            self._tallies[cell][item.cluster] = lost + is_failure, asked + 1
 
     def _wanted(self, quota: int) -> Iterator[int]:
         """Items that bring each cell that is left to so many clusters, the one with the highest bound first."""
@@ -109,7 +284,7 @@ class Search:
             by_cluster: dict[str, list[int]] = defaultdict(list)
             for place in self._members[cell]:
                 by_cluster[self.items[place].cluster].append(place)
-            names = sorted(by_cluster, key=lambda name: drawn(self.seed, "search", name))[:quota]
+            names = sorted(by_cluster, key=lambda name: hash_fraction(self.seed, "search", name))[:quota]
             deep = 1 + max(0, quota // max(len(by_cluster), 1) - 1)
             for name in names:
                 own = by_cluster[name]
@@ -119,49 +294,30 @@ class Search:
                     yield place
 
     def _turn(self, place: int) -> float:
-        return drawn(self.seed, "turn", *self.items[place].own_texts)
+        return hash_fraction(self.seed, "turn", *self.items[place].own_texts)
 
-    def standing(self, cell: Cell) -> Standing:
+    def standing(self, cell: Construction) -> SearchEstimate:
         """What is known of a cell; a rate of 1/2 of no cluster where nothing was asked."""
         known = self._tallies.get(cell)
         if not known:
-            return Standing(0.5, 0, 0.0, 1.0)
+            return SearchEstimate(0.5, 0, 0.0, 1.0)
         rate = sum(lost / asked for lost, asked in known.values()) / len(known)
-        return Standing(rate, len(known), *wilson(rate, len(known), z=Z))
-
-    def _upper_half(self) -> list[Cell]:
-        ranked = sorted(self.alive, key=lambda one: (-self.standing(one).high, one))
-        return ranked[: max(KEPT, len(ranked) // 2)]
-
-    def _fill_again(self) -> None:
-        """Frames of the cells that are left, each with one choice changed; no text of another part comes in."""
-        left = [cell for cell in self.alive if self._is_used_up(cell)]
-        places = dict.fromkeys(p for cell in left for p in self._members[cell] if self.items[p].filling)
-        order = sorted(places, key=lambda p: drawn(self.seed, str(self.rounds), *self.items[p].own_texts))[:FILLED]
-        for item in self.more([self.items[p] for p in order], self.rounds) if order else []:
-            if item.own_texts not in self._known and self.not_these.isdisjoint(item.texts):
-                self._known.add(item.own_texts)
-                self.items.append(item)
-                self.filled += 1
-                self._enter(len(self.items) - 1)
-
-    def _is_used_up(self, cell: Cell) -> bool:
-        return all(place in self.failed for place in self._members[cell])
+        return SearchEstimate(rate, len(known), *wilson(rate, len(known), z=Z))
 
     @property
     def tried(self) -> int:
         """How many cells were asked for in as many clusters as the first round wants."""
         return sum(self.standing(cell).clusters >= FIRST for cell in self.cells.open)
 
-    def nominated(self) -> list[Cell]:
+    def nominated(self) -> list[Construction]:
         """At most five, those of the highest lower bound, of cells that fail more often than the property as a whole.
 
         None of them shares half of its items with a better one.
         """
-        whole = self.standing(Cell(self._property())).rate
+        whole = self.standing(Construction(self.items[0].property)).rate
         known = {cell: self.standing(cell) for cell in self.cells.open}
         good = [c for c, s in known.items() if s.clusters >= FIRST and s.low > LEAST and s.rate > whole]
-        chosen: list[Cell] = []
+        chosen: list[Construction] = []
         for cell in sorted(good, key=lambda one: (-known[one].low, len(one.values), one)):
             own = set(self._members[cell])
             if all(_shared(own, set(self._members[other])) <= OVERLAP for other in chosen):
@@ -169,9 +325,6 @@ class Search:
             if len(chosen) == MOST:
                 break
         return chosen
-
-    def _property(self) -> str:
-        return self.items[0].property
 
 
 def _shared(one: set[int], other: set[int]) -> float:

@@ -1,13 +1,20 @@
-"""`audit_index`: are the vectors of a stored index those of this model and of these texts?"""
+"""Are the vectors of a stored index those of this model and of these texts? The audit, in words and as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from encheck.api import as_option
+from encheck.gating.advice import spans
+from encheck.indexes.audit import AuditedRow, IndexAudit
+from encheck.reporting.results import write_named
+from encheck.reporting.text import one_line, table
+from encheck.system.terminal import safe_cell
 
 if TYPE_CHECKING:
     from encheck.encoders.protocol import Encoder
@@ -55,12 +62,12 @@ def audit_index(
         EncoderError: the model failed.
     """
     from encheck.indexes.audit import audit
-    from encheck.indexes.sources import given, index_of, named, refuse_wrong
+    from encheck.indexes.sources import fresh_of_object, fresh_of_settings, open_index, refuse_options
     from encheck.options import Settings, project_table
 
-    refuse_wrong(sample, similarity)
+    refuse_options(sample, similarity)
     texts_file = Path(texts).expanduser() if texts else None
-    stored = index_of(index, texts=texts_file)
+    stored = open_index(index, texts=texts_file)
     if isinstance(model, str | Path):
         given_arguments = {
             key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()
@@ -68,7 +75,64 @@ def audit_index(
         asked = tuple(f"{key}={value}" for key, value in given_arguments.items())
         project = project_table(Path("pyproject.toml"))
         settings = Settings(models=(as_option(model),), model_args=asked, device=device, project=project)
-        fresh = named(settings, role=role, texts=texts_file)
+        fresh = fresh_of_settings(settings, role=role, texts=texts_file)
     else:
-        fresh = given(model, role=role)
+        fresh = fresh_of_object(model, role=role)
     return audit(stored, fresh, sample=sample, seed=seed, similarity=similarity, progress=progress)
+
+
+FIRST = 5  # rows of a kind that the terminal names
+MOST_ID = 40
+COLUMNS = (
+    "row", "id", "kind", "cosine", "length", "text_of", "stored_at", "words", "characters", "cause"
+)  # fmt: skip
+
+
+def audit_lines(audit: IndexAudit) -> Iterator[str]:
+    """What the terminal shows; the last line is the outcome."""
+    yield f"{audit.file}: {audit.rows:,} rows, {audit.compared:,} compared with {audit.model}"
+    yield from table(
+        [("", "rows", "the first of them"),
+         *((count.kind, f"{count.rows:,}", _first_rows(audit, count.kind)) for count in audit.counts)]
+    )  # fmt: skip
+    for group in audit.groups:
+        yield f"  rows {spans(group.rows)}: {group.says} ({group.evidence})"
+    yield from (f"  {note}" for note in audit.notes)
+    yield audit_headline(audit)
+
+
+def audit_headline(audit: IndexAudit) -> str:
+    """The outcome with its reason."""
+    return f"INDEX: {audit.outcome.upper()}. {audit.reason}"
+
+
+def _first_rows(audit: IndexAudit, kind: str) -> str:
+    rows = [row for row in audit.faults if row.kind == kind]
+    more = f", and {len(rows) - FIRST:,} more" if len(rows) > FIRST else ""
+    return ", ".join(map(_row_name, rows[:FIRST])) + more
+
+
+def _row_name(row: AuditedRow) -> str:
+    name = one_line(row.id, MOST_ID)
+    if row.text_of is not None:
+        return f"{name} (has the vector of {one_line(row.text_of, MOST_ID)})"
+    if row.stored_at is not None:
+        return f"{name} (its own is at {one_line(row.stored_at, MOST_ID)})"
+    if row.beginning is not None:
+        return f"{name} (its first {row.beginning.words} words)"
+    if row.kind == "not normalised" and row.length is not None:
+        return f"{name} ({row.length:.3g} times)"
+    return name if row.cosine is None else f"{name} ({row.cosine:.2f})"
+
+
+def write_rows(path: Path, audit: IndexAudit) -> None:
+    """Write every row that is not this model's as CSV; UsageError if no file can be there."""
+    causes = {row: group.cause for group in audit.groups for row in group.rows}
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in audit.faults:
+        part = (row.beginning.words, row.beginning.characters) if row.beginning else (None, None)
+        cells = (row.number, row.id, row.kind, row.cosine, row.length, row.text_of, row.stored_at, *part)
+        writer.writerow([safe_cell(cell) for cell in (*cells, causes.get(row.number))])
+    write_named(path, out.getvalue())

@@ -63,25 +63,25 @@ def index(
         encheck index vectors:fresh.parquet vectors:index.parquet --sample 1000 --json audit.json
     """
     from encheck.indexes.audit import audit
-    from encheck.indexes.sources import index_of, named, refuse_wrong
-    from encheck.operations.index.report import terminal, write_rows
+    from encheck.indexes.sources import fresh_of_settings, open_index, refuse_options
+    from encheck.operations.index.api import audit_lines, write_rows
     from encheck.options import Settings
     from encheck.reporting.results import write_named
     from encheck.system.progress import Progress
     from encheck.system.typed_files import as_json
 
     with told():
-        refuse_wrong(sample, similarity)
+        refuse_options(sample, similarity)
         settings = Settings(
             models=(model,), model_args=tuple(model_arg or ()), device=device, dtype=dtype, project=project()
         )
         audited = audit(
-            index_of(stored, texts=texts), named(settings, role=role, texts=texts), sample=sample, seed=seed,
-            similarity=similarity, progress=Progress(),
+            open_index(stored, texts=texts), fresh_of_settings(settings, role=role, texts=texts), sample=sample,
+            seed=seed, similarity=similarity, progress=Progress(),
         )  # fmt: skip
         if out:
             write_rows(out, audited)
         if json_file:
             write_named(json_file, as_json(audited))
-    say(terminal(audited))
+    say(audit_lines(audited))
     raise typer.Exit(audited.exit_code)

@@ -41,23 +41,28 @@ def judge_(
         encheck judge reports/x --answers answers.json
     """
     from encheck.gating.unjudged import read_judgements
-    from encheck.operations.judge.judging import ask_people, opened, verdict
-    from encheck.operations.judge.sheet import take, write_sheet
+    from encheck.operations.judge.judging import (
+        ask_people,
+        gate_with_judgements,
+        open_judging,
+        take_answers,
+        write_judging_page,
+    )
 
     with told():
         if page and answers:
             raise UsageError("--page writes a page and --answers reads what it saved: use only one of them")
-        judging = opened(folder, qrels=qrels)
+        judging = open_judging(folder, qrels=qrels)
         if answers:
-            judged = judging.judged(take(judging, answers))
+            judged = judging.judged(take_answers(judging, answers))
         elif page:
             judged = judging.judged(read_judgements(judging.qrels))
-            path, count = write_sheet(judging)
+            path, count = write_judging_page(judging)
             tell(f"{path}: {count:,} pairs; then: {judging.command} --answers answers.json")
         else:
             judged = ask_people(judging, ask=_ask, show=tell)
         agreement = judging.agreement(read_judgements(judging.qrels))
-    gate = verdict(judging, judged)
+    gate = gate_with_judgements(judging, judged)
     _tell(gate, agreement)
     raise typer.Exit(gate.exit_code)
 
@@ -71,12 +76,11 @@ def _ask(keys: str) -> str:
 
 
 def _tell(gate: Gate, agreement: str) -> None:
-    from encheck.reporting import lost
-    from encheck.reporting.gate import words
+    from encheck.reporting.gate import record, words
 
     (against,) = gate.against
     (search,) = against.searches
     say(["", *against.reasons])
-    say(lost.lines(search))
+    say(record.lost_lines(search))
     say(filter(None, [agreement]))
     say(words.headline(gate))

@@ -4,16 +4,22 @@ The plan (the looks, the seed, and what is asked) is written to judging.json in 
 Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.unjudged`. A few pairs are shown
 again later, with sides drawn anew: what is said then goes into repeats.json and decides nothing, but tells how far
 people agree with themselves.
-"""
+
+judging.html is one file that needs no network. Its answers are JSON: `judging`, which says of which plan they are, and
+`answers`, from the hash of a query to "1", "2", "equal" or "neither"; after `again/`, of a pair that is shown again."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from importlib import resources
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 from encheck.errors import UsageError
 from encheck.gating.partial import partial_reason
@@ -30,12 +36,12 @@ from encheck.gating.unjudged import (
     save_answers,
     what_decides,
 )
-from encheck.reporting.answers import AGAIN, PLAN, Disagreement, asked_in, disagreements
+from encheck.reporting.answers import AGAIN, PLAN, SHEET, Disagreement, asked_queries_in, disagreements
 from encheck.reporting.results import into, read_results
 from encheck.run_file import seed_of
 from encheck.system.documents import read_json
 from encheck.system.files import write_text
-from encheck.system.terminal import visible
+from encheck.system.terminal import LINES, visible
 
 KEYS = "[1] [2] is better  [=] equally good  [0] neither  [u]ndo  [q]uit"
 SIDES = {"1": "1", "2": "2", "=": "equal", "e": "equal", "0": "neither", "n": "neither"}
@@ -45,7 +51,7 @@ MAKE = "Make one with: encheck gate NEW OLD --data FOLDER --queries FILE"
 
 
 @dataclass(frozen=True)
-class Question:
+class ShownPair:
     """A query of the pool with the answers as they are shown, `first` above `second`; `again` the second time."""
 
     asked: ComparedQuery
@@ -84,12 +90,12 @@ class Judging:
         """The name of the model that is to be replaced."""
         return self.gate.against[0].baseline
 
-    def question(self, asked: ComparedQuery, *, again: bool = False) -> Question:
+    def question(self, asked: ComparedQuery, *, again: bool = False) -> ShownPair:
         """The query as it is shown: the sides are shuffled, and once more where it is shown again."""
         one = self.disagreements[asked.item]
         texts, is_swapped = [one.before.text, one.after.text], asked.is_swapped(self.pool.seed, again=again)
         first, second = texts[::-1] if is_swapped else texts
-        return Question(asked, one.query, first, second, is_swapped, again)
+        return ShownPair(asked, one.query, first, second, is_swapped, again)
 
     def judged(self, known: Judgements) -> Judged:
         """What the judgements decide."""
@@ -100,7 +106,7 @@ class Judging:
         """The queries that are asked at most, in their order."""
         return self.pool.order[: self.pool.looks[-1]]
 
-    def following(self, known: Judgements, again: Mapping[str, Answer]) -> Question | None:
+    def following(self, known: Judgements, again: Mapping[str, Answer]) -> ShownPair | None:
         """The next pair to show; None where all that was planned is judged. `again` has what was said of repeats."""
         answered = self.judged(known).answered
         due = next((q for q, after in self.pool.repeats if after <= answered and q.query not in again), None)
@@ -142,7 +148,7 @@ class Judging:
         )
 
 
-def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
+def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
     """A gate's folder, whose plan is fixed now if it was not; UsageError where there is nothing to judge in it.
 
     `qrels` is where the judgements are kept, beside the log of queries if None.
@@ -151,7 +157,7 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
     gate = results.gate
     if gate is None:
         raise UsageError(f"{folder} holds a run without a gate, so there is nothing to judge. {MAKE}")
-    asked = asked_in(folder)
+    asked = asked_queries_in(folder)
     found = {one.item: one for one in disagreements(folder)}
     if len({one.data for one in found.values()}) > 1:
         raise UsageError(f"{folder} has answers on several data sets: judge one at a time. {MAKE}")
@@ -171,7 +177,7 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
     seed = seed_of(results.run.settings)
     pool = Pool(asked, seed, search.delta, search.least, search.alpha)
     judging = Judging(folder, gate, search, pool, found, place)
-    _fix(judging)
+    _fix_plan(judging)
     return judging
 
 
@@ -180,7 +186,7 @@ def _usual(folder: Path, search: UnjudgedSearch) -> Path:
     return Path(search.qrels or folder / "judgements.qrels")
 
 
-def _fix(judging: Judging) -> None:
+def _fix_plan(judging: Judging) -> None:
     """Write the plan before the first answer; UsageError where the folder has another one."""
     pool, path = judging.pool, judging.folder / PLAN
     plan = {
@@ -256,7 +262,7 @@ def _last(judging: Judging, known: Judgements) -> ComparedQuery | None:
     return pairs.get(next(reversed(list(known.scores)), ("", "", "")))
 
 
-def verdict(judging: Judging, judged: Judged) -> Gate:
+def gate_with_judgements(judging: Judging, judged: Judged) -> Gate:
     """The folder's gate as it is with these judgements."""
     gate, against = judging.gate, judging.gate.against[0]
     was, now = replace(judging.search, judged=None), replace(judging.search, judged=judged)
@@ -287,3 +293,84 @@ def _other_reasons(judging: Judging, was: UnjudgedSearch) -> list[str]:
     against, *others = judging.gate.against
     found = [text for text in against.reasons if not text.startswith(f"{was.name}: {was.said}; ")]
     return found + [f"against {one.baseline}: {one.outcome}" for one in others if one.outcome != "pass"]
+
+
+SAID = ("1", "2", "equal", "neither")
+AGAIN_PREFIX = "again/"
+
+
+def write_judging_page(judging: Judging) -> tuple[Path, int]:
+    """Write judging.html with what is still to be asked; where it is, and how many pairs it shows."""
+    known, again = read_judgements(judging.qrels), judging.repeats()
+    due = {after: q for q, after in judging.pool.repeats if q.query not in again}
+    asked: list[ShownPair] = []
+    looks: list[int] = []
+    done = 0
+    for count, q in enumerate(judging.planned, start=1):
+        if known.answer(q) is None:
+            asked.append(judging.question(q))
+        else:
+            done += 1
+        if asked and count in due:
+            asked.append(judging.question(due[count], again=True))
+        if asked and count in judging.pool.looks:
+            looks.append(len(asked))
+    path = judging.folder / SHEET
+    with into(judging.folder):
+        import jinja2
+
+        # every text of the page is escaped, and nothing but its own script may run
+        script = _read("sheet.js")
+        digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()
+        environment = jinja2.Environment(
+            loader=jinja2.FunctionLoader(_read), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
+            finalize=_visible,
+        )  # fmt: skip
+        page = environment.get_template("sheet.html").render(
+            policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'",
+            script=script,
+            plan=judging.pool.fingerprint,
+            questions=[(f"{AGAIN * one.again}{one.asked.query}", one) for one in asked],
+            looks=" ".join(map(str, looks)),
+            done=done,
+        )
+        write_text(path, page)
+    return path, len(asked)
+
+
+def _visible(value: Any) -> Any:
+    return visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _read(name: str) -> str:
+    return resources.files("encheck.operations.judge").joinpath(name).read_text("utf-8")
+
+
+def take_answers(judging: Judging, path: Path) -> Judgements:
+    """Keep the answers of a file that the page saved; UsageError names what is wrong, and then none is kept."""
+    try:
+        found = read_json(path)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if not isinstance(found, dict) or not isinstance(found.get("answers"), dict) or "judging" not in found:
+        raise UsageError(f"{path} is not a file of answers: the page saves one with the keys `judging` and `answers`")
+    if found["judging"] != judging.pool.fingerprint:
+        raise UsageError(f"{path} answers the questions of another report than {judging.folder}")
+    known = {q.query: q for q in judging.pool.order}
+    repeated = {q.query for q, _ in judging.pool.repeats}
+    again, kept = judging.repeats(), list[tuple[ComparedQuery, Answer]]()
+    for name, said in found["answers"].items():
+        query = name.removeprefix(AGAIN_PREFIX)
+        if query not in (known if query == name else repeated):
+            raise UsageError(f"{path} answers query {name!r}, which {judging.folder} does not ask")
+        if said not in SAID:
+            raise UsageError(f"{path}: the answer to query {name!r} is {said!r}, but should be {', '.join(SAID)}")
+        answer = judging.question(known[query], again=query != name).answer(said)
+        if query == name:
+            kept.append((known[query], answer))
+        else:
+            again[query] = answer
+    judgements = save_answers(judging.qrels, kept)
+    if again:
+        judging.keep_repeats(again)
+    return judgements

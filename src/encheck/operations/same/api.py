@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from encheck.operations.same.comparison import Same
-    from encheck.operations.same.sides import Side
+    from encheck.operations.same.comparison import SameReport
+    from encheck.operations.same.sides import ComparedModel
     from encheck.running.subject import Role, Subject
 
 SAVED = ".json"  # how the name of a saved file ends
@@ -23,7 +23,7 @@ def same(
     model_args: Sequence[str] = (),
     device: str = "auto",
     dtype: str | None = None,
-) -> Same:
+) -> SameReport:
     """Encode 200 texts with both models and say whether they are one model in use; if not, what was changed.
 
     Args:
@@ -44,9 +44,9 @@ def same(
         TypeError: `a` or `b` is not a model.
     """
     from encheck.errors import UsageError
-    from encheck.operations.same.comparison import compare, texts_for
-    from encheck.operations.same.sides import asked, kind_of, read
-    from encheck.operations.same.sides import save as write
+    from encheck.operations.same.comparison import compare_sides, texts_for
+    from encheck.operations.same.sides import ask_model, kind_of, read_side
+    from encheck.operations.same.sides import save_side as write
 
     if b is None and save is None:
         raise UsageError("name a second model or a saved file, or a file to --save to")
@@ -61,7 +61,7 @@ def same(
         said = "the models are called A and B here. Remedy: A:KEY=VALUE or B:KEY=VALUE"
         raise UsageError(f"--model-arg {stray[0]}: {said}")
     given = {"A": a} if b is None else {"A": a, "B": b}
-    kept = {name: read(Path(str(one)).expanduser()) for name, one in given.items() if _is_saved(one)}
+    kept = {name: read_side(Path(str(one)).expanduser()) for name, one in given.items() if _is_saved(one)}
     roles = {side.label: side.role for side in kept.values()} | ({"--role": role} if role else {})
     if len(set(roles.values())) > 1:
         said = "; ".join(f"{name}: {one or 'all'}" for name, one in roles.items())
@@ -78,11 +78,13 @@ def same(
         does = {"vector": "gives vectors", "pair": "scores pairs"}
         raise UsageError(f"A {does[kinds['A']]}, but B {does[kinds['B']]}. Remedy: compare two models of one kind")
     some = texts_for(list(subjects.values()), role=role)
-    sides: dict[str, Side] = kept | {name: asked(subject, some, role=role) for name, subject in subjects.items()}
+    sides: dict[str, ComparedModel] = kept | {
+        name: ask_model(subject, some, role=role) for name, subject in subjects.items()
+    }
     if save is not None:
         write(place := Path(save).expanduser(), sides["A"])
-        sides.setdefault("B", read(place))
-    return compare(sides["A"], sides["B"])
+        sides.setdefault("B", read_side(place))
+    return compare_sides(sides["A"], sides["B"])
 
 
 def _is_saved(given: object) -> bool:

@@ -1,15 +1,18 @@
 """A model used otherwise than it is: with another prompt, another maximum length, without a layer.
 
 A cause is named where the model that is used so gives the other one's vectors. What is changed in memory is put back.
+The 200 texts by which two models are compared are chosen for what breaks when an encoder is changed.
 """
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +21,60 @@ from numpy.typing import NDArray
 from encheck.encoders.base import TextEncoder
 from encheck.encoders.protocol import Encoder, Model, PairScorer, batches_of, check_scores
 from encheck.errors import EncheckError, EncoderError
-from encheck.operations.same.texts import partners
+from encheck.types import content_hash
+
+EDITION = 1  # one that shipped stays as it is
+EMPTY = "empty"  # the kind of texts that a model may refuse
+LONG = ("long", "near the limit")
+PARTNER_OFFSET = 7  # a reranker scores each text with the one so many rows further on
+
+
+@dataclass(frozen=True, slots=True)
+class FixedText:
+    """One text. `twin` names one that an encoder gives the same vector where it does not see what they differ in.
+
+    `shows` says what that is: "case", "accents", "composed", "blanks", "120 words" (that they share, from the start),
+    or the prompt that stands before the twin in this text.
+    """
+
+    id: str
+    kind: str
+    text: str
+    twin: str = ""
+    shows: str = ""
+
+
+@cache
+def fixed_texts() -> tuple[FixedText, ...]:
+    """The texts in their order. `lab/recipes/build_identity_texts.py` wrote them."""
+    written = (resources.files("encheck.operations.same") / "texts.json").read_text("utf-8")
+    return tuple(FixedText(**row) for row in json.loads(written)["texts"])
+
+
+@cache
+def texts_hash() -> str:
+    """What the texts hash to: vectors of other texts cannot be compared with those of these."""
+    return content_hash(*(one.text for one in fixed_texts()))
+
+
+@cache
+def known_prompts() -> tuple[str, ...]:
+    """The prompts that stand before some of the texts."""
+    return tuple(dict.fromkeys(one.shows for one in fixed_texts() if one.kind == "prompt"))
+
+
+@cache
+def partners() -> Mapping[str, str]:
+    """The text that a reranker scores each text with."""
+    every = [one.text for one in fixed_texts()]
+    return {text: every[(i + PARTNER_OFFSET) % len(every)] for i, text in enumerate(every)}
+
+
+def twin_rows(some: Sequence[FixedText], kind: str) -> list[tuple[int, int, FixedText]]:
+    """(row of the text, row of its twin, the text) of the pairs of one kind that are among these texts."""
+    rows = {one.id: row for row, one in enumerate(some)}
+    return [(row, rows[one.twin], one) for row, one in enumerate(some) if one.kind == kind and one.twin in rows]
+
 
 Vectors = NDArray[np.float32]
 CauseName = Literal[
@@ -32,7 +88,7 @@ AFTER_POOLING = ("Transformer", "Pooling", "Normalize", "Dropout")  # modules th
 
 
 @dataclass(frozen=True)
-class Change:
+class ModelChange:
     """One way to use a model otherwise: a prompt, what is done to a text before or to a vector after, or what is set in
     the model while it computes. `says` names what the other model does.
     """
@@ -45,7 +101,7 @@ class Change:
     within: Callable[[], AbstractContextManager[None]] | None = None
 
 
-def encode(model: Model, texts: Sequence[str], role: str = "", changes: Sequence[Change] = ()) -> Vectors:
+def encode_changed(model: Model, texts: Sequence[str], role: str = "", changes: Sequence[ModelChange] = ()) -> Vectors:
     """Vectors of the texts under these changes, shape [n, d]; of a reranker the scores of each text with its partner,
     shape [n, 1]. Any failure is an EncoderError.
     """

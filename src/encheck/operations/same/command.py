@@ -50,7 +50,7 @@ def same(
         encheck same index.json openai --model-arg model=text-embedding-3-large --page same.html
     """
     from encheck.operations.same.api import same as compare
-    from encheck.operations.same.report import terminal, write_page
+    from encheck.operations.same.comparison import same_lines, write_same_page
     from encheck.reporting.results import write_named
     from encheck.system.typed_files import as_json
 
@@ -60,11 +60,11 @@ def same(
             dtype=dtype,
         )  # fmt: skip
         if page:
-            write_page(page, found)
+            write_same_page(page, found)
         if json_file:
             write_named(json_file, as_json(found))
     if save:
         tell(f"{save}: {found.a}, {save.stat().st_size / 1000:,.0f} kB")
     if b is not None or found.exit_code:
-        say(terminal(found))
+        say(same_lines(found))
     raise typer.Exit(found.exit_code)

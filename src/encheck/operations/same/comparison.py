@@ -1,24 +1,407 @@
-"""Are two models one model in use? Decided by the rule of a re-index, so that both never contradict each other."""
+"""Are two models one model in use? Decided by the rule of a re-index, so that both never contradict each other.
+
+If they are not, what was changed: one cause is undone and the next tested, until their vectors agree. A cause is
+named if undoing it, perhaps with others, gives all vectors of the other model, or if twins among the texts show it.
+Whatever needs the model itself (pooling, layers, precision) is undone where torch computes it in this process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from encheck.encoders.protocol import PartialEncoder
+from encheck.encoders.settings import TextRole, tokenizer_differences
+from encheck.errors import EncoderError
 from encheck.gating import reindex
-from encheck.gating.reindex import FEWEST, SAME_VECTOR, Outcome, VectorSample
-from encheck.operations.same import causes
-from encheck.operations.same.causes import Cause, common
-from encheck.operations.same.changes import CauseName
-from encheck.operations.same.sides import Kind, Side, agree
-from encheck.operations.same.texts import Text, texts
+from encheck.gating.reindex import FEWEST, SAME_LENGTH, SAME_VECTOR, Outcome, VectorSample, projected
+from encheck.operations.same.changes import (
+    AFTER_POOLING,
+    EMPTY,
+    LONG,
+    MOST_LAYERS,
+    CauseName,
+    FixedText,
+    ModelChange,
+    TorchModel,
+    Vectors,
+    encode_changed,
+    fixed_texts,
+    known_prompts,
+    setting,
+    twin_rows,
+)
+from encheck.operations.same.sides import ComparedModel, Kind, agree
+from encheck.reporting.html.page import pack, page
+from encheck.reporting.results import write_named
+from encheck.reporting.text import table
 from encheck.running.subject import Subject
-from encheck.similarity import cosine
+from encheck.similarity import ROUNDING, cosine
 from encheck.types import content_hash
+
+Bools = NDArray[np.bool_]
+TRIED = (
+    "plain",
+    "short",
+    "number",
+    "language",
+    "code",
+    "case",
+    "accents",
+)  # kinds of the short texts to try a change on
+OF_A_KIND, LONG_TRIED = 2, 3  # so many texts of each kind, and long ones
+PROGRESS = 0.9  # a change that is worth keeping leaves so much of the distance, or less
+COMMON_LIMITS = (32, 64, 128, 256, 384, 512)
+LONGER = 0.95  # of pairs of a text that moved and one that stayed, where a maximum length was changed
+STAYED = 8  # texts that have to stay where a tokenizer was changed
+RUNGS = 2  # steps of the ladder of long twins by which a maximum length differs, where prompts differ too
+STEP = 0.01  # of a step to which weights were rounded
+ONE = 1e-6  # of a cosine: twins that lie nearer have one vector
+TWINS = ("case", "accents", "composed", "blanks")
+PREPARED: Mapping[str, Callable[[str], str]] = {
+    "capitals as small letters": str.lower,
+    "letters without their accents": lambda text: "".join(
+        one for one in unicodedata.normalize("NFD", text) if not unicodedata.combining(one)
+    ),
+    "blanks and line breaks alike": lambda text: " ".join(text.split()),
+}
+DTYPES = ("bfloat16", "float16")
+
+
+@dataclass(frozen=True)
+class ChangeCause:
+    """One cause in a word, and the sentence that says what differs."""
+
+    name: CauseName | Literal[""]
+    says: str
+
+
+def find_causes(a: ComparedModel, b: ComparedModel, role: TextRole) -> tuple[list[ChangeCause], str]:
+    """The causes that explain together why vectors in this role differ; or none, and what is known all the same."""
+    texts, old, new = common_vectors(a, b, role)
+    sides = ((a, b, old, new, ("A", "B")), (b, a, new, old, ("B", "A")))
+    alone = [_Search(x, y, role, texts, target, names).weights_alone([]) for x, y, _, target, names in sides]
+    if weights := next((one for one in sorted(filter(None, alone), key=lambda one: not one.name)), None):
+        return ([weights], "") if weights.name else ([], weights.says)  # there is nothing else to look for
+    undone = []
+    for x, y, own, target, names in sides:
+        search = _Search(x, y, role, texts, target, names)
+        changes, made = search.run(own)
+        made = made if made.shape == target.shape else own
+        chosen = [ChangeCause(change.cause, change.says) for change in changes]
+        if made.shape == target.shape:
+            left = ~agree(target, made, x.kind, by_cosine=True)
+            if not left.any():
+                return [*chosen, *_normalisation(made, target, left, names)], ""
+            undone.append((search, changes, chosen, made, target, left, names))
+    hint = ""
+    for search, changes, chosen, made, target, left, names in undone:
+        if shown := _signs(texts, made, target, left, names, has_prompt="prompt" in {one.name for one in chosen}):
+            return [*chosen, *shown, *_normalisation(made, target, left, names)], ""
+        if weights := search.weights_alone(changes):
+            if weights.name:
+                return [*chosen, weights], ""
+            hint = weights.says
+    return [], hint
+
+
+def common_vectors(a: ComparedModel, b: ComparedModel, role: TextRole) -> tuple[list[FixedText], Vectors, Vectors]:
+    """The texts that both have vectors of, and these vectors in a role: shape [n, d] each."""
+    names = {one.text for one in b.texts}
+    some = [one for one in a.texts if one.text in names]
+    both = []
+    for side in (a, b):
+        rows = {one.text: i for i, one in enumerate(side.texts)}
+        both.append(side.sample.roles[role].vectors[[rows[one.text] for one in some]])
+    return some, both[0], both[1]
+
+
+class _Search:
+    """Changes `x`, step by step, until it gives the vectors of `y`."""
+
+    def __init__(
+        self,
+        x: ComparedModel,
+        y: ComparedModel,
+        role: TextRole,
+        texts: Sequence[FixedText],
+        target: Vectors,
+        names: tuple[str, str],
+    ) -> None:
+        self.x, self.y, self.role, self.texts, self.target, self.names = (
+            x,
+            y,
+            x.role or role,
+            texts,
+            target,
+            names,
+        )
+        self.torch = TorchModel.of(x.model) if x.model is not None else None
+        self.other = TorchModel.of(y.model) if y.model is not None else None
+
+    def run(self, own: Vectors) -> tuple[list[ModelChange], Vectors]:
+        """The changes that bring x nearest to y, and the vectors of all texts under them; those it has, under none."""
+        if self.x.model is None or len(self.texts) == 0:
+            return [], own
+        if own.shape == self.target.shape and agree(self.target, own, self.x.kind, by_cosine=True).all():
+            return [], own
+        rows = self._rows(own)
+        chosen: list[ModelChange] = []
+        gap, is_done = (1.0, False) if own.shape != self.target.shape else self._gap(own[rows], rows)
+        while not is_done and (best := self._best(chosen, rows)) is not None and best[0] <= PROGRESS * gap:
+            gap, is_done, change = best
+            chosen.append(change)
+        for change in chosen if is_done and len(chosen) > 1 else ():  # without those that can be left out
+            rest = [one for one in chosen if one is not change]
+            if (made := self._made(rest, rows)) is not None and self._gap(made, rows)[1]:
+                chosen = rest
+        if not chosen:
+            return [], own
+        made = self._made(chosen, np.arange(len(self.texts)))
+        return (chosen, made) if made is not None else ([], own)
+
+    def _best(self, chosen: Sequence[ModelChange], rows: NDArray[np.intp]) -> tuple[float, bool, ModelChange] | None:
+        """The change that brings these rows nearest to y, the first after which all agree; None if none is left."""
+        best: tuple[float, bool, ModelChange] | None = None
+        for change in self._candidates():
+            if change.cause in {one.cause for one in chosen}:
+                continue
+            if (made := self._made([*chosen, change], rows)) is not None:
+                gap, is_done = self._gap(made, rows)
+                if is_done or best is None or gap < best[0]:
+                    best = (gap, is_done, change)
+                if is_done:
+                    break
+        return best
+
+    def _rows(self, own: Vectors) -> NDArray[np.intp]:
+        """The texts to try changes on: some short ones of many kinds, and long ones that moved, if any did."""
+        kinds = np.array([one.kind for one in self.texts])
+        short = [i for kind in TRIED for i in np.flatnonzero(kinds == kind)[:OF_A_KIND].tolist()]
+        short = short or list(range(min(len(self.texts), OF_A_KIND * len(TRIED))))
+        long = np.flatnonzero(np.isin(kinds, LONG))
+        if own.shape == self.target.shape:
+            moved = ~agree(self.target, own, self.x.kind, by_cosine=True)
+            others = [
+                i for i in np.flatnonzero(moved).tolist() if i not in {*short, *long.tolist()} and kinds[i] != EMPTY
+            ]
+            short += others[:OF_A_KIND]
+            long = long[moved[long]] if moved[long].any() else long
+        by_length = sorted(long.tolist(), key=lambda i: len(self.texts[i].text))
+        spread = np.linspace(0, len(by_length) - 1, LONG_TRIED if by_length else 0).astype(int).tolist()
+        return np.array([*short, *(by_length[i] for i in spread)], np.intp)
+
+    def _made(self, changes: Sequence[ModelChange], rows: NDArray[np.intp]) -> Vectors | None:
+        """What x gives under these changes; None where it cannot be used so."""
+        assert self.x.model is not None
+        try:
+            made = encode_changed(self.x.model, [self.texts[i].text for i in rows], self.role, changes)
+            return projected(made) if self.y.model is None else made
+        except EncoderError:
+            return None
+
+    def _gap(self, made: Vectors, rows: NDArray[np.intp]) -> tuple[float, bool]:
+        """How far these rows lie from those of y, 1 being as far as strangers, and whether all agree."""
+        target = self.target[rows]
+        if made.shape != target.shape:
+            return 1.0, False
+        if self.x.kind == "pair":
+            apart = np.abs(made - target)[:, 0] / max(float(self.target.std()), 1e-12)
+            return float(np.minimum(apart, 1).mean()), bool((apart <= np.sqrt(2 * ROUNDING)).all())
+        apart = np.sqrt(np.clip(1 - np.nan_to_num(cosine(made, target)), 0, 1))
+        return float(apart.mean()), bool(agree(target, made, "vector", by_cosine=True).all())
+
+    def _candidates(self) -> Iterator[ModelChange]:
+        """What can be changed in x, the likeliest first: what both say of themselves, then what is common."""
+        x, y = self.names
+        own, theirs = (side.sample.settings.prompts.get("" if side.role else self.role) for side in (self.x, self.y))
+        said = f" in the role {self.role}" if self.role else ""
+        for prompt in dict.fromkeys([*([theirs] if theirs is not None else []), "", *known_prompts()]):
+            if prompt != (own or ""):
+                first, second = (repr(one) if one else "nothing" for one in (prompt, own))
+                yield ModelChange("prompt", f"{y} puts {first} before each text{said}, {x} {second}", prompt=prompt)
+        for what, before in PREPARED.items():
+            yield ModelChange("tokenizer", f"{y} reads {what}, {x} does not", before=before)
+        width = self.y.sample.dimension
+        if self.x.kind == "pair":
+            said = f"{y} puts a sigmoid over its scores, {x} does not"
+            yield ModelChange(
+                "normalisation", said, after=lambda v: np.asarray(1 / (1 + np.exp(-np.clip(v, -80, 80))), np.float32)
+            )
+        elif width < self.x.sample.dimension:
+            said = f"the vectors of {y} are the first {width} numbers of those of {x}"
+            yield ModelChange("dimension", said, after=lambda vectors: vectors[:, :width])
+        elif self.y.model is not None and np.median([len(np.unique(row)) for row in self.target[:STAYED]]) <= 2 < width:
+            said = f"{y} gives one bit a number, {x} does not"
+            yield ModelChange("precision", said, after=lambda v: np.sign(v).astype(np.float32))
+        if self.torch is not None:
+            yield from self._of_torch(self.torch, x, y)
+
+    def _of_torch(self, model: TorchModel, x: str, y: str) -> Iterator[ModelChange]:
+        own, theirs = (side.sample.settings for side in (self.x, self.y))
+        other = self.other
+        limit, wanted = model.limit, (other.limit if other else theirs.maximum_length)
+        for tokens in [wanted] if wanted else COMMON_LIMITS:
+            if tokens != limit:
+                said = f"{y} reads {tokens} tokens of a text, {x} {limit or 'all'}"
+                yield ModelChange("truncation", said, within=partial(model.limited, tokens))
+        pooling = other.poolings[0] if other and other.poolings else theirs.pooling
+        for name in sorted(model.poolings[1:], key=lambda name: name != pooling):
+            said = f"{y} pools by {name}, {x} by {model.poolings[0]}"
+            yield ModelChange("pooling", said, within=partial(model.pooled, name))
+        if other is not None and (held := model.tokenized_by(other)) is not None:
+            parts = tokenizer_differences(own, theirs)
+            cause: CauseName = "template" if {*parts} == {"post_processor"} else "tokenizer"
+            which = f" ({', '.join(parts)})" if parts else ""
+            said = f"the tokenizers differ{which}: with that of {y}, {x} gives its vectors"
+            yield ModelChange(cause, said, within=lambda: model.tokenized_by(other) or held)
+        yield from self._of_layers(model, x, y)
+        if self.x.dtype in (None, "float32"):
+            for dtype in [self.y.dtype] if self.y.dtype in DTYPES else DTYPES:
+                said = f"{y} computes in {dtype}, {x} in {self.x.dtype or 'float32'}"
+                yield ModelChange("precision", said, within=partial(model.computing_in, dtype))
+
+    def _of_layers(self, model: TorchModel, x: str, y: str) -> Iterator[ModelChange]:
+        for i, module in enumerate(model.modules if model.modules is not None else ()):
+            if (kind := type(module).__name__) not in AFTER_POOLING:
+                import torch
+
+                said = f"{y} is {x} without its module {i} ({kind})"
+                yield ModelChange(
+                    "missing layer", said, within=partial(setting, model.modules, str(i), torch.nn.Identity())
+                )
+        count = len(model.stack[2])
+        missing = count - len(self.other.stack[2]) if self.other else 1
+        if missing > 0:
+            for first in range(min(count, MOST_LAYERS) - missing + 1):
+                which = f"layer {first + 1}" if missing == 1 else f"layers {first + 1} to {first + missing}"
+                said = f"{y} is {x} without {which} of {count}"
+                yield ModelChange("missing layer", said, within=partial(model.without, first, missing))
+
+    def weights_alone(self, changes: Sequence[ModelChange]) -> ChangeCause | None:
+        """Where y with the weights of x, and x under these changes, agree: whether weights were rounded, or are others.
+
+        None where that cannot be tested, or does not hold.
+        """
+        if self.torch is None or self.other is None or self.y.model is None:
+            return None
+        states = [one.root.state_dict() for one in (self.torch, self.other)]
+        if not all(hasattr(value, "cpu") for state in states for value in state.values()):
+            return None  # torch packs the weights of layers that it quantised
+        ours, theirs = ({name: value.cpu() for name, value in state.items()} for state in states)
+        if {name: value.shape for name, value in ours.items()} != {name: value.shape for name, value in theirs.items()}:
+            return None
+        rows = np.arange(min(len(self.texts), 2 * STAYED))
+        some = [self.texts[i].text for i in rows.tolist()]
+        try:
+            change = ModelChange("", "", within=partial(self.other.with_weights, self.torch))
+            made, swapped = self._made(changes, rows), encode_changed(self.y.model, some, self.role, [change])
+        except EncoderError:
+            return None
+        if made is None or made.shape != swapped.shape or not agree(made, swapped, self.x.kind).all():
+            return None
+        x, y = self.names
+        differing = [name for name, value in ours.items() if not bool((value == theirs[name]).all())]
+        if not differing:
+            return None
+        matrices = [name for name in differing if ours[name].ndim > 1]
+        bits = {_weight_rounding(ours[name].float().numpy(), theirs[name].float().numpy()) for name in matrices}
+        if bits and "" not in bits:
+            return ChangeCause(
+                "precision", f"the weights of {y} are those of {x}, rounded to {' or '.join(sorted(bits))}"
+            )
+        return ChangeCause(
+            "", f"only the weights differ, in {len(differing)} of {len(ours)} arrays: another training or version"
+        )
+
+
+def _weight_rounding(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> str:
+    """To what weights were rounded, shape [..., n]; "" if they were not."""
+    apart = np.abs(ours - theirs)
+    upper_half = (np.ascontiguousarray(theirs).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+    with np.errstate(over="ignore"):
+        for name, rounded in (("bfloat16", upper_half), ("float16", theirs.astype(np.float16))):
+            if (rounded == theirs).all() and (apart <= np.abs(ours) / 128 + 1e-7).all():
+                return name
+    for bits in (8, 6, 5, 4):
+        for axis in (-1, None):
+            step = np.abs(theirs).max(axis=axis, keepdims=True) / (2 ** (bits - 1) - 1)
+            counted = theirs / np.where(step > 0, step, 1)
+            if (np.abs(counted - np.round(counted)) < STEP).all() and (apart <= (0.5 + STEP) * step + 1e-12).all():
+                return f"{bits} bits"
+    return ""
+
+
+def _normalisation(made: Vectors, target: Vectors, left: Bools, names: tuple[str, str]) -> list[ChangeCause]:
+    """In what the lengths of vectors that agree differ; where too few agree, of all, if one model has one length."""
+    if target.shape[1] == 1:
+        return []
+    stayed = ~left & made.any(axis=1) & target.any(axis=1)
+    chosen = stayed if stayed.sum() >= STAYED else made.any(axis=1) & target.any(axis=1)
+    ours, theirs = (np.linalg.norm(one[chosen].astype(float), axis=1) for one in (made, target))
+    (x, y), times = names, theirs / ours
+    is_even = [np.ptp(some) <= SAME_LENGTH * some.mean() for some in (ours, theirs)]
+    is_unit = [bool((np.abs(some - 1) <= SAME_LENGTH).all()) for some in (ours, theirs)]
+    if (np.abs(times - 1) <= SAME_LENGTH).all() or not (stayed.sum() >= STAYED or any(is_even)):
+        return []
+    said = f"{y} gives vectors {np.median(times):.3g} times as long as those of {x}"
+    if is_unit[0] != is_unit[1]:
+        first, second = (x, y) if is_unit[0] else (y, x)
+        said = f"{first} normalises vectors to length 1, {second} does not"
+    return [ChangeCause("normalisation", said)]
+
+
+def _signs(
+    texts: Sequence[FixedText], x: Vectors, y: Vectors, left: Bools, names: tuple[str, str], *, has_prompt: bool
+) -> list[ChangeCause]:
+    """What twins among the texts show that explains why vectors still differ (`left`, shape [n]); or nothing."""
+    if x.shape[1] == 1:
+        return []
+    long = [_told_apart(texts, side, "long") for side in (x, y)]
+    ends = [some[-1] if some else "0 words" for some in long]
+    said = f"{names[0]} tells long texts apart by what follows their first {ends[0]}, {names[1]} {ends[1]}"
+    if not has_prompt and (prompt := _prompt_of_twins(texts, x, y, names)):
+        return [prompt, ChangeCause("truncation", said)] if abs(len(long[0]) - len(long[1])) >= RUNGS else [prompt]
+    if (~left).sum() < STAYED:
+        return []
+    plain = np.array([one.text.isascii() for one in texts])  # letters that a tokenizer lacks are one token
+    size = np.array([len(one.text) for one in texts])
+    longer = size[left & plain][:, None] > size[~left & plain]
+    if len(long[0]) != len(long[1]) and longer.size and longer.mean() > LONGER:
+        return [ChangeCause("truncation", said)]
+    kinds = [kind for kind in TWINS if _told_apart(texts, x, kind) != _told_apart(texts, y, kind)]
+    said = f"only one of {names[0]} and {names[1]} tells texts apart that differ in {' or '.join(kinds)} alone"
+    return [ChangeCause("tokenizer", said)] if kinds else []
+
+
+def _prompt_of_twins(texts: Sequence[FixedText], x: Vectors, y: Vectors, names: tuple[str, str]) -> ChangeCause | None:
+    """A text has in one model the vector that it has in the other with a prompt before it."""
+    for first, second, (has_not, has) in ((x, y, names), (y, x, names[::-1])):
+        for prompt in known_prompts():
+            rows = [(row, other) for row, other, one in twin_rows(texts, "prompt") if one.shows == prompt]
+            with_it, without = ([pair[i] for pair in rows] for i in (0, 1))
+            moves = rows and not agree(first[with_it], first[without], "vector", by_cosine=True).any()
+            if moves and agree(first[with_it], second[without], "vector", by_cosine=True).all():
+                return ChangeCause("prompt", f"{has} puts {prompt!r} before each text, {has_not} does not")
+    return None
+
+
+def _told_apart(texts: Sequence[FixedText], vectors: Vectors, kind: str) -> list[str]:
+    """What the twins of this kind show or are called that have two vectors, the long ones from the shortest on."""
+    pairs = twin_rows(texts, kind)
+    first, second = (vectors[list(rows)] for rows in ([p[0] for p in pairs], [p[1] for p in pairs]))
+    alike = np.nan_to_num(cosine(first, second)) > 1 - ONE
+    return [
+        one.shows if kind == "long" else one.id for (_, _, one), is_one in zip(pairs, alike, strict=True) if not is_one
+    ]
+
 
 ExitCode = Literal[0, 1, 10]
 EXIT_CODES: dict[Outcome, ExitCode] = {"same": 0, "same for use": 0, "another": 1, "cannot tell": 10}
@@ -40,7 +423,7 @@ class TextFigure:
 
 
 @dataclass(frozen=True)
-class Same:
+class SameReport:
     """Whether A and B, named by their labels, are one model in use: what `encheck same A B --json FILE` writes.
 
     `outcome` is "same", "same for use" (rounding, batches and precision differ at most), "another" or "cannot tell";
@@ -64,56 +447,56 @@ class Same:
     texts: tuple[TextFigure, ...] = ()
 
 
-def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[Text]:
+def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[FixedText]:
     """The texts to compare models on: the 200; if a file of vectors lacks them, up to 200 texts of that file."""
-    some: Sequence[Text] = texts()
+    some: Sequence[FixedText] = fixed_texts()
     for model in (subject.model for subject in subjects):
         if isinstance(model, PartialEncoder):
             lacks = {*model.lacks([one.text for one in some], role=role)}
             there = [one for one in some if one.text not in lacks]
             if len(there) < FEWEST:
-                own = sorted(getattr(model, "texts_there", ()), key=content_hash)[: len(texts())]
-                there = [Text(f"text-{i:03}", "of the file", text) for i, text in enumerate(own, 1)]
+                own = sorted(getattr(model, "texts_there", ()), key=content_hash)[: len(fixed_texts())]
+                there = [FixedText(f"text-{i:03}", "of the file", text) for i, text in enumerate(own, 1)]
             some = there
     return list(some)
 
 
-def compare(a: Side, b: Side) -> Same:
+def compare_sides(a: ComparedModel, b: ComparedModel) -> SameReport:
     """Whether these are one model in use; both give vectors, or both score pairs."""
     if unstable := [name for name, side in (("A", a), ("B", b)) if side.unstable]:
         said = "gives a text another vector each time: several models answer, or one whose output is random"
         reasons = [f"{name} {said}" for name in unstable]
-        return Same("cannot tell", EXIT_CODES["cannot tell"], (), tuple(reasons), a.label, b.label, a.kind)
+        return SameReport("cannot tell", EXIT_CODES["cannot tell"], (), tuple(reasons), a.label, b.label, a.kind)
     if a.model is None or b.model is None:  # a file rounds vectors, and projects wide ones
         a, b = (replace(one, sample=VectorSample.unpacked(one.sample.packed())) for one in (a, b))
     found = reindex.compare(a.sample, b.sample) if a.kind == "vector" else None
     figures, is_set_alike = _figures(a, b), a.sample.settings == b.sample.settings
     outcome = found.in_use if found else _of_scores(figures, equal_settings=is_set_alike)
-    known, reasons = _explained(a, b) if outcome == "another" else ([], [])
+    known, reasons = _explain(a, b) if outcome == "another" else ([], [])
     if outcome == "cannot tell" and found:
         reasons.append(found.why)
     if a.padded != b.padded:
         said = f"the vectors of {'A' if a.padded else 'B'} depend on the other texts in their batch"
         if outcome in ("same", "same for use"):
             outcome, said = "another", f"{said}; in batches of one length, as a gate makes them, both have the same"
-        known.append(Cause("padding", said))
+        known.append(ChangeCause("padding", said))
     elif a.padded:
         reasons.append("the vectors of both depend on the other texts in their batch")
     if outcome.startswith("same"):
-        reasons += _rounding(a, b, figures)
+        reasons += _rounding_notes(a, b, figures)
     if outcome == "another" and not known:
         reasons.insert(0, "none of the known causes explains it")
     said_of = [f"{one.name}: {one.says}" for one in dict.fromkeys(known)]
     named = tuple(dict.fromkeys(one.name for one in known if one.name))
-    return Same(
+    return SameReport(
         outcome, EXIT_CODES[outcome], named, (*said_of, *reasons), a.label, b.label, a.kind,
         found.says if found else None, sum(one.moved for one in figures), figures,
     )  # fmt: skip
 
 
-def _explained(a: Side, b: Side) -> tuple[list[Cause], list[str]]:
+def _explain(a: ComparedModel, b: ComparedModel) -> tuple[list[ChangeCause], list[str]]:
     """The causes over all roles; and what else is known, of roles that they do not explain."""
-    known: list[Cause] = []
+    known: list[ChangeCause] = []
     reasons: list[str] = []
     done: list[tuple[object, object]] = []
     for role in a.sample.roles:
@@ -123,10 +506,10 @@ def _explained(a: Side, b: Side) -> tuple[list[Cause], list[str]]:
         if any(pair[0] is one and pair[1] is other for one, other in done):
             continue
         done.append(pair)
-        _, old, new = common(a, b, role)
+        _, old, new = common_vectors(a, b, role)
         if old.shape == new.shape and agree(old, new, a.kind).all():
             continue
-        found, hint = causes.find(a, b, role)
+        found, hint = find_causes(a, b, role)
         known += found
         if not found:
             reasons += [hint] if hint else []
@@ -134,11 +517,11 @@ def _explained(a: Side, b: Side) -> tuple[list[Cause], list[str]]:
                 reasons.append(f"no known cause explains the vectors in the role {role or 'of plain texts'}")
     settings = [side.sample.settings.maximum_length for side in (a, b)]
     if not known and not reasons and None not in settings and settings[0] != settings[1]:
-        known.append(Cause("truncation", f"A reads {settings[0]:,} tokens of a text, B {settings[1]:,}"))
+        known.append(ChangeCause("truncation", f"A reads {settings[0]:,} tokens of a text, B {settings[1]:,}"))
     return known, list(dict.fromkeys(reasons))
 
 
-def _rounding(a: Side, b: Side, figures: Sequence[TextFigure]) -> list[str]:
+def _rounding_notes(a: ComparedModel, b: ComparedModel, figures: Sequence[TextFigure]) -> list[str]:
     """How far the vectors of one model in use lie apart, and why that may be."""
     said = []
     if figures and a.kind == "vector":
@@ -154,16 +537,16 @@ def _rounding(a: Side, b: Side, figures: Sequence[TextFigure]) -> list[str]:
     return said
 
 
-def _figures(a: Side, b: Side) -> tuple[TextFigure, ...]:
+def _figures(a: ComparedModel, b: ComparedModel) -> tuple[TextFigure, ...]:
     """One for each text that both have; none where dimensions differ."""
     if a.sample.dimension != b.sample.dimension:
         return ()
     by_cosine = a.sample.similarity == b.sample.similarity == "cosine"
-    some: Sequence[Text] = ()
+    some: Sequence[FixedText] = ()
     worst, moved = np.array([np.inf]), np.array([False])
     for role in a.sample.roles:
         if role in b.sample.roles:
-            some, old, new = common(a, b, role)
+            some, old, new = common_vectors(a, b, role)
             figures = np.where(~old.any(axis=1) & ~new.any(axis=1), 1, np.nan_to_num(cosine(old, new)))
             if a.kind == "pair":
                 figures = np.abs(old - new)[:, 0] / max(float(old.std()), 1e-12)
@@ -179,3 +562,61 @@ def _of_scores(figures: Sequence[TextFigure], *, equal_settings: bool) -> Outcom
     if any(one.moved for one in figures):
         return "another"
     return "same" if equal_settings and all(one.figure <= 10 * SAME_VECTOR for one in figures) else "same for use"
+
+
+HEADLINES: dict[Outcome, str] = {
+    "same": "A and B are the same model",
+    "same for use": "A and B are the same model for use: rounding differs",
+    "another": "A and B are not the same model in use",
+    "cannot tell": "it cannot be told whether A and B are the same model",
+}
+HEADS = {
+    "vector": ("texts", "number", "moved", "median cosine", "lowest"),
+    "pair": ("pairs", "number", "moved", "median difference", "largest"),
+}
+WORST = 20
+
+
+def same_headline(found: SameReport) -> str:
+    """The answer in a sentence."""
+    because = f" ({' and '.join(found.causes)})" if found.causes else ""
+    return f"{HEADLINES[found.outcome]}{because}"
+
+
+def same_lines(found: SameReport) -> Iterator[str]:
+    """What the terminal shows."""
+    yield f"{found.outcome}: {same_headline(found)}. A: {found.a}, B: {found.b}"
+    yield from (f"  {reason}" for reason in found.reasons)
+    if found.reindex:
+        yield f"  {found.reindex}"
+    if found.moved:
+        yield ""
+        yield from (f"  {line}" for line in table([HEADS[found.kind], *_kind_rows(found)]))
+
+
+def _kind_rows(found: SameReport) -> list[tuple[str, ...]]:
+    """A line for each kind of text, in the order of the texts."""
+    lines: list[tuple[str, ...]] = []
+    for kind in dict.fromkeys(one.kind for one in found.texts):
+        some = [one for one in found.texts if one.kind == kind]
+        figures = [one.figure for one in some]
+        worst = min(figures) if found.kind == "vector" else max(figures)
+        moved = sum(one.moved for one in some)
+        lines.append((kind, str(len(some)), str(moved), f"{np.median(figures):.3f}", f"{worst:.3f}"))
+    return lines
+
+
+def write_same_page(path: Path, found: SameReport) -> None:
+    """Write the page: the answer, the kinds of texts, what moved most. UsageError if no file can be there."""
+    sign = 1 if found.kind == "vector" else -1
+    worst = sorted((one for one in found.texts if one.moved), key=lambda one: sign * one.figure)[:WORST]
+    made = page(
+        "identity.html",
+        pack({"charts": {}, "cases": {}, "texts": []}),
+        found=found,
+        headline=same_headline(found),
+        head=HEADS[found.kind],
+        lines=_kind_rows(found),
+        worst=[(one.id, f"{one.figure:.3f}", one.text[:160]) for one in worst],
+    )
+    write_named(path, made)

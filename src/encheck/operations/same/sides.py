@@ -1,7 +1,6 @@
 """One of the two models that are compared: what it gave the texts, just now or as a file keeps it.
 
-A model is always called. What the store keeps is not asked: it holds what the model gave before.
-"""
+A model is always called. What the store keeps is not asked: it holds what the model gave before."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ from encheck.encoders.protocol import Encoder, FittedModel, Model, PartialEncode
 from encheck.encoders.settings import ROLES, EncodingSettings, TextRole
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating.reindex import FEWEST, PackedSample, RoleVectors, VectorSample, same_for_use
-from encheck.operations.same.changes import encode
-from encheck.operations.same.texts import EDITION, EMPTY, Text, digest, texts
+from encheck.operations.same.changes import EDITION, EMPTY, FixedText, encode_changed, fixed_texts, texts_hash
 from encheck.reporting.results import write_named
 from encheck.running.service import lengths_of, stable_fingerprint
 from encheck.running.subject import Role, Subject
@@ -41,7 +39,7 @@ REMEDY = "Remedy: encheck same MODEL --save FILE.json, while the model is the on
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ComparedModel:
     """What one model gave the texts, by role, in `sample`; of a reranker scores of shape [n, 1].
 
     `role` is the one that was asked for, if one was. `unstable` says that a text alone gets another vector each time,
@@ -53,14 +51,14 @@ class Side:
     role: Role | None
     dtype: str | None
     sample: VectorSample
-    texts: tuple[Text, ...]
+    texts: tuple[FixedText, ...]
     padded: bool = False
     unstable: bool = False
     model: Model | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class SavedOn:
     """On which day (UTC), and by which version of encheck."""
 
     on: str
@@ -95,7 +93,7 @@ class Saved:
     """What `encheck same MODEL --save FILE` writes: what a model gave 200 fixed texts, which come with encheck."""
 
     encheck_same: Literal[1] = field(default=1, kw_only=True)
-    made: Made
+    made: SavedOn
     texts: TextEdition
     model: SavedModel
     vectors: PackedSample
@@ -118,7 +116,7 @@ def kind_of(model: Model) -> Kind:
     return "vector" if isinstance(model, Encoder) else "pair"
 
 
-def asked(subject: Subject, some: Sequence[Text], *, role: Role | None = None) -> Side:
+def ask_model(subject: Subject, some: Sequence[FixedText], *, role: Role | None = None) -> ComparedModel:
     """Call a model; EncoderError names it where it fails. Empty texts may be refused."""
     model = subject.model
     try:
@@ -126,15 +124,15 @@ def asked(subject: Subject, some: Sequence[Text], *, role: Role | None = None) -
             model.fit([one.text for one in some])
         kind = kind_of(model)
         known = [one for one in some if not isinstance(model, PartialEncoder) or not model.lacks([one.text], role=role)]
-        known = _answered(model, known, role or "")
+        known = _without_refused(model, known, role or "")
         every = [one.text for one in known]
         padded, unstable, alone = _batching(model, every, role or "", kind)
         settings = EncodingSettings.of(model)
         if role and settings.prompts:
             settings = replace(settings, prompts={"": settings.prompts[role]})
         roles = [role] if role else ["", *_own_roles(model, settings, every)]
-        vectors = {one: np.concatenate([encode(model, [text], one) for text in every]) if alone else
-                   encode(model, every, one) for one in roles}  # fmt: skip
+        vectors = {one: np.concatenate([encode_changed(model, [text], one) for text in every]) if alone else
+                   encode_changed(model, every, one) for one in roles}  # fmt: skip
         lengths = dict(zip(map(content_hash, every), lengths_of(model, every), strict=True))
     except EncoderError as error:
         raise EncoderError(f"{subject.label}: {error}") from error
@@ -146,16 +144,16 @@ def asked(subject: Subject, some: Sequence[Text], *, role: Role | None = None) -
         named if kind == "vector" else {"": kept[roles[0]]}, stable_fingerprint(subject),
     )  # fmt: skip
     said = dtype if isinstance(dtype, str) else None
-    return Side(subject.label, kind, role, said, sample, tuple(known), padded, unstable, model)
+    return ComparedModel(subject.label, kind, role, said, sample, tuple(known), padded, unstable, model)
 
 
-def _answered(model: Model, some: Sequence[Text], role: str) -> list[Text]:
+def _without_refused(model: Model, some: Sequence[FixedText], role: str) -> list[FixedText]:
     """The texts without those empty ones that the model refuses, as servers may."""
     found = []
     for one in some:
         if one.kind == EMPTY:
             try:
-                encode(model, [one.text], role)
+                encode_changed(model, [one.text], role)
             except EncoderError:
                 continue
         found.append(one)
@@ -169,10 +167,10 @@ def _own_roles(model: Model, settings: EncodingSettings, every: Sequence[str]) -
     if settings.prompts:
         return [role for role in ROLES if role and settings.has_prompt(role)]
     found, some = [], list(every[:FEWEST])
-    plain = encode(model, some)
+    plain = encode_changed(model, some)
     for role in ("query", "document"):
         try:
-            given = encode(model, some, role)
+            given = encode_changed(model, some, role)
         except EncoderError:  # a model of people's own may know no roles
             continue
         if not same_for_use(plain, given).all():
@@ -190,38 +188,38 @@ def _batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tupl
     some = [by_length[i] for i in np.linspace(0, len(by_length) - 1, BATCHED).astype(int)] if by_length else []
     if not some:
         return False, False, False
-    alone = np.concatenate([encode(model, [text], role) for text in some])
+    alone = np.concatenate([encode_changed(model, [text], role) for text in some])
     with mixed_lengths():
-        together = encode(model, some, role)
+        together = encode_changed(model, some, role)
     if alone.shape != together.shape:
         raise EncoderError("it gives vectors of another dimension in each call: several models answer")
     if agree(alone, together, kind).all():
         return False, False, False
-    again = np.concatenate([encode(model, [text], role) for text in some])
+    again = np.concatenate([encode_changed(model, [text], role) for text in some])
     if not agree(alone, again, kind).all():
         return False, True, False
-    return True, False, not agree(alone, encode(model, some, role), kind).all()
+    return True, False, not agree(alone, encode_changed(model, some, role), kind).all()
 
 
-def save(path: Path, side: Side) -> None:
+def save_side(path: Path, side: ComparedModel) -> None:
     """Write what a model gave, as JSON (`Saved`); UsageError if no file can be there, or nothing is known."""
     if side.unstable:
         raise EncheckError(
             f"{side.label} gives a text another vector each time: several models answer, or one whose output is "
             "random. Remedy: serve one model, in evaluation mode"
         )
-    if {one.text for one in side.texts} - {one.text for one in texts()}:
+    if {one.text for one in side.texts} - {one.text for one in fixed_texts()}:
         raise UsageError(f"{side.label} lacks the texts that come with encheck, so nothing of it can be saved")
     kept = Saved(
-        made=Made(datetime.now(UTC).date().isoformat(), version("encheck")),
-        texts=TextEdition(EDITION, digest()),
+        made=SavedOn(datetime.now(UTC).date().isoformat(), version("encheck")),
+        texts=TextEdition(EDITION, texts_hash()),
         model=SavedModel(side.label, side.kind, side.role, side.dtype, side.padded),
         vectors=side.sample.packed(),
     )
     write_named(path, as_json(kept))
 
 
-def read(path: Path) -> Side:
+def read_side(path: Path) -> ComparedModel:
     """What such a file keeps; UsageError if it is missing, damaged, newer, or of other texts."""
     try:
         found = read_json(path, most=MOST_BYTES)
@@ -238,20 +236,17 @@ def read(path: Path) -> Side:
             "install the newer encheck"
         )
     try:
-        return _side(read_typed(Saved, found))
+        saved = read_typed(Saved, found)
+        if saved.texts.hash != texts_hash():
+            raise ValueError(f"its texts are other than those of edition {EDITION}")
+        sample, model = VectorSample.unpacked(saved.vectors), saved.model
+        by_key = {content_hash(one.text): one for one in fixed_texts()}
+        some = tuple(by_key[key] for key in sample.lengths)
+        if not sample.roles or any(one.keys != tuple(sample.lengths) for one in sample.roles.values()):
+            raise ValueError("a role lacks vectors of some texts")
+        if any(not np.isfinite(one.vectors).all() for one in sample.roles.values()):
+            raise ValueError("vectors are not finite")
+        label = f"{model.label} as saved on {saved.made.on}"
+        return ComparedModel(label, model.kind, model.role, model.dtype, sample, some, model.padded)
     except (ValueError, LookupError) as error:
         raise UsageError(f"{path} is damaged: {error}. {REMEDY}") from error
-
-
-def _side(saved: Saved) -> Side:
-    if saved.texts.hash != digest():
-        raise ValueError(f"its texts are other than those of edition {EDITION}")
-    sample, model = VectorSample.unpacked(saved.vectors), saved.model
-    by_key = {content_hash(one.text): one for one in texts()}
-    some = tuple(by_key[key] for key in sample.lengths)
-    if not sample.roles or any(one.keys != tuple(sample.lengths) for one in sample.roles.values()):
-        raise ValueError("a role lacks vectors of some texts")
-    if any(not np.isfinite(one.vectors).all() for one in sample.roles.values()):
-        raise ValueError("vectors are not finite")
-    label = f"{model.label} as saved on {saved.made.on}"
-    return Side(label, model.kind, model.role, model.dtype, sample, some, model.padded)

@@ -11,11 +11,11 @@ from encheck.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from encheck.operations.threshold.decision import ThresholdReport
-    from encheck.operations.threshold.rates import Base
+    from encheck.operations.threshold.rates import RateName
     from encheck.options import Settings
     from encheck.system.progress import Progress
 
-WAYS: Mapping[str, Base] = {"hits": "hits", "recall": "recall", "false-accepts": "false_accepts"}
+WAYS: Mapping[str, RateName] = {"hits": "hits", "recall": "recall", "false-accepts": "false_accepts"}
 USAGE = "--baseline OLD@THRESHOLD, for instance vectors:old.parquet@0.82"
 
 
@@ -67,8 +67,8 @@ def threshold(
         UsageError: an option, the data (DataError) or a model or file of vectors (ModelError) is wrong.
         EncoderError: a model failed, or a file of vectors lacks a text.
     """
-    from encheck.operations.threshold.decision import BUDGET, Asked, decide
-    from encheck.operations.threshold.page import write
+    from encheck.operations.threshold.decision import BUDGET, ThresholdRequest, choose_threshold
+    from encheck.operations.threshold.report import write_threshold_page
     from encheck.options import threshold_of
     from encheck.system.progress import Progress
 
@@ -78,13 +78,13 @@ def threshold(
         skip_bad_rows=skip_bad_rows, model_arg=model_arg, store=store, device=device, dtype=dtype,
     )  # fmt: skip
     budget = max_false_accepts if max_false_accepts is not None or (old and verify is None) else BUDGET
-    asked = Asked(
+    asked = ThresholdRequest(
         settings.models, settings.data, settings.model_args, sample, seed, skip_bad_rows, budget, old_threshold,
         _way(same), threshold_of(own), positives, verify is not None,
     )  # fmt: skip
-    found = decide(asked, settings, progress=progress or Progress(quiet=True))
+    found = choose_threshold(asked, settings, progress=progress or Progress(quiet=True))
     if report_dir:
-        write(found, Path(report_dir).expanduser())
+        write_threshold_page(found, Path(report_dir).expanduser())
     return found
 
 
@@ -99,7 +99,7 @@ def _settings(
     )  # fmt: skip
 
 
-def _way(same: str) -> Base:
+def _way(same: str) -> RateName:
     if same not in WAYS:
         raise UsageError(unknown("way to match", same, WAYS))
     return WAYS[same]

@@ -12,18 +12,17 @@ positives cost the most calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.load import load
 from encheck.errors import DataError
-from encheck.operations.threshold.behaviours import Behaviour
-from encheck.operations.threshold.pairs import NEGATIVE, Pairs
-from encheck.operations.threshold.rates import Point, Population
+from encheck.operations.threshold.rates import NEGATIVE, Pairs, Population, ThresholdRates
 from encheck.scoring.folds import fold_of
-from encheck.statistics.bootstrap import Figure
+from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval, widened_interval
 from encheck.statistics.false_accepts import (
     MIN_ACCEPTED,
     Outcome,
@@ -34,8 +33,78 @@ from encheck.statistics.false_accepts import (
     step_of,
     upper_bound,
 )
+from encheck.types import Group, keeps_meaning
 
 Floats = NDArray[np.float64]
+APART = ("_mirror", "_control")  # further texts of the crossed groups
+UNRELATED, UNRELATED_PAIRS = "unrelated", 500
+WORDS = {
+    "antonym": "antonyms", "number": "other numbers", "negation": "negations", "role_reversal": "reversed roles",
+    "comparative": "turned comparisons", "binding": "swapped attributes", "temporal": "other order of events",
+    "entity": "other names", "modality": "other modality", "quantifier": "other quantifiers",
+    "hard_negative": "same words, other claim", "control": "another plausible word", "paraphrase": "paraphrases",
+    "synonym": "synonyms", "reorder": "reordered sentences", "rewrite": "free rewrites",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ProbePair:
+    """Two texts of the probes; `kind` is what the second is to the first."""
+
+    kind: str
+    first: str
+    second: str
+    cluster: str
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """How many of the probes of one kind a threshold accepts; of those whose meaning is `kept` it should."""
+
+    kind: str
+    name: str
+    kept: bool
+    accepted: Figure
+    n: int
+    clusters: int
+
+
+def probe_pairs(seed: int = 0) -> list[ProbePair]:
+    """Pairs of the fixed part of the embedded probes by kind, and random ones without a shared content word."""
+    data = load("probes", quick=True)
+    found = dict.fromkeys(_written_probes(data.groups))
+    pairs = data.reference(seed=seed, count=UNRELATED_PAIRS)
+    return [*found, *(ProbePair(UNRELATED, one.first, one.second, one.cluster) for one in pairs)]
+
+
+def _written_probes(groups: Sequence[Group]) -> Iterator[ProbePair]:
+    for group in groups:
+        for variant in group.variants:
+            if not variant.relation.endswith((*APART, "_kept")):
+                yield ProbePair(variant.relation, group.source, variant.text, group.cluster)
+
+
+def accepted_by_kind(found: list[ProbePair], scores: Floats, threshold: float, *, seed: int = 0) -> list[Behaviour]:
+    """The share of each kind that is accepted, what changes meaning first, the most accepted first."""
+    resampler = Resampler([one.cluster for one in found], seed=seed)
+    kinds = np.array([one.kind for one in found])
+    some = [
+        _accepted(kind, np.flatnonzero(kinds == kind), scores >= threshold, resampler) for kind in dict.fromkeys(kinds)
+    ]
+    return sorted(some, key=lambda one: (one.kept, one.kind == UNRELATED, -one.accepted.value))
+
+
+def _accepted(kind: str, items: NDArray[np.intp], accepted: NDArray[np.bool_], resampler: Resampler) -> Behaviour:
+    mine, values = resampler.of(items), accepted[items].astype(float)
+    totals = mine.totals(np.column_stack([values, np.ones(len(items))]))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = percentile_interval(totals[:, 0] / totals[:, 1])
+    share = float(values.mean())
+    ends = widened_interval(share, float(low), float(high), n=len(items), clusters=mine.clusters)
+    name = WORDS.get(kind, kind.replace("_", " "))
+    return Behaviour(str(kind), name, keeps_meaning(kind), Figure(share, *ends), len(items), mine.clusters)
+
+
 Codes = NDArray[np.intp]
 RECALLS = np.arange(100, 49, -1) / 100  # of the model alone: what the verifier may see
 AS_GOOD = 0.01  # of recall
@@ -70,7 +139,7 @@ class Cascade:
     verifier: str
     thresholds: Thresholds
     outcome: Outcome
-    does: Point
+    does: ThresholdRates
     calls: Figure
     upper: float
     chosen_on: int
@@ -78,7 +147,7 @@ class Cascade:
     behaviours: tuple[Behaviour, ...] = ()
 
 
-def halves(pairs: Pairs) -> tuple[Codes, Codes]:
+def split_clusters(pairs: Pairs) -> tuple[Codes, Codes]:
     """The pairs that thresholds are chosen on, and those that they are judged on; DataError without negatives."""
     fold = fold_of(pairs.clusters, folds=2)
     chosen, judged = (np.flatnonzero(fold == k) for k in (0, 1))
@@ -114,9 +183,13 @@ def cascade(
     Raises:
         DataError: a half of the clusters has no negatives, or is one cluster.
     """
-    parts = halves(pairs)
+    parts = split_clusters(pairs)
     chosen, judged = (
-        Population(pairs.only(part.tolist()), positives=positives if _has_both(pairs, part) else None, seed=seed)
+        Population(
+            pairs.only(part.tolist()),
+            positives=positives if ({0, 1} <= set(pairs.labels[part].tolist())) else None,
+            seed=seed,
+        )
         for part in parts
     )
     firsts = _firsts(chosen, model[parts[0]], budget)
@@ -140,10 +213,6 @@ def cascade(
         outcome = "broken"
     chosen_on, judged_on = (len(population.items("false_accepts")) for population in (chosen, judged))
     return Cascade(verifier, thresholds, outcome, does, passed.hits, upper, chosen_on, judged_on)
-
-
-def _has_both(pairs: Pairs, part: Codes) -> bool:
-    return {0, 1} <= set(pairs.labels[part].tolist())
 
 
 def _firsts(population: Population, model: Floats, budget: float) -> list[float]:

@@ -81,8 +81,7 @@ def threshold(
         encheck threshold ./new --baseline vectors:old.parquet@0.82 --data pairs:cache.csv --max-false-accepts 0.01
     """
     from encheck.operations.threshold.api import threshold as decide
-    from encheck.operations.threshold.page import PAGE
-    from encheck.operations.threshold.text import lines
+    from encheck.operations.threshold.report import PAGE, threshold_lines
     from encheck.options import sample_of
     from encheck.system.progress import Progress
 
@@ -93,6 +92,6 @@ def threshold(
             model_arg=model_arg or (), store=store, device=device, dtype=dtype, report_dir=report_dir,
             progress=Progress(),
         )  # fmt: skip
-    say(lines(found))
+    say(threshold_lines(found))
     tell(f"page: {report_dir / PAGE}")
     raise typer.Exit(found.exit_code)

@@ -14,11 +14,31 @@ from numpy.typing import NDArray
 from encheck.encoders.protocol import PartialEncoder
 from encheck.encoders.stored_index import StoredVectors
 from encheck.errors import DataError, EncoderError, UsageError
-from encheck.operations.threshold.behaviours import Behaviour, Probe, by_kind, probes
-from encheck.operations.threshold.cascade import Cascade, cascade, halves
-from encheck.operations.threshold.matching import NAMED, Match, matched
-from encheck.operations.threshold.pairs import NEGATIVE, POSITIVE, RIVALS, UNKNOWN, Pairs, load_pairs, rival_scores
-from encheck.operations.threshold.rates import BASES, Base, Point, Population
+from encheck.operations.threshold.cascade import (
+    Behaviour,
+    Cascade,
+    ProbePair,
+    accepted_by_kind,
+    cascade,
+    probe_pairs,
+    split_clusters,
+)
+from encheck.operations.threshold.rates import (
+    NEGATIVE,
+    POSITIVE,
+    RATE_NAMES,
+    RATES,
+    RIVALS,
+    UNKNOWN,
+    MatchedThreshold,
+    Pairs,
+    Population,
+    RateName,
+    ThresholdRates,
+    load_pairs,
+    match_threshold,
+    rival_scores,
+)
 from encheck.options import Settings
 from encheck.running.resources import open_store, resolve_models
 from encheck.running.service import EncoderService
@@ -39,7 +59,7 @@ EXIT_CODES: dict[Ends, ExitCode] = {"kept": 0, "no promise asked": 0, "broken": 
 
 
 @dataclass(frozen=True)
-class Asked:
+class ThresholdRequest:
     """What was asked of `encheck threshold`.
 
     `models` are the new one, behind it the old one where `old_threshold` is not None, and last the verifier where it
@@ -55,7 +75,7 @@ class Asked:
     skip_bad_rows: bool
     budget: float | None = BUDGET
     old_threshold: float | None = None
-    way: Base = "hits"
+    way: RateName = "hits"
     own: float | None = None
     positives: float | None = None
     verifies: bool = False
@@ -70,7 +90,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class PairCounts:
     """The pairs: how many there are of each label, and in how many clusters; `repeated` ones stood there before, with
     the same label.
     """
@@ -89,7 +109,7 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True)
-class Rival:
+class RivalRates:
     """A scorer that needs no understanding: the model's recall (or hits) costs it so many false accepts.
 
     `kept` is what its own lowest threshold within the budget does, None if it has none.
@@ -97,22 +117,22 @@ class Rival:
 
     name: str
     false_accepts: Figure | None
-    kept: Point | None
-    curve: tuple[Point, ...]
+    kept: ThresholdRates | None
+    curve: tuple[ThresholdRates, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class SliceRates:
     """The pairs with one value of a further column, at the threshold `at`."""
 
     name: str
     clusters: int
     negatives: int
-    point: Point
+    point: ThresholdRates
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class NegativePair:
     """A negative, and its score."""
 
     first: str
@@ -140,35 +160,35 @@ class ThresholdReport:
     exit_code: ExitCode
     model: str
     baseline: str
-    data: Described
-    asked: Asked
+    data: PairCounts
+    asked: ThresholdRequest
     promise: Promise | None
-    kept: Point | None
-    strictest: Point | None
-    own: Point | None
-    old: Point | None
-    same_number: Point | None
-    matches: tuple[Match, ...]
+    kept: ThresholdRates | None
+    strictest: ThresholdRates | None
+    own: ThresholdRates | None
+    old: ThresholdRates | None
+    same_number: ThresholdRates | None
+    matches: tuple[MatchedThreshold, ...]
     at: float
     why: str
-    sweep: tuple[Point, ...]
-    rivals: tuple[Rival, ...]
-    slices: tuple[Slice, ...]
+    sweep: tuple[ThresholdRates, ...]
+    rivals: tuple[RivalRates, ...]
+    slices: tuple[SliceRates, ...]
     behaviours: tuple[Behaviour, ...]
-    examples: tuple[Example, ...]
+    examples: tuple[NegativePair, ...]
     auc: Figure | None
-    in_the_way: tuple[Example, ...]
+    in_the_way: tuple[NegativePair, ...]
     cascade: Cascade | None
     unsaid: tuple[str, ...]
 
     @property
-    def chosen(self) -> Match | None:
+    def chosen(self) -> MatchedThreshold | None:
         """The match that was asked for."""
         return next((one for one in self.matches if one.way == self.asked.way), None)
 
 
 @dataclass(frozen=True)
-class _Scored:
+class _ModelScores:
     """One model's scores of the pairs, and of the probes where it could score them."""
 
     subject: Subject
@@ -176,7 +196,9 @@ class _Scored:
     probes: Floats | None
 
 
-def decide(asked: Asked, settings: Settings, *, progress: Progress | None = None) -> ThresholdReport:
+def choose_threshold(
+    asked: ThresholdRequest, settings: Settings, *, progress: Progress | None = None
+) -> ThresholdReport:
     """Answer what was asked, of models as they are set; UsageError, DataError or EncoderError if that cannot be."""
     pairs = load_pairs(asked.data[0], sample=asked.sample, seed=asked.seed, skip_bad_rows=asked.skip_bad_rows)
     store = open_store(settings)
@@ -210,27 +232,27 @@ def _with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> P
 
 
 def _report(
-    asked: Asked, loaded: Pairs, pairs: Pairs, subjects: Sequence[Subject], store: Store, progress: Progress
+    asked: ThresholdRequest, loaded: Pairs, pairs: Pairs, subjects: Sequence[Subject], store: Store, progress: Progress
 ) -> ThresholdReport:
     population = Population(pairs, positives=asked.positives, seed=asked.seed)
     if asked.budget is not None:
         population.negatives(np.zeros(len(pairs.first)))  # refused before anything is encoded
     if asked.verifies:
-        halves(pairs)
-    found = probes(asked.seed)
+        split_clusters(pairs)
+    found = probe_pairs(asked.seed)
     texts = [(one.first, one.second) for one in found]
     scored = subjects[:-1] if asked.verifies else subjects
-    new, *others = [_scored(subject, pairs, texts, store, progress) for subject in scored]
+    new, *others = [_score_model(subject, pairs, texts, store, progress) for subject in scored]
     old = others[0] if others else None
     step = step_of(new.scores)
     strictest = population.strictest(new.scores, step=step)
     made = _promise(asked, population, new.scores, strictest, step)
-    matches = _matches(asked, population, old, new)
-    at, why = _at(asked, made, matches, strictest)
+    matches = _match_rates(asked, population, old, new)
+    at, why = _shown_threshold(asked, made, matches, strictest)
     unsaid = list(_unsaid(asked, pairs, new, old, matches))
     slices, few = _slices(asked, population, new.scores, at)
 
-    def point(threshold: float | None, scores: Floats = new.scores) -> Point | None:
+    def point(threshold: float | None, scores: Floats = new.scores) -> ThresholdRates | None:
         return None if threshold is None else population.points(scores, [threshold])[0]
 
     both = None
@@ -240,17 +262,23 @@ def _report(
     outcome: Ends = "undecided" if refused else "no promise asked"
     if promised := both or made:
         outcome = promised.outcome
+    counts = {label: len(pairs.of(label)) for label in (POSITIVE, NEGATIVE, UNKNOWN)}
+    repeated = sum(counts[label] - len(pairs.distinct(label)) for label in (POSITIVE, NEGATIVE))
+    pair_counts = PairCounts(
+        pairs.name, len(pairs.first), len(set(pairs.clusters)), counts[POSITIVE], counts[NEGATIVE], counts[UNKNOWN],
+        pairs.clusters_of(NEGATIVE), repeated, pairs.hard, len(pairs.skipped), len(loaded.first) - len(pairs.first),
+    )  # fmt: skip
     return ThresholdReport(
         outcome=outcome, exit_code=EXIT_CODES[outcome],
         model=new.subject.label, baseline=old.subject.label if old else "",
-        data=_described(loaded, pairs), asked=asked, promise=made, kept=point(made.threshold if made else None),
+        data=pair_counts, asked=asked, promise=made, kept=point(made.threshold if made else None),
         strictest=point(strictest),
         own=point(asked.own), old=point(asked.old_threshold, old.scores) if old else None,
         same_number=point(asked.old_threshold) if old else None,
         matches=tuple(matches), at=at, why=why,
         sweep=tuple(population.points(new.scores, _grid(new.scores))),
         rivals=tuple(_rivals(asked, population, new.scores, at)), slices=slices,
-        behaviours=tuple(by_kind(found, new.probes, at, seed=asked.seed)) if new.probes is not None else (),
+        behaviours=tuple(accepted_by_kind(found, new.probes, at, seed=asked.seed)) if new.probes is not None else (),
         examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc(pairs, new.scores, asked.seed),
         in_the_way=_highest_negatives(pairs, new.scores, -math.inf, IN_THE_WAY)
         if made and made.outcome == "broken" else (),
@@ -258,16 +286,20 @@ def _report(
     )  # fmt: skip
 
 
-def _scored(subject: Subject, pairs: Pairs, texts: list[tuple[str, str]], store: Store, progress: Progress) -> _Scored:
+def _score_model(
+    subject: Subject, pairs: Pairs, texts: list[tuple[str, str]], store: Store, progress: Progress
+) -> _ModelScores:
     """A model's scores; vectors that were kept elsewhere are of the pairs alone."""
     service = EncoderService(subject, store, progress=progress)
     if isinstance(subject.model, StoredVectors):
-        return _Scored(subject, service.similarities(pairs.first, pairs.second), None)
+        return _ModelScores(subject, service.similarities(pairs.first, pairs.second), None)
     score = service.scorer([*pairs.texts, *texts])
-    return _Scored(subject, score(pairs.first, pairs.second), score([a for a, _ in texts], [b for _, b in texts]))
+    return _ModelScores(subject, score(pairs.first, pairs.second), score([a for a, _ in texts], [b for _, b in texts]))
 
 
-def _cascade(asked: Asked, pairs: Pairs, new: _Scored, found: list[Probe], verifier: EncoderService) -> Cascade:
+def _cascade(
+    asked: ThresholdRequest, pairs: Pairs, new: _ModelScores, found: list[ProbePair], verifier: EncoderService
+) -> Cascade:
     """The new model with the verifier behind it, and what gets through both."""
     assert asked.budget is not None
 
@@ -282,11 +314,11 @@ def _cascade(asked: Asked, pairs: Pairs, new: _Scored, found: list[Probe], verif
     scores = np.full(len(found), np.nan)
     scores[passed] = verifier.similarities([found[i].first for i in passed], [found[i].second for i in passed])
     joined = both.thresholds.joined(new.probes, scores)
-    return replace(both, behaviours=tuple(by_kind(found, joined, both.thresholds.second, seed=asked.seed)))
+    return replace(both, behaviours=tuple(accepted_by_kind(found, joined, both.thresholds.second, seed=asked.seed)))
 
 
 def _promise(
-    asked: Asked, population: Population, scores: Floats, strictest: float | None, step: float
+    asked: ThresholdRequest, population: Population, scores: Floats, strictest: float | None, step: float
 ) -> Promise | None:
     if asked.budget is None:
         return None
@@ -294,19 +326,23 @@ def _promise(
     return promise(negatives, budget=asked.budget, strictest=strictest, step=step)
 
 
-def _matches(asked: Asked, population: Population, old: _Scored | None, new: _Scored) -> list[Match]:
+def _match_rates(
+    asked: ThresholdRequest, population: Population, old: _ModelScores | None, new: _ModelScores
+) -> list[MatchedThreshold]:
     if old is None or asked.old_threshold is None:
         return []
-    return [matched(population, old.scores, asked.old_threshold, new.scores, way) for way in BASES]
+    return [match_threshold(population, old.scores, asked.old_threshold, new.scores, way) for way in RATES]
 
 
-def _at(asked: Asked, made: Promise | None, matches: Sequence[Match], strictest: float | None) -> tuple[float, str]:
+def _shown_threshold(
+    asked: ThresholdRequest, made: Promise | None, matches: Sequence[MatchedThreshold], strictest: float | None
+) -> tuple[float, str]:
     """The threshold that slices, rivals and behaviours are shown at, and which one it is."""
     if made and made.threshold is not None:
         return made.threshold, f"keeping {100 * made.budget:g}%"
     match = next((one for one in matches if one.way == asked.way and one.threshold), None)
     if match and match.threshold:
-        return match.threshold.value, f"same {NAMED[asked.way]}"
+        return match.threshold.value, f"same {RATE_NAMES[asked.way]}"
     if asked.own is not None:
         return asked.own, "your threshold"
     if asked.old_threshold is not None:
@@ -330,23 +366,25 @@ def _grid(scores: Floats) -> list[float]:
     return [round(k * apart, digits) for k in range(first, math.ceil(high / apart) + 1)]
 
 
-def _rivals(asked: Asked, population: Population, scores: Floats, at: float) -> Iterator[Rival]:
+def _rivals(asked: ThresholdRequest, population: Population, scores: Floats, at: float) -> Iterator[RivalRates]:
     """Word overlap and tf-idf on the same pairs, where they have the model's recall, or its hits."""
-    way: Base = "recall" if population.has("recall") else "hits"
+    way: RateName = "recall" if population.has("recall") else "hits"
     for name, theirs in rival_scores(population.pairs).items():
         step, false = step_of(theirs), None
-        match = matched(population, scores, at, theirs, way, least=1)
+        match = match_threshold(population, scores, at, theirs, way, least=1)
         if match.threshold and population.has("false_accepts"):
             false = population.points(theirs, [match.threshold.value])[0].false_accepts
         strictest = population.strictest(theirs, step=step)
         made = _promise(asked, population, theirs, strictest, step)
         kept = population.points(theirs, [made.threshold])[0] if made and made.threshold is not None else None
-        yield Rival(RIVALS[name], false, kept, tuple(population.points(theirs, _grid(theirs))))
+        yield RivalRates(RIVALS[name], false, kept, tuple(population.points(theirs, _grid(theirs))))
 
 
-def _slices(asked: Asked, population: Population, scores: Floats, at: float) -> tuple[tuple[Slice, ...], list[str]]:
+def _slices(
+    asked: ThresholdRequest, population: Population, scores: Floats, at: float
+) -> tuple[tuple[SliceRates, ...], list[str]]:
     """The values of further columns with enough clusters of negatives, and what is said of the others."""
-    pairs, found, few = population.pairs, list[Slice](), 0
+    pairs, found, few = population.pairs, list[SliceRates](), 0
     unfit = list[str]()
     for column, values in pairs.slices.items():
         counts = Counter(value for value in values if value)
@@ -363,7 +401,7 @@ def _slices(asked: Asked, population: Population, scores: Floats, at: float) -> 
             labelled = {POSITIVE, NEGATIVE} <= set(mine.labels.tolist())
             own = Population(mine, positives=asked.positives if labelled else None, seed=population.seed)
             point = own.points(scores[items], [at])[0]
-            found.append(Slice(f"{column}={value}", clusters, len(mine.of(NEGATIVE)), point))
+            found.append(SliceRates(f"{column}={value}", clusters, len(mine.of(NEGATIVE)), point))
     found.sort(key=lambda one: -one.clusters)
     left = f"{few} slices have fewer than {MIN_SLICE_CLUSTERS} clusters of negatives and are left out"
     more = f"{len(found) - MOST_SLICES} further slices are left out: those with the most clusters are shown"
@@ -372,7 +410,13 @@ def _slices(asked: Asked, population: Population, scores: Floats, at: float) -> 
     return tuple(found[:MOST_SLICES]), [text for text, is_so in said if is_so]
 
 
-def _unsaid(asked: Asked, pairs: Pairs, new: _Scored, old: _Scored | None, matches: Sequence[Match]) -> Iterator[str]:
+def _unsaid(
+    asked: ThresholdRequest,
+    pairs: Pairs,
+    new: _ModelScores,
+    old: _ModelScores | None,
+    matches: Sequence[MatchedThreshold],
+) -> Iterator[str]:
     labels = set(pairs.labels.tolist())
     if NEGATIVE not in labels:
         yield "no pair has label 0, so false accepts cannot be measured"
@@ -380,7 +424,7 @@ def _unsaid(asked: Asked, pairs: Pairs, new: _Scored, old: _Scored | None, match
         yield "no pair has label 1, so recall cannot be measured"
     elif asked.positives is None:
         yield "precision needs the share of pairs that are positive in production: --positives 0.05"
-    yield from (f"same {NAMED[one.way]}: {one.refused}" for one in matches if one.refused)
+    yield from (f"same {RATE_NAMES[one.way]}: {one.refused}" for one in matches if one.refused)
     if new.probes is None:
         yield f"{new.subject.label} is a file of vectors without the probes, so its behaviour is unknown"
     elif old is not None and old.probes is None:
@@ -401,19 +445,10 @@ def _auc(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
     return Figure(value, *map(float, percentile_interval(replicates)))
 
 
-def _highest_negatives(pairs: Pairs, scores: Floats, at: float, most: int) -> tuple[Example, ...]:
+def _highest_negatives(pairs: Pairs, scores: Floats, at: float, most: int) -> tuple[NegativePair, ...]:
     """The negatives with the highest scores that are accepted, one a cluster."""
     items = pairs.of(NEGATIVE)
     items = items[np.argsort(-scores[items], kind="stable")]
     first = np.sort(np.unique(pairs.codes[items], return_index=True)[1])
     chosen = [i for i in items[first].tolist() if scores[i] >= at][:most]
-    return tuple(Example(pairs.first[i], pairs.second[i], float(scores[i])) for i in chosen)
-
-
-def _described(loaded: Pairs, pairs: Pairs) -> Described:
-    counts = {label: len(pairs.of(label)) for label in (POSITIVE, NEGATIVE, UNKNOWN)}
-    repeated = sum(counts[label] - len(pairs.distinct(label)) for label in (POSITIVE, NEGATIVE))
-    return Described(
-        pairs.name, len(pairs.first), len(set(pairs.clusters)), counts[POSITIVE], counts[NEGATIVE], counts[UNKNOWN],
-        pairs.clusters_of(NEGATIVE), repeated, pairs.hard, len(pairs.skipped), len(loaded.first) - len(pairs.first),
-    )  # fmt: skip
+    return tuple(NegativePair(pairs.first[i], pairs.second[i], float(scores[i])) for i in chosen)

@@ -1,28 +1,200 @@
-"""What thresholds accept: hits, false accepts, recall and precision, with one bootstrap over clusters for all."""
+"""The pairs that a threshold is chosen on, what thresholds accept, and the threshold that matches an old model's.
+
+One bootstrap over clusters serves all rates. In each of its replicates both models see the same pairs, and the new
+threshold is chosen anew: so the interval of a matched threshold, and of what it does, holds the noise of the choice
+too.
+"""
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.clusters import bag_of, clusters_of, sample_clusters
+from encheck.datasets.guessing import taken_for
+from encheck.datasets.load import is_path, load, names
+from encheck.datasets.pairs import FORMATS, production
+from encheck.datasets.reader import BadRows, Row
 from encheck.errors import DataError, UsageError
-from encheck.operations.threshold.pairs import NEGATIVE, POSITIVE, UNKNOWN, Pairs
+from encheck.scoring.splits import TEST
 from encheck.statistics.bootstrap import Figure, bootstrap_weights, percentile_interval, widened_interval
-from encheck.statistics.false_accepts import Negatives, strictest_of_use
+from encheck.statistics.false_accepts import MIN_ACCEPTED, Negatives, strictest_of_use
+from encheck.surface import SURFACE, WEIGHTED, Frequencies
+from encheck.system.files import expand_home
+from encheck.types import content_hash
 
+log = logging.getLogger("encheck")
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
-Base = Literal["hits", "false_accepts", "recall"]
-BASES: tuple[Base, ...] = ("hits", "false_accepts", "recall")
+NEGATIVE, POSITIVE, UNKNOWN = 0, 1, -1
+OWN_PAIRS = "pairs:"
+UNLABELLED_CLUSTER = "without a label"  # at the end of the names of clusters of such pairs
+RIVALS = {"jaccard": "word overlap", "tf-idf": "tf-idf"}
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs in order: `first` and `second` [n], `labels` [n] (1, 0, or -1 where nobody said), `clusters` [n].
+
+    `slices` has columns of further values, "" where a pair has none. `hard` says how the negatives were made, where
+    they were made to be hard. `skipped` are rows that were left out. `by_texts` says that the data name no cluster, so
+    that a cluster is what shares texts.
+    """
+
+    name: str
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    labels: NDArray[np.int8]
+    clusters: tuple[str, ...]
+    slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    hard: str = ""
+    skipped: tuple[str, ...] = ()
+    by_texts: bool = False
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The number of each pair's cluster, from 0; shape [n]."""
+        found: Codes = np.unique(np.array(self.clusters, dtype=str), return_inverse=True)[1].astype(np.intp)
+        return found
+
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """Both texts of each pair."""
+        return list(zip(self.first, self.second, strict=True))
+
+    def of(self, label: int) -> Codes:
+        """Which pairs have this label; shape [m]."""
+        return np.flatnonzero(self.labels == label)
+
+    def clusters_of(self, label: int) -> int:
+        """How many clusters have a pair with this label."""
+        return len(np.unique(self.codes[self.of(label)]))
+
+    def distinct(self, label: int) -> Codes:
+        """Which pairs have this label, each pair of texts once, in the first of its clusters by name; shape [m]."""
+        items, texts = self.of(label), self.texts
+        ordered = sorted(items.tolist(), key=self.codes.__getitem__)
+        first: dict[frozenset[str], int] = {}
+        for i in ordered:
+            first.setdefault(frozenset(texts[i]), i)
+        return np.array(sorted(first.values()), np.intp)
+
+    def depends_on(self, items: Codes) -> Codes:
+        """On how many of these distinct pairs each of them depends, itself included; shape [m].
+
+        Pairs depend on each other where they share a text, or the same words in another order; with named clusters,
+        where they share a cluster.
+        """
+        if not self.by_texts:
+            codes = self.codes[items]
+            return np.asarray(np.bincount(codes)[codes], np.intp)
+        ends = np.array([[bag_of(self.first[i]), bag_of(self.second[i])] for i in items.tolist()], np.int64)
+        texts = np.sort(np.unique(ends, return_inverse=True)[1].reshape(-1, 2), axis=1)
+        _, both, repeats = np.unique(texts, axis=0, return_inverse=True, return_counts=True)
+        is_one = texts[:, 0] == texts[:, 1]
+        pairs_of = np.bincount(np.concatenate([texts[:, 0], texts[~is_one, 1]]))
+        found: Codes = pairs_of[texts[:, 0]] + np.where(is_one, 0, pairs_of[texts[:, 1]] - repeats[both.ravel()])
+        return found
+
+    def only(self, kept: Sequence[int]) -> Pairs:
+        """Some of the pairs."""
+        first, second, clusters = (tuple(c[i] for i in kept) for c in (self.first, self.second, self.clusters))
+        slices = {name: tuple(values[i] for i in kept) for name, values in self.slices.items()}
+        return replace(
+            self, first=first, second=second, labels=self.labels[list(kept)], clusters=clusters, slices=slices
+        )
+
+
+def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_rows: bool = False) -> Pairs:
+    """The pairs of `--data`: with `pairs:FILE` labels may be missing, and further columns are slices.
+
+    Of other data, the part that is measured. DataError if they hold no pairs of sentences.
+    """
+    own = _own_path(spec)
+    found = _own_pairs(spec, own, BadRows(skip=skip_bad_rows)) if own else _public_pairs(spec, sample, seed)
+    if not found.first:
+        left_out = f" ({len(found.skipped)} rows were left out, the first: {found.skipped[0]})" if found.skipped else ""
+        raise DataError(
+            f"--data={spec} has no pairs of two texts{left_out}: a threshold is chosen on pairs:FILE, mrpc, qqp, ..."
+        )
+    if sample is None or len(set(found.clusters)) <= sample:
+        return found
+    chosen = sample_clusters(found.clusters, sample, seed=seed)
+    return found.only([i for i, cluster in enumerate(found.clusters) if cluster in chosen])
+
+
+def _own_path(spec: str) -> str:
+    """The file or folder of pairs that a specification names, with or without its kind; empty for other data."""
+    if spec.startswith(OWN_PAIRS):
+        return spec.removeprefix(OWN_PAIRS)
+    path = Path(spec).expanduser()
+    is_folder = is_path(spec) and path.is_dir() and taken_for(path, has_log=False) == "pairs"
+    if is_folder or (is_path(spec) and path.suffix.lower() in FORMATS):
+        log.warning("--data=%s was taken for --data=%s%s", spec, OWN_PAIRS, spec)
+        return spec
+    return ""
+
+
+def _own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
+    path = expand_home(name)
+    if not path.exists():
+        raise DataError(f"--data={spec}: {path} does not exist")
+    made = list(production(Path(path), bad))
+    rows = [row for row, _ in made]
+    labels = [UNKNOWN if row.label is None else row.label for row in rows]
+    columns = Counter(name for _, values in made for name in values)
+    slices = {name: tuple(values.get(name, "") for _, values in made) for name in sorted(columns)}
+    return Pairs(
+        path.stem, tuple(row.first for row in rows), tuple(row.second for row in rows), np.array(labels, np.int8),
+        _clusters_of_rows(rows), slices, skipped=tuple(bad.skipped), by_texts=all(row.cluster is None for row in rows),
+    )  # fmt: skip
+
+
+def _clusters_of_rows(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The cluster of each row. Where it is what shares texts, no row without a label joins others that have one."""
+    found = [""] * len(rows)
+    for is_labelled in (True, False):
+        places = [i for i, row in enumerate(rows) if (row.label is not None) is is_labelled]
+        for i, cluster in zip(places, clusters_of([rows[i] for i in places]), strict=True):
+            found[i] = cluster if is_labelled or rows[i].cluster else f"{cluster} {UNLABELLED_CLUSTER}"
+    return tuple(found)
+
+
+def _public_pairs(spec: str, sample: int | None, seed: int) -> Pairs:
+    data = load(spec, sample=sample, seed=seed)
+    module = names().get(spec.partition(":")[0].partition("@")[0])
+    has_test = any(pair.split in TEST for pair in data.pairs)
+    kept = [pair for pair in data.pairs if not has_test or pair.split in TEST]
+    labels = np.array([UNKNOWN if pair.label is None else pair.label for pair in kept], np.int8)
+    named_by_texts = {content_hash(text) for pair in data.pairs for text in (pair.first, pair.second)}
+    return Pairs(
+        data.name, tuple(p.first for p in kept), tuple(p.second for p in kept), labels, tuple(p.cluster for p in kept),
+        hard=getattr(module, "NEGATIVES", ""), skipped=data.skipped,
+        by_texts=all(p.cluster in named_by_texts for p in kept),
+    )  # fmt: skip
+
+
+def rival_scores(pairs: Pairs) -> dict[str, Floats]:
+    """The scores of word overlap, and of tf-idf counted in these texts, by the scorer's name."""
+    counted = Frequencies.of((*pairs.first, *pairs.second))
+    both = (pairs.first, pairs.second)
+    return {name: WEIGHTED[name](*both, counted) if name in WEIGHTED else SURFACE[name](*both) for name in RIVALS}
+
+
+RateName = Literal["hits", "false_accepts", "recall"]
+RATES: tuple[RateName, ...] = ("hits", "false_accepts", "recall")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ThresholdRates:
     """What one threshold does; `accepted` pairs of those that hits are counted on. None: the data cannot say."""
 
     threshold: float
@@ -34,15 +206,15 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WeightedItems:
     """Items that make up `share` of a base; shape [m]."""
 
     items: Codes
     share: float = 1.0
 
 
-def _part(items: Codes, share: float = 1.0) -> tuple[Part, ...]:
-    return (Part(items, share),) if len(items) else ()
+def _weighted(items: Codes, share: float = 1.0) -> tuple[WeightedItems, ...]:
+    return (WeightedItems(items, share),) if len(items) else ()
 
 
 class Population:
@@ -65,31 +237,31 @@ class Population:
         if positives is not None and not all(map(len, labelled.values())):
             raise UsageError("--positives weighs pairs with label 1 and label 0, but the data do not have both")
         self._parts = {
-            "false_accepts": _part(labelled[NEGATIVE]),
-            "recall": _part(labelled[POSITIVE]),
+            "false_accepts": _weighted(labelled[NEGATIVE]),
+            "recall": _weighted(labelled[POSITIVE]),
             "hits": self._hits(labelled),
         }
 
-    def _hits(self, labelled: Mapping[int, Codes]) -> tuple[Part, ...]:
+    def _hits(self, labelled: Mapping[int, Codes]) -> tuple[WeightedItems, ...]:
         unknown = self.pairs.of(UNKNOWN)
         if len(unknown) or self.positives is None:
-            return _part(unknown if len(unknown) else np.arange(len(self.pairs.first)))
-        return (*_part(labelled[POSITIVE], self.positives), *_part(labelled[NEGATIVE], 1 - self.positives))
+            return _weighted(unknown if len(unknown) else np.arange(len(self.pairs.first)))
+        return (*_weighted(labelled[POSITIVE], self.positives), *_weighted(labelled[NEGATIVE], 1 - self.positives))
 
     @cached_property
     def weights(self) -> NDArray[np.float32]:
         """How often each cluster is drawn in each replicate; shape [replicates, clusters]."""
         return bootstrap_weights(self.clusters, self.seed)
 
-    def parts(self, base: Base) -> tuple[Part, ...]:
+    def parts(self, base: RateName) -> tuple[WeightedItems, ...]:
         """The items that a figure is counted on; none where the data lack the label."""
         return self._parts[base]
 
-    def items(self, base: Base) -> Codes:
+    def items(self, base: RateName) -> Codes:
         """The same as one array."""
         return np.concatenate([part.items for part in self._parts[base]])
 
-    def has(self, base: Base) -> bool:
+    def has(self, base: RateName) -> bool:
         """Whether the data can say this."""
         return bool(self._parts[base])
 
@@ -108,23 +280,23 @@ class Population:
         positives = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
         return strictest_of_use(scores[self.items("hits")], scores[positives], step=step)
 
-    def points(self, scores: Floats, thresholds: Sequence[float]) -> list[Point]:
+    def points(self, scores: Floats, thresholds: Sequence[float]) -> list[ThresholdRates]:
         """What each of these thresholds does."""
         cuts = np.asarray(thresholds, float)
-        both = {base: self._shares(base, scores, cuts) for base in BASES if self.has(base)}
+        both = {base: self._shares(base, scores, cuts) for base in RATES if self.has(base)}
         rates = {base: self._rates(base, *both[base]) for base in both}
         precisions = self._precisions(both, rates) if self.positives is not None else [None] * len(cuts)
         accepted = (scores[self.items("hits")][:, None] >= cuts).sum(axis=0)
         none: list[Figure | None] = [None] * len(cuts)
         return [
-            Point(float(cut), int(count), hits, false, recall, exact)
+            ThresholdRates(float(cut), int(count), hits, false, recall, exact)
             for cut, count, hits, false, recall, exact in zip(
                 cuts, accepted, rates["hits"], rates.get("false_accepts", none), rates.get("recall", none), precisions,
                 strict=True,
             )
         ]  # fmt: skip
 
-    def _shares(self, base: Base, scores: Floats, cuts: Floats) -> tuple[Floats, Floats]:
+    def _shares(self, base: RateName, scores: Floats, cuts: Floats) -> tuple[Floats, Floats]:
         """The share that each threshold accepts, shape [k], and in each replicate, shape [replicates, k]."""
         value, replicates = np.zeros(len(cuts)), np.zeros((len(self.weights), len(cuts)))
         for part in self.parts(base):
@@ -139,7 +311,7 @@ class Population:
                 replicates += part.share * drawn[:, :-1] / drawn[:, -1:]
         return value, replicates
 
-    def _rates(self, base: Base, values: Floats, replicates: Floats) -> list[Figure]:
+    def _rates(self, base: RateName, values: Floats, replicates: Floats) -> list[Figure]:
         items = self.items(base)
         n, sizes = len(items), np.bincount(self.pairs.codes[items])
         clusters = n**2 // int((sizes**2).sum())  # so many of equal size tell as much (Kish 1965)
@@ -150,7 +322,7 @@ class Population:
         return found
 
     def _precisions(
-        self, both: Mapping[Base, tuple[Floats, Floats]], rates: Mapping[Base, list[Figure]]
+        self, both: Mapping[RateName, tuple[Floats, Floats]], rates: Mapping[RateName, list[Figure]]
     ) -> list[Figure | None]:
         """By Bayes' rule; where few negatives are accepted, no surer than false accepts themselves are."""
         assert self.positives is not None
@@ -179,4 +351,129 @@ def precision(recall: Floats, false_accepts: Floats, positives: float) -> Floats
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Floats = positives * recall / (positives * recall + (1 - positives) * false_accepts)
+    return found
+
+
+REPLICATES = 2_000
+WEIGHTS_AT_ONCE = 2_000_000
+WEIGHT_ROUNDING = 1e-9  # of sums of weights
+RATE_NAMES = {"hits": "hits", "false_accepts": "false accepts", "recall": "recall"}
+COUNTED_NAMES = {"hits": "pairs", "false_accepts": "negatives", "recall": "positives"}
+
+
+@dataclass(frozen=True, slots=True)
+class RateChanges:
+    """What becomes of each rate, new less old; None of the one that stays, and of what the data cannot say."""
+
+    hits: Figure | None = None
+    false_accepts: Figure | None = None
+    recall: Figure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedThreshold:
+    """The new model's threshold for the same `way`; `accepted` of what is counted had the old model accepted.
+
+    `point` is what the threshold does; its intervals hold the noise of the choice. Where `refused` says why, there is
+    no threshold.
+    """
+
+    way: RateName
+    accepted: int
+    threshold: Figure | None = None
+    point: ThresholdRates | None = None
+    change: RateChanges = RateChanges()
+    refused: str = ""
+
+
+def match_threshold(
+    population: Population, old: Floats, old_threshold: float, new: Floats, way: RateName, *, least: int = MIN_ACCEPTED
+) -> MatchedThreshold:
+    """The threshold of `new` at which the share that `way` counts is that of `old` at its threshold.
+
+    It lies half way between two scores: at one of them, the pairs between the two would be lost or won by chance.
+    Refused where the old threshold accepts fewer than `least` of what is counted, or where the data lack the label.
+    """
+    if not population.has(way):
+        return MatchedThreshold(way, 0, refused=f"no pair is labelled as {COUNTED_NAMES[way][:-1]}")
+    accepted = int((old[population.items(way)] >= old_threshold).sum())
+    if accepted < least:
+        few = f"the old threshold accepts {accepted} {COUNTED_NAMES[way]}, but {least} are needed to choose by"
+        return MatchedThreshold(way, accepted, refused=few)
+    both = _PairedScores(population, old, old_threshold, new, way)
+    values = both.chosen(np.ones((1, population.clusters), np.float32))
+    rows = max(1, WEIGHTS_AT_ONCE // len(population.pairs.first))
+    slices = [population.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
+    drawn = np.concatenate([both.chosen(some) for some in slices if len(some)])
+    threshold, *rates = (_figure(float(value), drawn[:, k]) for k, value in enumerate(values[0]))
+    does = dict(zip(both.names, rates, strict=False))
+    change = {base: rates[len(does) + k] for k, base in enumerate(both.bases) if base != way}
+    hits = int((new[population.items("hits")] >= threshold.value).sum())
+    point = ThresholdRates(
+        threshold.value, hits, does["hits"], *map(does.get, ("false_accepts", "recall", "precision"))
+    )
+    return MatchedThreshold(way, accepted, threshold, point, RateChanges(**change))
+
+
+def _figure(value: float, replicates: Floats) -> Figure:
+    low, high = percentile_interval(replicates)
+    return Figure(value, float(low), float(high))
+
+
+@dataclass(frozen=True)
+class _PairedScores:
+    """Two models on the same pairs."""
+
+    population: Population
+    old: Floats
+    old_threshold: float
+    new: Floats
+    way: RateName
+
+    @property
+    def bases(self) -> list[RateName]:
+        """What the data can say."""
+        return [base for base in RATES if self.population.has(base)]
+
+    @property
+    def names(self) -> list[str]:
+        """What the new threshold does."""
+        return [*self.bases, *(["precision"] if self.population.positives is not None else [])]
+
+    def chosen(self, weights: NDArray[np.float32]) -> Floats:
+        """In each replicate the new threshold, what it does (as `names`), its changes (as `bases`); shape [r, k]."""
+        # Half way from the last score that is accepted to the first one that is not; shape [r].
+        items, drawn = self.population.items(self.way), self._item_weights(self.way, weights)
+        target = drawn @ (self.old[items] >= self.old_threshold)
+        order = np.argsort(-self.new[items], kind="stable")
+        scores, total = self.new[items][order], np.cumsum(drawn[:, order], axis=1)
+        last = (total >= target[:, None] - WEIGHT_ROUNDING).argmax(axis=1)
+        after = total > total[np.arange(len(total)), last][:, None] + WEIGHT_ROUNDING
+        following = np.where(after.any(axis=1), after.argmax(axis=1), last)
+        found: Floats = np.where(np.isfinite(target), (scores[last] + scores[following]) / 2, np.nan)
+        thresholds = found
+        shares = {base: self._shares(base, weights, thresholds) for base in self.bases}
+        does = [new for new, _ in shares.values()]
+        if (positives := self.population.positives) is not None:
+            does.append(precision(shares["recall"][0], shares["false_accepts"][0], positives))
+        return np.stack([thresholds, *does, *(new - old for new, old in shares.values())], axis=1)
+
+    def _shares(self, base: RateName, weights: NDArray[np.float32], thresholds: Floats) -> tuple[Floats, Floats]:
+        """What the new model accepts at each replicate's threshold, and the old one at its own; shape [r]."""
+        items, drawn = self.population.items(base), self._item_weights(base, weights)
+        order = np.argsort(-self.new[items], kind="stable")
+        counts = np.searchsorted(-self.new[items][order], -thresholds, side="right")
+        total = np.concatenate([np.zeros((len(drawn), 1)), np.cumsum(drawn[:, order], axis=1)], axis=1)
+        return total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_threshold)[items]
+
+    def _item_weights(self, base: RateName, weights: NDArray[np.float32]) -> Floats:
+        """The weight of each item in each replicate, of all together 1 (NaN if none is drawn); shape [r, m]."""
+        parts = self.population.parts(base)
+        return np.concatenate([_item_weights(self.population.pairs.codes, part, weights) for part in parts], axis=1)
+
+
+def _item_weights(codes: Codes, part: WeightedItems, weights: NDArray[np.float32]) -> Floats:
+    drawn = weights[:, codes[part.items]].astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = drawn * (part.share / drawn.sum(axis=1, keepdims=True))
     return found

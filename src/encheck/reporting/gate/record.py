@@ -3,19 +3,161 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from math import isfinite
+from typing import Any, Literal, cast
 
-from encheck.gating.gate_rows import LOST_SHOWN, LostQuery
-from encheck.gating.types import EXIT_CODES, ChangedQuery, ExitCode, Gate, GateAgainst, GateRow, Outcome, UnjudgedSearch
+from encheck.gating.gate_rows import LOST_SHOWN, LostItem, LostQuery
+from encheck.gating.types import (
+    EXIT_CODES,
+    ChangedQuery,
+    ExampleText,
+    ExitCode,
+    Gate,
+    GateAgainst,
+    GateRow,
+    LostExample,
+    Outcome,
+    UnjudgedAnswer,
+    UnjudgedSearch,
+)
 from encheck.gating.unjudged import what_decides
 from encheck.gating.weighing import LogAnswers, Weighed
-from encheck.reporting import lost
+from encheck.reporting.text import Piece, joined, pieces, shortened
 from encheck.scoring.answers import Answers
+from encheck.scoring.frame import edits_of
+from encheck.types import content_hash
+
+Columns = Mapping[str, Sequence[Any]]
+SIDES = {"near": "should be nearer", "far": "should be farther", "pair": "compared with"}
+SHOWN = 160  # characters of a text
+UNKNOWN = "not kept: the baseline is older, or of other documents"
 
 
-def verdict(decisions: Sequence[GateAgainst], inconclusive: str | None) -> tuple[Outcome, ExitCode]:
+def changed_queries_of(
+    lost: Sequence[LostQuery],
+    items: Mapping[str, Columns],
+    documents: Mapping[str, Mapping[int, tuple[str, str]]],
+) -> tuple[ChangedQuery, ...]:
+    """Query, first answer before and first answer now of each; `documents` are by case, then row."""
+    texts = _queries_of(items)
+    return tuple(
+        ChangedQuery(in_a_line(texts[one.item]), *(_text(documents.get(one.case, {}), row)
+                                                   for row in (one.before, one.now)))
+        for one in lost if one.item in texts
+    )  # fmt: skip
+
+
+def _queries_of(items: Mapping[str, Columns]) -> dict[str, str]:
+    """The text of each query, by the id of its item."""
+    return {
+        name: text for columns in items.values() for name, text in zip(columns["item"], columns["source"], strict=True)
+    }
+
+
+def unjudged_answers_of(
+    found: Sequence[LostQuery],
+    items: Mapping[str, Columns],
+    documents: Mapping[str, Mapping[int, tuple[str, str]]],
+) -> tuple[UnjudgedAnswer, ...]:
+    """Each first answer that nobody judged, by `documents` as in `queries`."""
+    texts = _queries_of(items) if found else {}
+    pairs = ((one, documents.get(one.case, {}).get(row)) for one in found for row in (one.before, one.now)
+             if row is not None and one.item in texts)  # fmt: skip
+    return tuple(
+        UnjudgedAnswer(" ".join(texts[one.item].split()), named[0], " ".join(named[1].split()))
+        for one, named in pairs if named
+    )  # fmt: skip
+
+
+def _text(documents: Mapping[int, tuple[str, str]], row: int | None) -> str:
+    return UNKNOWN if row is None or row not in documents else in_a_line(documents[row][1])
+
+
+def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, Columns]) -> tuple[LostExample, ...]:
+    """The items that were lost: the source, then each text with its edits and both models' scores.
+
+    Only those whose texts are among the items of the run.
+    """
+    places = _places({one.item for one in found}, items) if found else {}
+    rows = ((one, _row_of(one, places.get(one.item, ()))) for one in found)
+    return tuple(_example(one, *place) for one, place in rows if place)
+
+
+def _places(wanted: set[str], items: Mapping[str, Columns]) -> dict[str, list[tuple[Columns, int]]]:
+    """Where the items of these ids stand."""
+    places: dict[str, list[tuple[Columns, int]]] = {}
+    for columns in items.values():
+        for i, name in enumerate(columns["item"]):
+            if name in wanted:
+                places.setdefault(name, []).append((columns, i))
+    return places
+
+
+def _row_of(one: LostItem, places: Sequence[tuple[Columns, int]]) -> tuple[Columns, int] | None:
+    """The row with the item's texts; several rows of a chain or a crossed group may have one id."""
+    for columns, i in places:
+        texts = [columns[name][i] for name in ("source", "near", "far")]
+        given = [text for text in texts if text is not None]
+        if one.texts in (content_hash(*given), content_hash(*given[:2])):
+            return columns, i
+    return None
+
+
+def _example(one: LostItem, columns: Columns, i: int) -> LostExample:
+    is_contest = columns["far"][i] is not None
+    sides: tuple[tuple[Literal["near", "far"], float, float], ...] = (
+        ("near", one.before[0], one.now[0]), ("far", one.before[1], one.now[1])
+    )  # fmt: skip
+    texts = (
+        ExampleText(side if is_contest else "pair", _pieces(columns, side, i), before, now)
+        for side, before, now in sides
+        if columns[side][i] is not None
+    )
+    return LostExample(in_a_line(columns["source"][i]), tuple(texts))
+
+
+def _pieces(columns: Columns, side: str, i: int) -> tuple[Piece, ...]:
+    """The text with its edits marked, short enough for a line."""
+    found = pieces(columns["source"][i], columns[side][i], edits_of(columns[f"{side}_edits"][i]))
+    return (("same", in_a_line(found[0][1])),) if len(found) == 1 else tuple(shortened(found))
+
+
+def scores_of(one: ExampleText) -> str:
+    """Its scores under both models; a dash for what is no number."""
+    now, before = (f"{score:.3f}" if isfinite(score) else "-" for score in (one.now, one.before))
+    return f"{now}, was {before}"
+
+
+def in_a_line(text: str, width: int = SHOWN) -> str:
+    """The text on one line, cut where it is long.
+
+    >>> in_a_line("a  b" + chr(10) + "c")
+    'a b c'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= width else f"{line[: width - 3]}..."
+
+
+def lost_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
+    """What a row of a gate lost: items, a line for each text, and queries, three lines each; then, of a search without
+    labels, the queries that changed.
+    """
+    for example in row.lost_examples if isinstance(row, GateRow) else ():
+        yield f"lost in {row.name}: {example.source}"
+        yield from (f"  {SIDES[text.side]:17} {scores_of(text)}  {joined(text.pieces)}" for text in example.texts)
+    for what, some in (
+        ("lost", row.lost_queries),
+        ("changed", row.changed_queries if isinstance(row, UnjudgedSearch) else ()),
+    ):
+        for one in some:
+            yield f"{what} in {row.name}: {one.query}"
+            yield f"  first before: {one.before}"
+            yield f"  first now:    {one.now}"
+
+
+def outcome_of_all(decisions: Sequence[GateAgainst], inconclusive: str | None) -> tuple[Outcome, ExitCode]:
     """The worst outcome against any baseline, and the exit code.
 
     `inconclusive` is what one counts as; a partial gate never counts as passed.
@@ -28,7 +170,7 @@ def verdict(decisions: Sequence[GateAgainst], inconclusive: str | None) -> tuple
 
 
 @dataclass(frozen=True)
-class Shown:
+class GateEvidence:
     """What a gate shows of single queries: the candidate's items, and the documents that were found, by case and row.
 
     `folder` is where the run is written, and `qrels` where judgements are kept; "" where that is not known.
@@ -40,32 +182,32 @@ class Shown:
     qrels: str = ""
 
 
-def with_texts(weighed: Sequence[Weighed], inconclusive: str | None, shown: Shown = Shown()) -> Gate:
+def with_texts(weighed: Sequence[Weighed], inconclusive: str | None, shown: GateEvidence = GateEvidence()) -> Gate:
     """The gate against all baselines, with the texts of what was lost against each."""
     beside = replace(shown, folder="")  # the folder keeps answers for the first baseline alone
     against = tuple(_against(w, shown if i == 0 else beside) for i, w in enumerate(weighed))
-    outcome, code = verdict(against, inconclusive)
+    outcome, code = outcome_of_all(against, inconclusive)
     return Gate(outcome, code, next((one.partial for one in against if one.partial), None), against)
 
 
-def _against(w: Weighed, shown: Shown) -> GateAgainst:
+def _against(w: Weighed, shown: GateEvidence) -> GateAgainst:
     rows = tuple(_row(w, row, shown) for row in w.decision.rows)
     return replace(w.decision, rows=rows, searches=tuple(_search(w, one, shown) for one in w.decision.searches))
 
 
-def _row(w: Weighed, row: GateRow, shown: Shown) -> GateRow:
+def _row(w: Weighed, row: GateRow, shown: GateEvidence) -> GateRow:
     """The row with what it lost where it blocks or is open, and with what to judge."""
-    unjudged = lost.unjudged(w.unjudged.get(row.name, ()), shown.items, shown.documents)
+    unjudged = unjudged_answers_of(w.unjudged.get(row.name, ()), shown.items, shown.documents)
     if row.outcome != "block" and not (row.evidence and row.outcome == "inconclusive"):
         return replace(row, unjudged_answers=unjudged)
     return replace(
         row, unjudged_answers=unjudged,
-        lost_queries=lost.queries(w.lost_queries.get(row.name, ()), shown.items, shown.documents),
-        lost_examples=lost.examples(w.lost_items.get(row.name, ()), shown.items),
+        lost_queries=changed_queries_of(w.lost_queries.get(row.name, ()), shown.items, shown.documents),
+        lost_examples=lost_examples_of(w.lost_items.get(row.name, ()), shown.items),
     )  # fmt: skip
 
 
-def _search(w: Weighed, one: UnjudgedSearch, shown: Shown) -> UnjudgedSearch:
+def _search(w: Weighed, one: UnjudgedSearch, shown: GateEvidence) -> UnjudgedSearch:
     """The search with what decides it, and three queries: those that people find worse, or that changed."""
     left = one.judged.left if one.judged else one.shares[0].queries
     needs = not one.passes and not one.blocks and left > 0 and not w.decision.partial
@@ -83,17 +225,21 @@ def _search(w: Weighed, one: UnjudgedSearch, shown: Shown) -> UnjudgedSearch:
 def _changed(search: LogAnswers) -> list[str]:
     """Three queries whose first answer changed, the most frequent first."""
     sides = zip(search.before.answers, search.after.answers, search.after.weights, search.after.items, strict=True)
-    moved = [(-weight, i, item) for i, (before, now, weight, item) in enumerate(sides) if _first(before) != _first(now)]
+    moved = [
+        (-weight, i, item)
+        for i, (before, now, weight, item) in enumerate(sides)
+        if _first_answer(before) != _first_answer(now)
+    ]
     return [item for *_, item in sorted(moved)[:LOST_SHOWN]]
 
 
-def _queries(search: LogAnswers, items: Sequence[str], shown: Shown) -> tuple[ChangedQuery, ...]:
+def _queries(search: LogAnswers, items: Sequence[str], shown: GateEvidence) -> tuple[ChangedQuery, ...]:
     """These queries with what came first before and what comes first now."""
     at = {item: i for i, item in enumerate(search.after.items)}
-    rows = {item: [_first(side.answers[at[item]]) for side in (search.before, search.after)] for item in items}
+    rows = {item: [_first_answer(side.answers[at[item]]) for side in (search.before, search.after)] for item in items}
     found = [LostQuery(item, search.after.case, before, now) for item, (before, now) in rows.items()]
-    return lost.queries(found, shown.items, shown.documents)
+    return changed_queries_of(found, shown.items, shown.documents)
 
 
-def _first(answers: str) -> int:
+def _first_answer(answers: str) -> int:
     return Answers.of(answers).first[0]

@@ -1,24 +1,107 @@
-"""The verdict of a gate in words."""
+"""A gate in words, told to whoever decides: names of its rows, the verdict, and what got worse."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from types import MappingProxyType
+from typing import Literal
 
+from encheck.gating.purpose import ACCEPTED
 from encheck.gating.types import (
     DEFAULT,
+    ChangedQuery,
     ChangedShare,
     Gate,
     GateAgainst,
     GateDecision,
     GateRow,
     Judged,
+    LostExample,
     Outcome,
     PartialGate,
     SecondaryMetric,
     UnjudgedSearch,
 )
 from encheck.ids import GateRowId
-from encheck.reporting.gate.names import name_of, with_data
+
+SPOKEN: Mapping[str, str] = MappingProxyType(
+    {
+        "antonym": "Opposites",
+        "assertion": "Negation and conditions",
+        "binding": "Which attribute is whose",
+        "comparative": "Comparisons",
+        "condition": "If and unless",
+        "context": "Edits in longer texts",
+        "continuation": "Corrected texts",
+        "contrast": "Near-identical queries",
+        "dilution": "Edits far from the start",
+        "entity": "Names",
+        "facts": "Numbers, quantities and names",
+        "health": "Vector space",
+        "invariance": "Case and spacing",
+        "jumble": "Word salad",
+        "modality": "Must and may",
+        "negation": "Negation",
+        "number": "Numbers",
+        "paraphrase": "Paraphrases",
+        "quantifier": "All, some and none",
+        "relation": "Who did what to whom",
+        "retrieval": "Search",
+        "roles": "Who did it to whom",
+        "sts": "Graded pairs",
+        "swapchain": "Swapped words",
+        "symmetry": "First or second text",
+        "synonym": "Synonyms",
+        "temporal": "Before and after",
+        "typo": "Typing errors",
+        "word-order": "Word order",
+    }
+)
+PARTS: Mapping[str, str] = MappingProxyType(
+    {
+        "known": "by title or heading",
+        "direction-1": "where the wording helps",
+        "direction-2": "where the wording misleads",
+    }
+)
+OF_THE_SPACE: Mapping[str, str] = MappingProxyType(
+    {
+        "evenness": "Variety of search results",
+        "rate": "Search among unrelated texts",
+        "room": "Distance of unrelated texts",
+        "steadiness": "Steady scores of unrelated texts",
+    }
+)
+
+
+def name_of(row: GateRow, *, with_data: bool = False) -> str:
+    """The row in words; a capability without a name here is called what its check declares."""
+    found = GateRowId(row.name)
+    *_, last = found.split("/")
+    if row.endpoint.startswith(ACCEPTED):
+        return "Accepted pairs" + (f" of {found}" if with_data and found != "pairs" else "")
+    if found.property == "health" and last in OF_THE_SPACE:
+        return OF_THE_SPACE[last] + (f" on {found.data}" if with_data else "")
+    said = SPOKEN.get(found.property) or found.property.replace("-", " ").capitalize()
+    data = f" on {found.data}" if with_data and found.data else ""
+    level, parts = found.below_data[:1], found.below_data[1:]
+    own = [*(_level_words(level[0], row) if level else ()), *(PARTS.get(part, part) for part in parts)]
+    return ", ".join([said + data, *own])
+
+
+def _level_words(text: str, row: GateRow) -> Iterable[str]:
+    """What stands at the level's place: a part of a capability, or a level that tells parts apart."""
+    if text in PARTS:
+        return (PARTS[text],)
+    return (f"level {text}",) if row.part_of and text != "1" else ()
+
+
+def are_of_several_data(rows: Iterable[GateRow]) -> bool:
+    """Whether rows are of several data sets, so that each has to say its own."""
+    return len({GateRowId(row.name).data for row in rows}) > 1
+
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
 NOT_YET = "CANNOT TELL YET"
@@ -178,13 +261,31 @@ def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = T
     `commands` says what to type to decide, `remedies` what else can be done.
     """
     yield from against.reasons
-    yield from dropped_in(against)
+    # Whether stored vectors stay, and what becomes of a threshold in use; no outcome says either.
+    if against.reindex:
+        yield against.reindex.says
+    yield from (one.says for one in against.scales)
+    yield from (one.says for one in against.thresholds)
     yield from traded(against)
     yield from (f"to decide: {text}" for text in against.remedies if remedies)
-    yield from _of_endpoint(against)
+    yield from _endpoint_lines(against)
     for search in against.searches:
-        yield from _of_search(search, against, commands=commands)
-    yield from _score(against)
+        # What changed in the answers to queries without labels, and what to type where judging them would decide.
+        said = f"{search.name}: {search.says}"
+        if said not in against.reasons:
+            yield said
+        if search.judged and search.judged.answered:
+            yield search.judged.here
+        if commands and search.asks and against.outcome == "inconclusive":
+            yield asked_for(search)
+        yield from (_beside_line(search.name, share) for share in search.shares[1:])
+    # The balanced score before and now; a dash for a blocked candidate, which nobody should select.
+    before, after = against.balanced.baseline, against.balanced.candidate
+    head = "balanced score (sensitivity, invariance, retrieval)"
+    if before is not None and against.outcome == "block":
+        yield f"{head}: {before:.3f} before, - now (a blocked model has none)"
+    elif before is not None and after is not None:
+        yield f"{head}: {before:.3f} before, {after:.3f} now"
     if (partial := against.partial) and not any(partial.why in text for text in against.reasons):
         yield f"the gate is partial: {partial.why}"
     if against.seed_noise:
@@ -209,7 +310,7 @@ def endpoint_remedy(against: GateDecision) -> str:
     return found[0] if found and against.outcome == "inconclusive" else ""
 
 
-def _of_endpoint(against: GateDecision) -> Iterator[str]:
+def _endpoint_lines(against: GateDecision) -> Iterator[str]:
     """Of a primary endpoint: the figure that decides, the alpha of it and the others, and what stands beside it."""
     rows, decides = _primary_rows(against), against.purpose != "change"
     shares = {row.budget: row.alpha for row in reversed(against.rows) if row.gates}
@@ -241,7 +342,7 @@ def traded(against: GateAgainst) -> Iterator[str]:
         if row.gates and not row.evidence and not row.part_of
         and not {row.name, GateRowId(row.name).property} & decides
     ]  # fmt: skip
-    of_several = with_data(against.rows)
+    of_several = are_of_several_data(against.rows)
     for word_, sign in (("better", 1), ("worse", -1)):
         moved = [row for row in beside
                  if sign * (row.low if sign > 0 else row.high) > 0 and sign * row.change >= row.delta]  # fmt: skip
@@ -257,36 +358,264 @@ def _with_change(row: GateRow, *, of_several: bool) -> str:
     return f"{name_of(row, with_data=of_several)} ({change})"
 
 
-def dropped_in(against: GateAgainst) -> Iterator[str]:
-    """Whether stored vectors stay, and what becomes of a threshold in use; no outcome says either."""
-    if against.reindex:
-        yield against.reindex.says
-    yield from (one.says for one in against.scales)
-    yield from (one.says for one in against.thresholds)
-
-
-def _score(against: GateAgainst) -> Iterator[str]:
-    """The balanced score before and now; a dash for a blocked candidate, which nobody should select."""
-    before, after = against.balanced.baseline, against.balanced.candidate
-    head = "balanced score (sensitivity, invariance, retrieval)"
-    if before is not None and against.outcome == "block":
-        yield f"{head}: {before:.3f} before, - now (a blocked model has none)"
-    elif before is not None and after is not None:
-        yield f"{head}: {before:.3f} before, {after:.3f} now"
-
-
-def _of_search(search: UnjudgedSearch, against: GateAgainst, *, commands: bool) -> Iterator[str]:
-    """What changed in the answers to queries without labels, and what to type where judging them would decide."""
-    said = f"{search.name}: {search.says}"
-    if said not in against.reasons:
-        yield said
-    if search.judged and search.judged.answered:
-        yield search.judged.here
-    if commands and search.asks and against.outcome == "inconclusive":
-        yield asked_for(search)
-    yield from (_beside(search.name, share) for share in search.shares[1:])
-
-
-def _beside(row: str, share: ChangedShare) -> str:
+def _beside_line(row: str, share: ChangedShare) -> str:
     ends = f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
     return f"{row}: {share.what} for {100 * share.value:.1f}% {ends}, which bounds {share.figure}"
+
+
+Tone = Literal["good", "bad", "open"]
+TONES: Mapping[str, Tone] = {"pass": "good", "block": "bad", "inconclusive": "open"}
+NEW = "the new model"
+NAMED = 3  # things that a sentence lists
+MAY_BE_WORSE, OPEN = "may have got worse", "is open"  # the second where more was won than lost
+UNITS = {"query": "queries", "pair": "pairs", "comparison": "comparisons", "item": "items"}
+OF_FAMILIES = {"retrieval": "query", "pairs": "pair"}
+LOST_EXPLAINED = "Lost: right before, wrong now. Won: the other way round."
+COMPARISON = "A comparison asks which of two texts is nearer to a third."
+
+
+@dataclass(frozen=True)
+class GateLoss:
+    """Something that got worse, or may have.
+
+    `name` is what, `how` says by how much in the unit of the user, `figures` both figures and what matters, and `means`
+    what follows for users. `row` is a row of the gate, or a search without labels; None for a broken contract.
+    """
+
+    name: str
+    how: str
+    figures: str
+    means: str
+    row: GateRow | UnjudgedSearch | None = None
+
+    @property
+    def title(self) -> str:
+        """Name and amount in a line."""
+        return f"{self.name} {self.how}"
+
+    @property
+    def place(self) -> str:
+        """The name of the row, "" for a broken contract."""
+        return self.row.name if self.row else ""
+
+    @property
+    def queries(self) -> Sequence[ChangedQuery]:
+        """Queries that were lost, or of a search without labels those whose first answer changed."""
+        if isinstance(self.row, UnjudgedSearch):
+            return self.row.lost_queries or self.row.changed_queries
+        return self.row.lost_queries if self.row else ()
+
+    @property
+    def items(self) -> Sequence[LostExample]:
+        """Other items that were lost, with their texts; not those whose scores do not show it (a threshold decides)."""
+        found = self.row.lost_examples if isinstance(self.row, GateRow) else ()
+        return [one for one in found if _shows_the_loss(one)]
+
+
+def _shows_the_loss(example: LostExample) -> bool:
+    """Whether the text that should be farther is at least as near now, where an item has both texts."""
+    now = {text.side: text.now for text in example.texts if isfinite(text.now)}
+    return "near" not in now or "far" not in now or now["far"] >= now["near"]
+
+
+@dataclass(frozen=True)
+class GateStory:
+    """The verdict against one baseline: the answer, its reason in a sentence or two, and what got worse.
+
+    `legend` explains the words for amounts, and `others` are reasons that no row gives.
+    """
+
+    tone: Tone
+    answer: str
+    lead: str
+    losses: tuple[GateLoss, ...]
+    legend: str
+    others: tuple[str, ...]
+
+
+def gate_story(against: GateAgainst, *, candidate: str = NEW) -> GateStory:
+    """The story of a gate against one baseline."""
+    losses = tuple(_losses(against))
+    told = {loss.place for loss in losses if loss.row}
+    others = tuple(
+        text
+        for text in against.reasons
+        if not (text.startswith("contract broken: ") or any(text.startswith(f"{name}: ") for name in told))
+    )
+    answer, lead = _answer_sentence(against, candidate), _lead_sentence(against, losses)
+    return GateStory(TONES[against.outcome], answer, lead, losses, _legend(losses), others)
+
+
+def _answer_sentence(against: GateAgainst, candidate: str) -> str:
+    old, partial = against.baseline, against.partial
+    if against.reindex and against.reindex.same_model:
+        undecided = "Partial: " if partial else "Not yet: "
+        start = {"pass": "Yes: ", "block": "No: ", "inconclusive": undecided}[against.outcome]
+        return f"{start}{candidate} is the same model as {old}: no vector moved"
+    if (faults := against.index_faults) and against.outcome != "block":
+        return f"Not yet: repair the index of {old} first, since {faults.says}"
+    if against.yours:
+        return f"Your decision: {candidate} may replace {old}, but for {listed_names(against.yours)}"
+    if partial and against.outcome == "inconclusive":
+        what = f"a part of the checks ({named})" if (named := weighed_in(partial)) else "a part of the checks"
+        return f"Partial: only {what} was weighed, so the gate cannot tell whether {candidate} can take {old}'s place"
+    after = ", after re-encoding" if is_after_encoding(against) else ""
+    return {
+        "pass": f"Yes{after}: {candidate} may replace {old}",
+        "block": f"No: do not replace {old} with {candidate}",
+        "inconclusive": f"Not yet: the gate cannot tell whether {candidate} may replace {old}",
+    }[against.outcome]
+
+
+def _lead_sentence(against: GateAgainst, losses: Sequence[GateLoss]) -> str:
+    """The weightiest reason in plain words, and what else there is."""
+    if yours := against.yours:
+        fallen, others = against.reasons[: len(yours)], against.reasons[len(yours) :]
+        return f"{'; '.join(fallen)}. Otherwise: {_joined(others, against)}."
+    if against.outcome == "pass" and against.purpose != "change":
+        said = _joined(against.reasons, against)
+        return f"{said[:1].upper()}{said[1:]}."
+    if against.outcome == "pass":
+        return _nothing_lost(against)
+    if not losses:
+        return "" if against.outcome == "block" else "No loss that matters is shown, and none is ruled out."
+    first, *more = losses
+    also = "Also worse" if against.outcome == "block" else "Also open"
+    names = listed_names([(loss.name[0].lower() + loss.name[1:]) for loss in more])
+    return f"{first.title}." + (f" {also}: {names}." if more else "")
+
+
+def _joined(reasons: Sequence[str], against: GateAgainst) -> str:
+    """The reasons in a line, without the names of rows."""
+    rows = {*(row.name for row in against.rows), *(search.name for search in against.searches)}
+    parts = [(text.partition(": "), text) for text in reasons]
+    return "; ".join(said if row in rows else text for (row, _, said), text in parts)
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """Names as a sentence lists them: the first, and how many more.
+
+    >>> listed(["search"]), listed(["a", "b", "c", "d", "e"])
+    ('search', 'a, b, c and 2 more')
+    """
+    names = list(dict.fromkeys(names))
+    more = len(names) - NAMED
+    if more > 0:
+        return f"{', '.join(names[:NAMED])} and {more} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def _nothing_lost(against: GateAgainst) -> str:
+    """Of how much a pass was seen."""
+    rows = [row for row in against.rows if row.gates and row.evidence]
+    items = sum(row.n for row in rows)
+    asked = sum(search.queries for search in against.searches)
+    kinds = f" of {len(rows)} kinds" if len(rows) > 1 else ""
+    seen = [f"{items:,} items{kinds}"] * bool(items) + [f"{asked:,} logged queries"] * bool(asked)
+    said = f"No loss that matters was found in {' and '.join(seen)}." if seen else "No loss was found."
+    limits = ruled_out(against)
+    return f"{said} {limits}." if limits else said
+
+
+def _losses(against: GateAgainst) -> Iterator[GateLoss]:
+    """What blocks, or keeps the gate open: contracts, searches without labels, rows in the order of the reasons."""
+    if against.outcome == "pass":
+        return
+    worse = "got worse" if against.outcome == "block" else MAY_BE_WORSE
+    yield from map(_loss_of_contract, against.contracts)
+    for search in against.searches:
+        if search.blocks if against.outcome == "block" else not search.passes:
+            yield _loss_of_search(search, worse)
+    is_several = are_of_several_data(against.rows)
+    for row in _by_reason([row for row in against.rows if _decides(row, against)], against.reasons):
+        name = name_of(row, with_data=is_several)
+        figures = f"{_before_and_now(row)} {_matters(row)}"
+        how = worse if row.outcome == "block" or not _won_more(row) else OPEN
+        yield GateLoss(name, f"{how}: {_amount_lost(row)}", figures, row.means, row)
+
+
+def _loss_of_contract(text: str) -> GateLoss:
+    """A broken contract: what is broken, then its cause and what that means."""
+    name, _, cause = text.partition(": ")
+    return GateLoss("A contract", f"is broken: {name}", "", cause)
+
+
+def _by_reason(rows: Sequence[GateRow], reasons: Sequence[str]) -> list[GateRow]:
+    """What people count goes before scores, then the weightiest reason."""
+    places = {text.partition(": ")[0]: i for i, text in reversed([*enumerate(reasons)])}
+    return sorted(rows, key=lambda row: (row.kind != "rate", places.get(row.name, len(places))))
+
+
+def _decides(row: GateRow, against: GateAgainst) -> bool:
+    """Whether the row decides: a part does so by itself only where its whole does not block."""
+    if against.outcome == "block":
+        blocked = {one.name for one in against.rows if one.outcome == "block"}
+        return row.outcome == "block" and row.part_of not in blocked
+    is_open = row.outcome == "inconclusive" and not row.part_of
+    if against.purpose != "change":  # every component counts, and nothing else
+        return is_open and any(text.startswith(f"{row.name}: ") for text in against.reasons)
+    return is_open and (row.evidence or row.budget == "primary")
+
+
+def _won_more(row: GateRow) -> bool:
+    """Whether the figure rose, or more was won than lost: that such a row may have got worse would mislead."""
+    won, lost = (row.gained, row.lost) if row.kind == "rate" else (row.better_queries or 0, row.worse_queries or 0)
+    return won > lost or row.change > 0
+
+
+def _amount_lost(row: GateRow) -> str:
+    """What was lost in the unit of the user; both scores of what nobody counts."""
+    of = f" of {row.n:,}" if row.n else ""
+    if row.kind == "rate":
+        won = f", {row.gained:,} won" if row.gained else ""
+        return f"{row.lost:,}{of} {UNITS[unit_of(row)]} lost{won}"
+    if row.worse_queries:
+        return f"{row.worse_queries:,}{of} queries are answered worse, {row.better_queries or 0:,} better"
+    return f"its score went from {_scores(row)}"
+
+
+def _before_and_now(row: GateRow) -> str:
+    if row.kind == "rate":
+        return f"Right in {100 * row.baseline:.1f}% before, in {100 * row.candidate:.1f}% now."
+    return f"{row.endpoint or 'Score'}: {_scores(row)}."
+
+
+def _scores(row: GateRow) -> str:
+    return " to ".join(f"{side:.3f}" if isfinite(side) else "none" for side in (row.baseline, row.candidate))
+
+
+def _matters(row: GateRow) -> str:
+    """The loss that matters, and of a row that is open how large the loss may be."""
+    matters = f"A loss of {_amount(row, row.delta)} matters"
+    if row.outcome == "block" or not isfinite(row.low) or row.low >= 0:
+        return f"{matters}."
+    return f"{matters}, and this may be one of {_amount(row, -row.low)} (the lower end of the 95% interval)."
+
+
+def _amount(row: GateRow, value: float) -> str:
+    return f"{round(100 * value, 1):g} points" if row.kind == "rate" else f"{value:.2g}"
+
+
+def unit_of(row: GateRow) -> str:
+    """What the row counts: a query, a pair, or a comparison of one text with two others; else an item."""
+    if row.family in OF_FAMILIES:
+        return OF_FAMILIES[row.family]
+    sides = {text.side for one in row.lost_examples for text in one.texts}
+    return "item" if not sides else "pair" if sides == {"pair"} else "comparison"
+
+
+def _loss_of_search(search: UnjudgedSearch, worse: str) -> GateLoss:
+    """A search without labels: what people said of it, or how many first answers changed, which nobody judged."""
+    judged = search.judged
+    if judged and judged.asked:
+        worse = OPEN if worse == MAY_BE_WORSE and judged.new > judged.old else worse
+        told = f"in {judged.old:,} of {judged.old + judged.new:,} judged answers the old one is better"
+    else:
+        told = f"{search.shares[0].queries:,} of {search.queries:,} logged queries have another first answer"
+    return GateLoss("Search", f"{worse}: {told}", search.says, "", search)
+
+
+def _legend(losses: Sequence[GateLoss]) -> str:
+    """What the amounts count, where they do."""
+    units = {unit_of(row) for loss in losses if isinstance(row := loss.row, GateRow) and row.kind == "rate"}
+    return " ".join([LOST_EXPLAINED] * bool(units) + [COMPARISON] * ("comparison" in units))

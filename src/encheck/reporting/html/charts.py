@@ -1,4 +1,8 @@
-"""The pictures of the report: the papers' own figures, drawn from a run's results."""
+"""The pictures of the report: the papers' own figures, drawn from a run's results, in the language of Vega-Lite.
+
+Colours are those of Okabe and Ito, which readers who see no red or no green can tell apart; what a colour says, a
+dash or a mark says too.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,59 @@ from typing import Any
 
 import numpy as np
 
-from encheck.reporting.html.vega_lite import COLOURS, Spec, colour, field, panels, rule, short, spec
 from encheck.reporting.view import best_surface, surface_curve
 from encheck.run_file import Result
 from encheck.scoring.frame import Frame
 
-Line = tuple[str, Result]  # the name of a line, and its figure
+Spec = dict[str, Any]
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+
+
+def layered_spec(description: str, layer: list[Spec], values: list[Any] | None = None, **more: Any) -> Spec:
+    """A specification of layers, as wide as its place; `values` are the data of those layers that have none."""
+    data = {"data": {"values": values}} if values is not None else {}
+    size: Spec = {"width": "container", "height": 220, "autosize": {"type": "fit-x", "contains": "padding"}}
+    return {"$schema": SCHEMA, "description": description, **size, **more, **data, "layer": layer}
+
+
+def panel_spec(description: str, values: list[Any], unit: Spec) -> Spec:
+    """One picture a `panel` of the values, side by side; a plain one where there is one panel alone."""
+    names = list(dict.fromkeys(v["panel"] for v in values))
+    if len(names) == 1:
+        return layered_spec(description, [unit], values)
+    facet = {"field": "panel", "type": "nominal", "title": None, "sort": names}
+    return {"$schema": SCHEMA, "description": description, "data": {"values": values}, "facet": facet, "columns": 3,
+            "spec": {"width": 240, "height": 150, **unit}}  # fmt: skip
+
+
+def dotted_rule(axis: str, at: float, note: str) -> Spec:
+    """A dotted line across at one place, with what it says when pointed at."""
+    return {"data": {"values": [{"at": at, "note": note}]}, "mark": {"type": "rule", "strokeDash": [2, 3]},
+            "encoding": {axis: {"field": "at", "type": "quantitative"}, "tooltip": nominal_field("note")}}  # fmt: skip
+
+
+def series_colour() -> Spec:
+    """Colour by series."""
+    return {"field": "series", "type": "nominal", "title": None, "scale": {"range": list(COLOURS)},
+            "legend": {"orient": "top", "columns": 3, "labelLimit": 320, "symbolOpacity": 1}}  # fmt: skip
+
+
+def nominal_field(name: str) -> Spec:
+    """A field as it is."""
+    return {"field": name, "type": "nominal"}
+
+
+def four_decimals(value: Any) -> float | None:
+    """Four decimals are more than a picture shows."""
+    return None if value is None else round(float(value), 4)
+
+
+SeriesRow = tuple[str, Result]  # the name of a line, and its figure
 BINS = 40
 
 
-def margin_curves(lines: Sequence[Line], *, calibrated: bool) -> Spec | None:
+def margin_curve_chart(lines: Sequence[SeriesRow], *, calibrated: bool) -> Spec | None:
     """The share of items with a margin above epsilon (Mahajan et al. 2023, Figures 1 to 6), with a 95% band.
 
     One line a series (level, and model where there are several), that of word overlap dashed.
@@ -26,7 +73,7 @@ def margin_curves(lines: Sequence[Line], *, calibrated: bool) -> Spec | None:
     if not found:
         return None
     chosen = {float(row.params.get("epsilon", 0.0)) for _, row in found}
-    ends = _ends(found, chosen)
+    ends = _epsilon_range(found, chosen)
     x = {"field": "epsilon", "type": "quantitative", "title": "epsilon", "scale": {"domain": ends, "nice": False}}
     share = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": "%"}}
     kind = "calibrated" if calibrated else "raw"
@@ -34,19 +81,37 @@ def margin_curves(lines: Sequence[Line], *, calibrated: bool) -> Spec | None:
     dashed = {
         "data": {"values": surface},
         "mark": {"type": "line", "strokeDash": [5, 4], "strokeWidth": 1.5, "opacity": 0.7, "clip": True},
-        "encoding": {"x": x, "y": {"field": "value", **share}, "color": colour(), "detail": field("series")},
+        "encoding": {
+            "x": x,
+            "y": {"field": "value", **share},
+            "color": series_colour(),
+            "detail": nominal_field("series"),
+        },
     }
-    return spec(
+    data = {"values": list(_curve_values(found))}
+    y = {"field": "value", "title": "share of items", **share}
+    band = {
+        "data": data,
+        "encoding": {"x": x, "color": series_colour()},
+        "layer": [
+            {"mark": {"type": "area", "opacity": 0.2, "clip": True},
+             "encoding": {"y": {"field": "low", **share}, "y2": {"field": "high"}}},
+            {"mark": {"type": "line", "strokeWidth": 2.5, "clip": True}, "encoding": {"y": y}},
+            {"mark": {"type": "point", "opacity": 0, "size": 60, "clip": True},
+             "encoding": {"y": y, "tooltip": [nominal_field(f) for f in ("series", "epsilon", "value", "count")]}},
+        ],
+    }  # fmt: skip
+    return layered_spec(
         f"Share of items with a {kind} margin above epsilon",
         [
-            _band({"values": list(_curve_values(found))}, x, share),
+            band,
             *([dashed] if surface else []),
-            *(rule("x", epsilon, "epsilon asked for") for epsilon in sorted(chosen)),
+            *(dotted_rule("x", epsilon, "epsilon asked for") for epsilon in sorted(chosen)),
         ],
     )
 
 
-def _ends(lines: Iterable[Line], chosen: Iterable[float]) -> list[float]:
+def _epsilon_range(lines: Iterable[SeriesRow], chosen: Iterable[float]) -> list[float]:
     """From where the first curve leaves all items to where the last one has none left, with what was asked for."""
     points = [point for _, row in lines for point in row.curve]
     bends = [point.epsilon for point in points if 0.01 < point.value < 0.99]
@@ -55,35 +120,20 @@ def _ends(lines: Iterable[Line], chosen: Iterable[float]) -> list[float]:
     return [round(low - 0.02, 3), round(high + 0.02, 3)]
 
 
-def _band(data: Spec, x: Spec, share: Spec) -> Spec:
-    y = {"field": "value", "title": "share of items", **share}
-    return {
-        "data": data,
-        "encoding": {"x": x, "color": colour()},
-        "layer": [
-            {"mark": {"type": "area", "opacity": 0.2, "clip": True},
-             "encoding": {"y": {"field": "low", **share}, "y2": {"field": "high"}}},
-            {"mark": {"type": "line", "strokeWidth": 2.5, "clip": True}, "encoding": {"y": y}},
-            {"mark": {"type": "point", "opacity": 0, "size": 60, "clip": True},
-             "encoding": {"y": y, "tooltip": [field(f) for f in ("series", "epsilon", "value", "count")]}},
-        ],
-    }  # fmt: skip
-
-
-def _curve_values(lines: Iterable[Line]) -> Iterable[dict[str, Any]]:
+def _curve_values(lines: Iterable[SeriesRow]) -> Iterable[dict[str, Any]]:
     for series, row in lines:
         for p in row.curve:
-            yield {"series": series, "epsilon": round(p.epsilon, 3), "count": p.count, "value": short(p.value),
-                   "low": short(p.low), "high": short(p.high)}  # fmt: skip
+            yield {"series": series, "epsilon": round(p.epsilon, 3), "count": p.count, "value": four_decimals(p.value),
+                   "low": four_decimals(p.low), "high": four_decimals(p.high)}  # fmt: skip
 
 
-def _surface_values(lines: Iterable[Line]) -> Iterable[dict[str, Any]]:
+def _surface_values(lines: Iterable[SeriesRow]) -> Iterable[dict[str, Any]]:
     for series, row in lines:
         for p in surface_curve(row):
-            yield {"series": series, "epsilon": round(p.epsilon, 3), "value": short(p.value)}
+            yield {"series": series, "epsilon": round(p.epsilon, 3), "value": four_decimals(p.value)}
 
 
-def margins(cases: Mapping[str, Frame], scales: Mapping[str, float] | None = None) -> Spec | None:
+def margin_chart(cases: Mapping[str, Frame], scales: Mapping[str, float] | None = None) -> Spec | None:
     """How much nearer the near text is than the far one, item by item: wrong left of zero, right on its other side.
 
     In the unit of each case's calibrated scale where `scales` has it, else raw. One line a case; where there is one
@@ -99,20 +149,20 @@ def margins(cases: Mapping[str, Frame], scales: Mapping[str, float] | None = Non
     values = [v for name, one in found.items() for v in _shares(name, np.clip(one, edges[0], edges[-1] - 1e-12), edges)]
     unit = "calibrated" if scales else "raw"
     x = {"field": "margin", "type": "quantitative", "title": f"margin ({unit})", "axis": {"labelOverlap": True},
-         "scale": {"domain": [short(edges[0]), short(edges[-1])], "nice": False}}  # fmt: skip
+         "scale": {"domain": [four_decimals(edges[0]), four_decimals(edges[-1])], "nice": False}}  # fmt: skip
     y = {"field": "share", "type": "quantitative", "axis": {"format": "%"}, "title": "share of items"}
-    tip = {"tooltip": [field(f) for f in ("series", "margin", "share")]}
+    tip = {"tooltip": [nominal_field(f) for f in ("series", "margin", "share")]}
     title = f"How much nearer the right text is, {unit}"
     if len(found) > 1:
         line = {"mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
-                "encoding": {"x": x, "y": y, "color": colour(), **tip}}  # fmt: skip
-        return spec(title, [line, rule("x", 0.0, "as near as each other")], values)
+                "encoding": {"x": x, "y": y, "color": series_colour(), **tip}}  # fmt: skip
+        return layered_spec(title, [line, dotted_rule("x", 0.0, "as near as each other")], values)
     bars = {"mark": {"type": "bar", "binSpacing": 0.5},
             "encoding": {"x": {**x, "bin": {"binned": True}}, "x2": {"field": "end"}, "y": y, **tip,
                          "color": {"field": "side", "type": "nominal", "title": None,
                                    "scale": {"domain": ["wrong", "right"], "range": [COLOURS[1], COLOURS[0]]},
                                    "legend": {"orient": "top"}}}}  # fmt: skip
-    return spec(title, [bars, rule("x", 0.0, "as near as each other")], values)
+    return layered_spec(title, [bars, dotted_rule("x", 0.0, "as near as each other")], values)
 
 
 def _margins(frame: Frame) -> Any:
@@ -123,11 +173,12 @@ def _margins(frame: Frame) -> Any:
 
 def _shares(name: str, found: Any, edges: Any) -> Iterable[dict[str, Any]]:
     for start, end, count in zip(edges, edges[1:], np.histogram(found, edges)[0], strict=False):
-        yield {"series": name, "margin": short(start), "end": short(end), "side": "wrong" if start < 0 and end <= 1e-9
-               else "right", "share": short(count / max(len(found), 1))}  # fmt: skip
+        side = "wrong" if start < 0 and end <= 1e-9 else "right"
+        yield {"series": name, "margin": four_decimals(start), "end": four_decimals(end), "side": side,
+               "share": four_decimals(count / max(len(found), 1))}  # fmt: skip
 
 
-def similarities(cases: Mapping[str, Frame]) -> Spec | None:
+def similarity_chart(cases: Mapping[str, Frame]) -> Spec | None:
     """Similarities of what should be near and of what should be far: histograms of one case, ranges of several."""
     values = [v for name, frame in cases.items() for v in _histogram(name, frame)]
     if not values:
@@ -143,10 +194,10 @@ def similarities(cases: Mapping[str, Frame]) -> Spec | None:
             "x": {"field": "similarity", "type": "quantitative", "title": "similarity", "scale": {"zero": False}},
             "y": {"field": "share", "type": "quantitative", "stack": None, "axis": {"format": "%"},
                   "title": "share of items"},
-            "color": side, "tooltip": [field(f) for f in ("side", "similarity", "share")],
+            "color": side, "tooltip": [nominal_field(f) for f in ("side", "similarity", "share")],
         },
     }  # fmt: skip
-    return spec(title, [unit], values)
+    return layered_spec(title, [unit], values)
 
 
 def _ranges(title: str, values: list[Any], side: Spec) -> Spec:
@@ -158,20 +209,20 @@ def _ranges(title: str, values: list[Any], side: Spec) -> Spec:
         "scale": {"zero": False},
     }
     offset = {"yOffset": {"field": "side"}, "color": side}
-    tip = {"tooltip": [field(f) for f in ("series", "side", "low", "middle", "high")]}
+    tip = {"tooltip": [nominal_field(f) for f in ("series", "side", "low", "middle", "high")]}
     layer = [
         {"mark": {"type": "rule", "strokeWidth": 3},
          "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}, **offset, **tip}},
         {"mark": {"type": "point", "filled": True, "size": 70},
          "encoding": {"y": y, "x": {"field": "middle", **x}, **offset, **tip}},
     ]  # fmt: skip
-    return spec(title, layer, values, height={"step": 18})
+    return layered_spec(title, layer, values, height={"step": 18})
 
 
 def _spread(name: str, frame: Frame) -> Iterable[dict[str, Any]]:
     for side, scores in zip(("near", "far"), frame.near_and_far(), strict=True):
         if len(kept := scores[np.isfinite(scores)]):
-            low, middle, high = (short(q) for q in np.quantile(kept, (0.05, 0.5, 0.95)))
+            low, middle, high = (four_decimals(q) for q in np.quantile(kept, (0.05, 0.5, 0.95)))
             yield {"series": name, "side": side, "low": low, "middle": middle, "high": high}
 
 
@@ -187,52 +238,54 @@ def _histogram(name: str, frame: Frame) -> Iterable[dict[str, Any]]:
             yield {
                 "panel": name,
                 "side": side,
-                "similarity": short(edge),
-                "share": short(count / max(len(scores), 1)),
+                "similarity": four_decimals(edge),
+                "share": four_decimals(count / max(len(scores), 1)),
             }
 
 
-def steps(lines: Sequence[Line], *, title: str, axis: str) -> Spec | None:
+def step_chart(lines: Sequence[SeriesRow], *, title: str, axis: str) -> Spec | None:
     """Accuracy at each step of a chain (Peng, Weir and Weeds 2023, Figures 1 and 3), with intervals."""
     values = [
-        {"series": series, "step": int(row.metric.rpartition("_")[2]), "value": short(row.value),
-         "low": short(row.low), "high": short(row.high), "surface": short((best_surface(row) or (None, None))[1])}
+        {"series": series, "step": int(row.metric.rpartition("_")[2]), "value": four_decimals(row.value),
+         "low": four_decimals(row.low), "high": four_decimals(row.high),
+         "surface": four_decimals((best_surface(row) or (None, None))[1])}
         for series, row in lines if row.metric and row.metric.startswith("accuracy_") and row.value is not None
     ]  # fmt: skip
     if not values:
         return None
     x = {"field": "step", "type": "ordinal", "title": axis, "axis": {"labelAngle": 0}}
     share = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": "%"}, "title": "right"}
-    return spec(
+    return layered_spec(
         title,
         [
             {"mark": {"type": "rule", "strokeWidth": 2},
-             "encoding": {"x": x, "y": {"field": "low", **share}, "y2": {"field": "high"}, "color": colour()}},
+             "encoding": {"x": x, "y": {"field": "low", **share}, "y2": {"field": "high"}, "color": series_colour()}},
             {"mark": {"type": "line", "point": {"size": 50}},
-             "encoding": {"x": x, "y": {"field": "value", **share}, "color": colour(),
-                          "tooltip": [field(f) for f in ("series", "step", "value", "low", "high")]}},
+             "encoding": {"x": x, "y": {"field": "value", **share}, "color": series_colour(),
+                          "tooltip": [nominal_field(f) for f in ("series", "step", "value", "low", "high")]}},
             {"mark": {"type": "line", "strokeDash": [5, 4], "opacity": 0.7},
-             "encoding": {"x": x, "y": {"field": "surface", **share}, "color": colour(), "detail": field("series")}},
+             "encoding": {"x": x, "y": {"field": "surface", **share}, "color": series_colour(),
+                          "detail": nominal_field("series")}},
         ],
         values,
     )  # fmt: skip
 
 
-def profile(cases: Mapping[str, Frame], *, axis: str) -> Spec | None:
+def chain_chart(cases: Mapping[str, Frame], *, axis: str) -> Spec | None:
     """Mean similarity of the exact paraphrase (0) and of each further member of the chains, with a 95% band."""
     values = [v for name, frame in cases.items() for v in _profile(name, frame)]
     if not values:
         return None
     x = {"field": "step", "type": "ordinal", "title": axis, "axis": {"labelAngle": 0}}
     y = {"type": "quantitative", "scale": {"zero": False}, "title": "similarity"}
-    return spec(
+    return layered_spec(
         "Similarity down the chain",
         [
             {"mark": {"type": "rule", "strokeWidth": 2},
-             "encoding": {"x": x, "y": {"field": "low", **y}, "y2": {"field": "high"}, "color": colour()}},
+             "encoding": {"x": x, "y": {"field": "low", **y}, "y2": {"field": "high"}, "color": series_colour()}},
             {"mark": {"type": "line", "point": {"size": 50}},
-             "encoding": {"x": x, "y": {"field": "value", **y}, "color": colour(),
-                          "tooltip": [field(f) for f in ("series", "step", "value", "n")]}},
+             "encoding": {"x": x, "y": {"field": "value", **y}, "color": series_colour(),
+                          "tooltip": [nominal_field(f) for f in ("series", "step", "value", "n")]}},
         ],
         values,
     )  # fmt: skip
@@ -244,11 +297,11 @@ def _profile(name: str, frame: Frame) -> Iterable[dict[str, Any]]:
         scores = far[step == k] if k else near[step == 1]
         half = 1.96 * float(scores.std()) / max(len(scores), 1) ** 0.5
         mean = float(scores.mean())
-        yield {"series": name, "step": k, "value": short(mean), "low": short(mean - half),
-               "high": short(mean + half), "n": len(scores)}  # fmt: skip
+        yield {"series": name, "step": k, "value": four_decimals(mean), "low": four_decimals(mean - half),
+               "high": four_decimals(mean + half), "n": len(scores)}  # fmt: skip
 
 
-def divergence(frame: Frame) -> Spec | None:
+def divergence_chart(frame: Frame) -> Spec | None:
     """How far paraphrases and others are in words (Peinelt et al. 2019, Figures 1 and 2); one panel a split."""
     from encheck.language.divergence import jsd
 
@@ -258,7 +311,7 @@ def divergence(frame: Frame) -> Spec | None:
     found = jsd(frame.sources, frame.near.texts)
     splits = np.array([split or "all" for split in frame.splits])
     values = [v for split in sorted(set(splits)) for v in _divergences(split, found, labels, splits)]
-    return panels(
+    return panel_spec(
         "Lexical divergence of the pairs by label",
         values,
         {
@@ -269,7 +322,7 @@ def divergence(frame: Frame) -> Spec | None:
                       "title": "share of pairs"},
                 "color": {"field": "side", "type": "nominal", "title": None,
                           "scale": {"domain": ["paraphrases", "others"], "range": list(COLOURS[:2])}},
-                "tooltip": [field(f) for f in ("panel", "side", "divergence", "share")],
+                "tooltip": [nominal_field(f) for f in ("panel", "side", "divergence", "share")],
             },
         },
     )  # fmt: skip
@@ -280,4 +333,9 @@ def _divergences(split: str, found: Any, labels: Any, splits: Any) -> Iterable[d
     for label, side in ((1, "paraphrases"), (0, "others")):
         here = found[(labels == label) & (splits == split)]
         for edge, count in zip(edges, np.histogram(here, edges)[0], strict=False):
-            yield {"panel": split, "side": side, "divergence": short(edge), "share": short(count / max(len(here), 1))}
+            yield {
+                "panel": split,
+                "side": side,
+                "divergence": four_decimals(edge),
+                "share": four_decimals(count / max(len(here), 1)),
+            }

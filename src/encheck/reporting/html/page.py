@@ -1,10 +1,17 @@
-"""report.html: one file that needs no network, made from results.json and the items."""
+"""report.html and gate.html: one file each that needs no network, made from results.json and the items.
+
+The items of every case and the pictures are packed into one text: gzip in base64, which the browser unpacks, so that
+a page of 50,000 items stays small and opens at once.
+"""
 
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -13,17 +20,180 @@ from typing import TYPE_CHECKING, Any
 from encheck.datasets.probes import domains
 from encheck.gating import contamination
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import decided, profile, reference, story, view
-from encheck.reporting.commands import commands
-from encheck.reporting.gate.view import views
-from encheck.reporting.html import rows
-from encheck.reporting.html.payload import margins_asked, packed
-from encheck.reporting.html.sections import sections
+from encheck.gating.types import Gate, GateAgainst
+from encheck.reporting import decisions, profile, reference, story, view
+from encheck.reporting.decisions import NextStep, gate_commands, next_steps, run_commands
+from encheck.reporting.gate import words
+from encheck.reporting.gate.rows import GateLine, explanations, family_cells, overview
+from encheck.reporting.gate.words import NEW, GateStory, gate_story, undecided
+from encheck.reporting.html import sections
 from encheck.run_file import Result, RunFile
+from encheck.scoring.frame import Frame
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
     import jinja2
+
+
+Frames = Mapping[str, Frame]
+Margins = Mapping[str, tuple[float, float]]
+MOST_ITEMS = 50_000
+MOST_BYTES = 18_000_000  # of base64: with everything else, the page stays under 25 MB
+
+
+def pack(content: Mapping[str, Any]) -> str:
+    """Anything JSON can say, as a text of A-Z, a-z, 0-9, +, / and =."""
+    raw = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
+    return base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii")
+
+
+def packed_payload(
+    frames: Frames, charts: Mapping[str, Any], asked: Margins, domains: Mapping[str, str] | None = None
+) -> tuple[str, dict[str, int]]:
+    """The packed text, and how many items of each case are in it: the most wrong ones where all are too many.
+
+    `asked` is what `margins_asked` found; `domains` says of which domain a source is, where that is known.
+    """
+    most = MOST_ITEMS
+    while True:
+        chosen = item_shares({case: len(frame) for case, frame in frames.items()}, most)
+        content = _packed_content(frames, chosen, asked, domains or {})
+        text = pack(content | {"charts": charts})
+        if len(text) <= MOST_BYTES or most < len(frames):
+            return text, chosen
+        most //= 2
+
+
+def margins_that_win(results: RunFile) -> dict[str, tuple[float, float]]:
+    """Case -> (epsilon, unit): an item is won where its margin, over the unit, is above epsilon, as the figure has it.
+
+    The unit is 1 for figures of raw similarities.
+    """
+    scales = {(d.name, model): c for d in results.data for model, c in d.calibration.items()}
+    found = {}
+    for row in results.checks:
+        if row.aim is not None and "epsilon" in row.params:
+            scale = scales.get((row.data, row.model)) if (row.metric or "").endswith("_calibrated") else None
+            unit = scale.identity - scale.reference if scale else 1.0
+            found[str(row.case)] = (float(row.params["epsilon"]), unit)
+    return found
+
+
+def item_shares(counts: Mapping[str, int], most: int) -> dict[str, int]:
+    """How many of each case are shown when all together may be `most`: no case loses before the largest do.
+
+    >>> shares({"a": 10, "b": 500, "c": 900}, 700)
+    {'a': 10, 'b': 345, 'c': 345}
+    """
+    low, high = 0, max(counts.values(), default=0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if sum(min(n, middle) for n in counts.values()) <= most else (low, middle - 1)
+    return {case: min(n, low) for case, n in counts.items()}
+
+
+def _packed_content(
+    frames: Frames, chosen: Mapping[str, int], asked: Margins, domains: Mapping[str, str]
+) -> dict[str, Any]:
+    texts: dict[str, int] = {}
+    cases = {
+        case: _packed_case(frame, chosen[case], texts, domains, *asked.get(case, (0.0, 1.0)))
+        for case, frame in frames.items()
+    }
+    return {"cases": cases, "texts": [*texts]}
+
+
+def _packed_case(
+    frame: Frame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
+) -> dict[str, Any]:
+    """Columns of the `count` most wrong items, the worst first; texts by their place in `texts`."""
+
+    def place(text: str | None) -> int:
+        return -1 if text is None else texts.setdefault(visible(text), len(texts))
+
+    order, columns, lost = frame.worst(count), frame.to_columns(), frame.lost(epsilon=epsilon, unit=unit)
+    found: dict[str, Any] = {name: [place(columns[name][i]) for i in order] for name in ("source", "near", "far")}
+    for name in ("near_edits", "far_edits"):
+        found[name] = [json.loads(columns[name][i] or "[]") for i in order]
+    for name in ("near_score", "far_score"):
+        found[name] = [_number(columns[name][i]) for i in order]
+    for name in ("item", "label"):
+        found[name] = [columns[name][i] for i in order]
+    for name in ("near_why", "far_why", "slice"):
+        if name in columns:
+            found[name] = [place(columns[name][i]) for i in order]
+    if any(source in domains for source in frame.sources):
+        found["domain"] = [place(domains.get(columns["source"][i], "")) for i in order]
+    right = frame.rightness.tolist()
+    found["question"], found["right"] = frame.kind.is_question, [_number(right[i]) for i in order]
+    if frame.kind.note:
+        rows = ({name: values[i] for name, values in columns.items()} for i in order)
+        found["side"] = [frame.kind.note(row) for row in rows]
+    found["all"] = len(frame)
+    found["wrong"] = [int(lost[i]) for i in order]
+    return found
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or value != value else round(float(value), 4)
+
+
+@dataclass(frozen=True)
+class GateView:
+    """The gate against one baseline.
+
+    `stamp` is the verdict in a word, `changes` what has to change with the model, `verdicts` says what those of the
+    lines mean, `notes` what there is to know beside it, `families` their cells, and `left_out` the cases that did not
+    gate, with the reason.
+    """
+
+    baseline: str
+    stamp: str
+    story: GateStory
+    changes: Sequence[str]
+    steps: Sequence[NextStep]
+    lines: Sequence[GateLine]
+    verdicts: Sequence[str]
+    families: Sequence[Sequence[str]]
+    notes: Sequence[str]
+    left_out: Mapping[str, str]
+
+
+def gate_views(results: RunFile) -> list[GateView]:
+    """The gate of results.json against each of its baselines; none without a gate."""
+    gate = results.gate
+    if gate is None:
+        return []
+    models = [model.label for model in results.models]
+    to_type = gate_commands(results.run)
+    candidate = models[0] if models else NEW
+    return [gate_view(one, candidate=candidate, next_steps=next_steps(one, candidate=candidate, to_type=to_type))
+            for one in gate.against]  # fmt: skip
+
+
+def gate_view(against: GateAgainst, *, candidate: str, next_steps: Iterable[NextStep] = ()) -> GateView:
+    """Against one baseline."""
+    told = gate_story(against, candidate=candidate)
+    lines = overview(against)
+    said = {*against.reasons, *(f"to decide: {text}" for text in against.remedies)}
+    gate_notes = [
+        *told.others,
+        *filter(None, [words.widened(against)]),
+        *(x for x in words.explained(against) if x not in said),
+    ]
+    return GateView(
+        against.baseline,
+        words.word(against) + words.part(against),
+        told,
+        words.what_has_to_change(against),
+        [step for step in next_steps if step.says],
+        lines,
+        explanations(lines),
+        [family_cells(one) for one in against.families],
+        gate_notes,
+        against.reported_only,
+    )
+
 
 LONG = 40  # characters: longer words of a command may break
 REFERENCE = next(name for name, role in SHIPPED.items() if role == "reference")
@@ -40,12 +210,14 @@ def render(
 
     `folder` is where the run lies: the commands of the page name it. `where` is what `reporting.where.blocks` gives.
     """
-    frames = view.frames(results, items)
-    found, to_type = sections(results, frames), commands(results, folder)
+    frames = view.frames_of(results, items)
+    found, to_type = sections.check_sections(results, frames), run_commands(results, folder)
     pictures = {p.id: p.spec for s in found for p in s.pictures}
-    payload, shown = packed(frames, pictures, margins_asked(results), _domains(results))
+    versions = [data.version for data in results.data if data.name == "probes"]
+    topics = {text: topic for version in versions for text, topic in domains(version).items()}
+    payload, shown = packed_payload(frames, pictures, margins_that_win(results), topics)
     everything = sum(map(len, frames.values()))
-    drawn = rows.blocks(results, found)
+    drawn = sections.profile_blocks(results, found)
     return page(
         "report.html",
         payload,
@@ -53,25 +225,25 @@ def render(
         story=story.story(results, frames),
         lines=story.LINES,
         blocks=drawn,
-        kinds=rows.KINDS,
+        kinds=sections.KINDS,
         filters={kind for block in drawn for _, some in block.families for row in some for kind in row.kinds},
-        facts=_facts(results, drawn),
-        decided=decided.decided(results),
-        headlines=view.headline(results),
+        facts=_profile_facts(results, drawn),
+        decided=decisions.run_decisions(results),
+        headlines=view.run_headlines(results),
         contamination=list(contamination.lines(results.contamination)),
-        matrix=view.matrix(results),
+        matrix=view.criteria_matrix(results),
         criteria=view.CRITERIA,
         words=view.WORDS,
         sections=found,
         anchors={(section.check, section.data): section.anchor for section in found},
         commands=to_type,
         cases=lambda section: [(case, name, to_type.show(model)) for case, name, model in section.cases],
-        not_run=view.not_run(results, named=True),
+        not_run=view.skip_reasons_by_place(results, named=True),
         shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
         trend=_trend,
         unpaired=_unpaired(results, drawn),
         gate=results.gate,
-        gate_views=views(results),
+        gate_views=gate_views(results),
         references=results.references,
         reference=reference,
         surface=view.surface,
@@ -79,21 +251,18 @@ def render(
     )
 
 
-def _domains(results: RunFile) -> Mapping[str, str]:
-    """Of which domain the sentences of the embedded probes are, where the run has them."""
-    versions = [data.version for data in results.data if data.name == "probes"]
-    return {text: domain for version in versions for text, domain in domains(version).items()}
-
-
-def _facts(results: RunFile, drawn: Sequence[rows.Block]) -> dict[str, list[tuple[str, str]]]:
+def _profile_facts(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> dict[str, list[tuple[str, str]]]:
     """Data set -> figures that sum up the profile of a run's only model; none where there are several."""
     models = [one.label for one in results.models]
     if len(models) != 1:
         return {block.data: [] for block in drawn}
-    return {block.data: rows.facts(profile.profile(results, model=models[0], data=block.data)) for block in drawn}
+    return {
+        block.data: sections.standing_facts(profile.profile(results, model=models[0], data=block.data))
+        for block in drawn
+    }
 
 
-def _unpaired(results: RunFile, drawn: Sequence[rows.Block]) -> str:
+def _unpaired(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> str:
     """Why no model is paired with a reference; empty where one is, or the gate has its own."""
     labels = [one.label for one in results.models]
     if results.gate or any(block.has_others for block in drawn):
@@ -171,3 +340,14 @@ def _trend(row: Result) -> str:
         return ""
     moved = row.value - before
     return f"{before:.2f} ({'same' if abs(moved) < 0.005 else f'{moved:+.2f}'})"
+
+
+def render_gate(results: RunFile, gate: Gate) -> str:
+    """The page of a run with this gate; every text in it is escaped by the template."""
+    return still(
+        "gate_page.html",
+        gate_views=gate_views(results),
+        run=results.run,
+        candidate=results.models[0].label,
+        undecided=undecided(gate),
+    )

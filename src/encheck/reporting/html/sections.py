@@ -1,16 +1,20 @@
-"""What the page says of each check on each data set: words, figures, pictures, and where its items are."""
+"""What the page says of each property and check on each data set: words, figures, pictures, and where its items are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
-from encheck.reporting import rivals, validity
+from encheck.claims import CONTRACT, FAMILIES
+from encheck.reporting import view
 from encheck.reporting.html import charts
-from encheck.reporting.html.payload import Frames
-from encheck.reporting.html.vega_lite import Spec
-from encheck.reporting.view import judged, ran, sentence
+from encheck.reporting.html.charts import Spec
+from encheck.reporting.profile import NO_PROPERTY, AgainstReference, ProfileLine, Standing, profile
+from encheck.reporting.story import percent
+from encheck.reporting.view import WORDS, best_surface, figure, judged_rows, rows_that_ran, sentence
 from encheck.run_file import Result, RunFile
+from encheck.scoring.frame import Frame
 from encheck.types import ClaimEntry, Declaration
 
 
@@ -25,7 +29,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Section:
+class CheckSection:
     """One check on one data set, all its levels and models.
 
     `rows` carry the verdicts, `figures` every figure; `cases` are (key of the items, name of the series, model);
@@ -65,7 +69,7 @@ class Section:
     @property
     def lines(self) -> list[str]:
         """Floor and aim: once where all rows have the same, else each model's own; nothing where there are none."""
-        held = {row.model: _held(row) for row in self.rows if row.aim is not None}
+        held = {row.model: _aim_and_floor(row) for row in self.rows if row.aim is not None}
         if len(set(held.values())) > 1:
             return [f"{model}: {text}" for model, text in held.items()]
         return [*held.values()][:1]
@@ -74,13 +78,13 @@ class Section:
     def counts(self) -> str:
         """How many items and independent clusters its figures rest on; a range where that varies."""
         measured = [row for row in self.rows if row.value is not None]
-        items, clusters = (_span([getattr(row, name) for row in measured]) for name in ("n", "clusters"))
+        items, clusters = (_number_range([getattr(row, name) for row in measured]) for name in ("n", "clusters"))
         return f"{items} items in {clusters} independent clusters" if measured else ""
 
     @property
     def rivals(self) -> list[str]:
         """What the best rival that reads no meaning gets of the same groups, where that is more than chance."""
-        return list(rivals.lines(self.figures))
+        return list(view.rival_lines(self.figures))
 
     @property
     def excluded(self) -> list[tuple[str, int, str]]:
@@ -95,33 +99,41 @@ class Section:
         return sorted(lines, key=lambda line: -line[1])
 
 
-def _span(numbers: Sequence[int]) -> str:
+def _number_range(numbers: Sequence[int]) -> str:
     """A number, or the least and the most of several."""
     low, high = min(numbers, default=0), max(numbers, default=0)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _held(row: Result) -> str:
+def _aim_and_floor(row: Result) -> str:
     """Aim and floor of a row in words; the floor is left out where it is the aim."""
     assert row.aim is not None
     aim, floor = f"aim {round(row.aim, 2) if row.floor_of else row.aim:g}", row.floor
     return aim if floor is None or floor == row.aim else f"{aim}, floor {round(floor, 2):g}"
 
 
-def sections(results: RunFile, frames: Frames) -> list[Section]:
+def check_sections(results: RunFile, frames: Mapping[str, Frame]) -> list[CheckSection]:
     """A section for each check and data set that ran, in the order of the verdicts."""
     found: dict[tuple[str, str], list[Result]] = {}
-    for row in judged(results):
+    for row in judged_rows(results):
         found.setdefault((row.check, row.data), []).append(row)
     figures: dict[tuple[str, str], list[Result]] = {}
     for row in results.checks:
         figures.setdefault((row.check, row.data), []).append(row)
-    said, declared, scales = results.claims, results.declarations, units(results)
+    said, declared, scales = (
+        results.claims,
+        results.declarations,
+        {
+            (data.name, model): scale.identity - scale.reference
+            for data in results.data
+            for model, scale in data.calibration.items()
+        },
+    )
     made = []
     for key, rows in found.items():
-        if ran(rows):
+        if rows_that_ran(rows):
             measured = [row for row in figures[key] if row.metric]
-            generated = validity.said(measured, results.data)
+            generated = view.validity_of_rows(measured, results.data)
             parts = said.get(key[0]), declared[key[0]], frames, scales, generated
             made.append(_section(key, rows, measured, *parts))
     return made
@@ -133,10 +145,10 @@ def _section(
     figures: Sequence[Result],
     description: ClaimEntry | None,
     declared: Declaration,
-    frames: Frames,
+    frames: Mapping[str, Frame],
     scales: Mapping[tuple[str, str], float],
     generated: Sequence[str],
-) -> Section:
+) -> CheckSection:
     anchor = "".join(c if c.isalnum() else "-" for c in "-".join(key))
     names = {str(row.case): row for row in rows}
     cases = [(case, _series(row, rows), row.model) for case, row in names.items() if case in frames]
@@ -144,16 +156,7 @@ def _section(
     of_cases = {name: scales.get((key[1], model), 0.0) for _, name, model in cases}
     drawn = _pictures(declared, [(_series(row, rows), row) for row in figures], some, of_cases)
     pictures = [Picture(f"{anchor}-{i}", *one) for i, one in enumerate(drawn)]
-    return Section(anchor, *key, description, rows, figures, cases, pictures, generated)
-
-
-def units(results: RunFile) -> dict[tuple[str, str], float]:
-    """(data, model) -> the span of a calibrated scale: from an unrelated pair to an identical one."""
-    return {
-        (data.name, model): scale.identity - scale.reference
-        for data in results.data
-        for model, scale in data.calibration.items()
-    }
+    return CheckSection(anchor, *key, description, rows, figures, cases, pictures, generated)
 
 
 def _series(row: Result, rows: Sequence[Result]) -> str:
@@ -165,7 +168,7 @@ def _series(row: Result, rows: Sequence[Result]) -> str:
 
 
 def _pictures(
-    declared: Declaration, figures: Sequence[charts.Line], frames: Frames, scales: Mapping[str, float]
+    declared: Declaration, figures: Sequence[charts.SeriesRow], frames: Mapping[str, Frame], scales: Mapping[str, float]
 ) -> Iterable[tuple[str, str, Spec]]:
     """(Name, caption, spec) of what the figures and the items give by themselves, and of what the check declares."""
     profile, divergence = (frames and name in declared.pictures for name in ("profile", "divergence"))
@@ -175,34 +178,302 @@ def _pictures(
             "calibrated",
             "How much nearer the right text is, item by item, where 1 is the way from an unrelated pair to an "
             f"identical one. {apart}",
-            charts.margins(frames, scales) if all(scales.values()) else None,
+            charts.margin_chart(frames, scales) if all(scales.values()) else None,
         ),
-        ("raw", f"How much nearer the right text is, item by item, in raw similarity. {apart}", charts.margins(frames)),
+        (
+            "raw",
+            f"How much nearer the right text is, item by item, in raw similarity. {apart}",
+            charts.margin_chart(frames),
+        ),
         (
             "steps",
             "How often the score is on the right side of the threshold, step by step; the best surface scorer dashed.",
-            charts.steps(figures, title="Accuracy at each step", axis=declared.step or "step"),
+            charts.step_chart(figures, title="Accuracy at each step", axis=declared.step or "step"),
         ),
         (
             "down the chain",
             "Mean similarity of the exact paraphrase (0) and of each step away from it, with 95% bars.",
-            charts.profile(frames, axis=declared.step or "step") if profile else None,
+            charts.chain_chart(frames, axis=declared.step or "step") if profile else None,
         ),
         (
             "divergence",
             "Divergence of the words by label. Where the two lie alike, word overlap does not give the label away.",
-            charts.divergence(next(iter(frames.values()))) if divergence else None,
+            charts.divergence_chart(next(iter(frames.values()))) if divergence else None,
         ),
-        ("similarities", "Similarities of what should be near and of what should be far.", charts.similarities(frames)),
+        (
+            "similarities",
+            "Similarities of what should be near and of what should be far.",
+            charts.similarity_chart(frames),
+        ),
         (
             "by epsilon",
             "Share of items whose calibrated margin is above epsilon, with its 95% band; word overlap dashed.",
-            charts.margin_curves(figures, calibrated=True),
+            charts.margin_curve_chart(figures, calibrated=True),
         ),
         (
             "by epsilon, raw",
             "The same with raw cosines, as published: they do not compare between encoders.",
-            charts.margin_curves(figures, calibrated=False),
+            charts.margin_curve_chart(figures, calibrated=False),
         ),
     ]
     return [(name, text, spec) for name, text, spec in candidates if spec]
+
+
+Kind = Literal["bad", "tied", "good", "none"]
+KINDS: Mapping[Kind, str] = {
+    "bad": "below chance, or fails",
+    "tied": "tied with chance",
+    "good": "above chance, or passes",
+    "none": "shown only",
+}
+_UNCHANCED: Mapping[str | None, tuple[Kind, str]] = {
+    "pass": ("good", "passes"),
+    "stale_known_failure": ("good", "passes"),
+    "fail": ("bad", "fails"),
+    "error": ("bad", "error"),
+    "known_failure": ("bad", "fails, as known"),
+    "below_aim": ("tied", "below aim"),
+    "inconclusive": ("tied", "aim open"),
+    "skipped": ("none", "not run"),
+    None: ("none", "shown"),
+}
+_ABOVE = {"below_aim": ", below aim", "inconclusive": ", aim open", "fail": ", fails"}
+_STANDINGS: Mapping[Standing, str] = {
+    "above chance": "above chance", "at chance": "tied with chance", "below chance": "below chance",
+}  # fmt: skip
+_TITLES = {
+    "meaning kept": "Meaning kept: the same in other words should stay near",
+    "meaning changed": "Meaning changed: a small edit that turns the meaning should show",
+    "order": "Order: the same words in another order",
+    "retrieval": "Retrieval: the right text comes first",
+    "invariance": "Invariance: what changes no meaning should change nothing",
+    "health": "Health of the space",
+    "downstream": "Downstream: what a classifier learns from the vectors",
+    CONTRACT: "Contracts",
+}
+
+
+@dataclass(frozen=True)
+class FigureMark:
+    """A figure in one line: places along the axis in percent (None where it is no share), its words, its verdict."""
+
+    name: str
+    row: Result
+    value: str
+    interval: str
+    kind: Kind
+    words: str
+    low: float | None = None
+    width: float = 0.0
+    at: float | None = None
+    chance: float | None = None
+    surface: float | None = None
+    other: float | None = None
+    against: AgainstReference | None = None
+
+    @property
+    def label(self) -> str:
+        """What a screen reader says in place of the picture."""
+        marks = {"chance": self.chance, "best surface scorer": self.surface}
+        beside = [f"{name} {place:.0f}%" for name, place in marks.items() if place is not None]
+        return ", ".join([f"95% interval {self.interval}" if self.interval else "no spread", *beside])
+
+
+@dataclass(frozen=True)
+class CheckEntry:
+    """A check in its property: its section, what it is there, a mark for each level and model."""
+
+    section: CheckSection
+    is_control: bool
+    marks: Sequence[FigureMark]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """Each kind once."""
+        return sorted({mark.kind for mark in self.marks})
+
+
+@dataclass(frozen=True)
+class PropertyRow:
+    """A row of the profile: a mark for each model, and the checks that it opens to."""
+
+    name: str
+    family: str
+    tells: str
+    means: str
+    marks: Sequence[FigureMark]
+    entries: Sequence[CheckEntry]
+    order: float = field(default=1.0)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of its marks and of its checks, each once."""
+        return sorted({mark.kind for mark in self.marks} | {kind for e in self.entries for kind in e.verdicts})
+
+
+@dataclass(frozen=True)
+class ProfileBlock:
+    """The profile on one data set, by family."""
+
+    data: str
+    families: Sequence[tuple[str, Sequence[PropertyRow]]]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it has one property alone, which is open from the start."""
+        return sum(len(rows) for _, rows in self.families) == 1
+
+    @property
+    def has_others(self) -> bool:
+        """Whether a model is paired with another."""
+        return any(mark.other is not None for _, rows in self.families for row in rows for mark in row.marks)
+
+
+def profile_blocks(results: RunFile, found: Sequence[CheckSection]) -> list[ProfileBlock]:
+    """A block for each data set that anything was measured on."""
+    models = [one.label for one in results.models]
+    names = dict.fromkeys(section.data for section in found)
+    return [_profile_block(results, data, models, [s for s in found if s.data == data]) for data in names]
+
+
+def _profile_block(results: RunFile, data: str, models: Sequence[str], found: Sequence[CheckSection]) -> ProfileBlock:
+    declared = results.declarations
+    lines = {(m, line.name): line for m in models for line in profile(results, model=m, data=data)}
+    by_property: dict[str, list[CheckSection]] = {}
+    for section in found:
+        by_property.setdefault(section.tested, []).append(section)
+    rows = [_property_row(name, some, declared, models, lines) for name, some in by_property.items()]
+    families = dict.fromkeys([*FAMILIES, CONTRACT, *(row.family for row in rows)])
+    kept = {family: sorted((r for r in rows if r.family == family), key=_weakness) for family in families}
+    return ProfileBlock(data, [(_TITLES.get(family, family), some) for family, some in kept.items() if some])
+
+
+def _weakness(row: PropertyRow) -> tuple[float, str]:
+    return (row.order, row.name)
+
+
+def _property_row(
+    name: str,
+    found: Sequence[CheckSection],
+    declared: Mapping[str, Declaration],
+    models: Sequence[str],
+    lines: Mapping[tuple[str, str], ProfileLine],
+) -> PropertyRow:
+    heads = {model: _head_row(found, declared, lines.get((model, name)), model) for model in models}
+    several = len(models) > 1
+    marks = [
+        mark_of(row, declared[row.check], model if several else "", lines.get((model, name)))
+        for model, row in heads.items() if row
+    ]  # fmt: skip
+    first = next(filter(None, heads.values()), found[0].rows[0])
+    its = declared[first.check]
+    entries = [_check_entry(section, declared, several=several) for section in found]
+    entries.sort(key=lambda one: (one.section.check != first.check, one.is_control))
+    order = min((mark.row.high - (declared[mark.row.check].chance or 0.0) for mark in marks
+                 if mark.at is not None and mark.row.high is not None), default=2.0)  # fmt: skip
+    return PropertyRow(name, its.family, its.tells, its.means, marks, entries, order)
+
+
+def _head_row(
+    found: Sequence[CheckSection], declared: Mapping[str, Declaration], line: ProfileLine | None, model: str
+) -> Result | None:
+    """The row that stands for the property: that of the profile, else of the headline, else the first with a value."""
+    rows = [row for section in found for row in rows_that_ran(section.rows) if row.model == model]
+    if line is not None:
+        return next(row for row in rows if str(row.case) == line.case)
+    measured = [row for row in rows if row.value is not None] or rows
+    return next(iter(sorted(measured, key=lambda row: not declared[row.check].headline)), None)
+
+
+def _check_entry(section: CheckSection, declared: Mapping[str, Declaration], *, several: bool) -> CheckEntry:
+    its, rows = declared[section.check], rows_that_ran(section.rows)
+    levels = len({row.level for row in rows}) > 1
+    marks = [mark_of(row, its, _mark_name(row, levels=levels, several=several)) for row in rows]
+    return CheckEntry(section, bool(its.unjudged), marks)
+
+
+def _mark_name(row: Result, *, levels: bool, several: bool) -> str:
+    """What tells the marks of a check apart, and nothing else."""
+    level = f"level {row.level}" if str(row.level).isdigit() else str(row.level)
+    return ", ".join([*([row.model] if several else []), *([level] if levels else [])])
+
+
+def mark_of(row: Result, its: Declaration, name: str, line: ProfileLine | None = None) -> FigureMark:
+    """The figure of a row as a line of the page shows it; `line` has the other model of a profile."""
+    kind, words = verdict_words(row, its)
+    if not is_share(row, its):
+        value, _, interval = figure(row).partition(" ")
+        is_exact = row.low == row.high
+        return FigureMark(name, row, value, "" if is_exact else interval.strip("[]").replace(", ", " to "), kind, words)
+    best, other = best_surface(row), line.against if line else None
+    share = row.numbers[0]
+    low, high = map(_percent_place, row.numbers[1:])
+    return FigureMark(
+        name, row, percent(share), _digits(row), kind, words,
+        low=low, width=max(round(high - low, 2), 0.6), at=_percent_place(share),
+        chance=None if its.chance is None else _percent_place(its.chance),
+        surface=_percent_place(best[1]) if best else None,
+        other=_percent_place(share - other.change) if other else None, against=other,
+    )  # fmt: skip
+
+
+def is_share(row: Result, its: Declaration) -> bool:
+    """Whether the figure is drawn along 0% to 100%."""
+    ends = (row.value, row.low, row.high)
+    return its.chance != 0 and its.family not in NO_PROPERTY and all(e is not None and 0 <= e <= 1 for e in ends)
+
+
+def verdict_words(row: Result, its: Declaration) -> tuple[Kind, str]:
+    """What came out, in words: beside chance where there is one, and how it stands to the floor and the aim."""
+    kind, words = _UNCHANCED.get(row.verdict, ("none", WORDS.get(row.verdict, "")))
+    if row.verdict in ("pass", "stale_known_failure", "error", "skipped") or row.value is None:
+        return (kind, words) if row.value is not None or row.verdict != "inconclusive" else ("none", "cannot tell")
+    if its.unjudged or row.params.get("unjudged"):
+        return "none", "shown, judges nothing"
+    if not its.chance or row.low is None or not is_share(row, its):
+        return kind, words
+    _, low, high = row.numbers
+    if high < its.chance:
+        return "bad", "fails: below chance" if row.verdict == "fail" else "below chance"
+    if low <= its.chance:
+        return "tied", "tied with chance"
+    return ("bad" if row.verdict == "fail" else "good"), f"above chance{_ABOVE.get(row.verdict or '', '')}"
+
+
+def _percent_place(share: float) -> float:
+    return round(100 * max(0.0, min(1.0, float(share))), 2)
+
+
+def _digits(row: Result) -> str:
+    """The interval of a share, in percent, with as many digits as it bears."""
+    _, low, high = row.numbers
+    if high - low < 0.0005:
+        return ""
+    digits = 0 if high - low > 0.02 else 1
+    return f"{100 * low:.{digits}f}–{100 * high:.{digits}f}"
+
+
+def standing_facts(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
+    """How many properties are above chance, tied with it and below it, above the surface, and unlike the reference.
+
+    The one that is farthest below chance is named.
+    """
+    known = [one for one in lines if one.standing]
+    counts = {words: sum(one.standing == standing for one in known) for standing, words in _STANDINGS.items()}
+    found = [(f"{count} of {len(known)}", words) for words, count in counts.items() if count]
+    if rivalled := [one for one in known if one.surface is not None]:
+        above = sum(one.low > (one.surface or 0) for one in rivalled)
+        found.append((f"{above} of {len(rivalled)}", "above the best surface scorer"))
+    found += _against_reference([one.against for one in lines if one.against])
+    if below := [one for one in known if one.standing == "below chance"]:
+        worst = min(below, key=lambda one: one.high - (one.chance or 0))
+        words = f"is the farthest below chance: {percent(worst.value)}, chance {percent(worst.chance or 0)}"
+        found.append((worst.name, words))
+    return found
+
+
+def _against_reference(paired: Sequence[AgainstReference]) -> list[tuple[str, str]]:
+    """In how many properties the model is worse, better or not told from the reference."""
+    said = [one.said for one in paired]
+    words = {"worse": "worse than", "better": "better than", "cannot tell": "not told from"}
+    return [(f"{said.count(w)} of {len(said)}", f"{text} {paired[0].name}") for w, text in words.items() if w in said]

@@ -1,0 +1,369 @@
+"""What `encheck threshold` shows: its terminal, and threshold.html and threshold.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from encheck.operations.threshold.cascade import Behaviour, Cascade
+from encheck.operations.threshold.decision import NegativePair, PairCounts, RivalRates, ThresholdReport
+from encheck.operations.threshold.rates import RATE_NAMES, RATES, MatchedThreshold, ThresholdRates
+from encheck.reporting.html.charts import Spec, dotted_rule, four_decimals, layered_spec, nominal_field, series_colour
+from encheck.reporting.html.page import pack, page
+from encheck.reporting.results import write_named
+from encheck.statistics.bootstrap import Figure
+from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise
+from encheck.statistics.hypothesis_tests import units_needed
+from encheck.system.typed_files import as_json
+
+WIDEST = 60
+HEAD = ("threshold", "accepted", "hits", "false accepts", "recall", "precision")
+
+
+def percent(share: float) -> str:
+    """A share in percent, with a digit behind the point below 10%.
+
+    >>> percent(0.31), percent(0.047), percent(0.0)
+    ('31%', '4.7%', '0%')
+    """
+    digits = 1 if 0 < share < 0.0995 or 0.9005 < share < 1 else 0
+    return f"{share:.{digits}%}"
+
+
+def rate_text(found: Figure | None) -> str:
+    """A rate with its interval; a dash if there is none.
+
+    >>> rate_text(Figure(0.047, 0.031, 0.069))
+    '4.7% [3.1, 6.9]'
+    """
+    if found is None:
+        return "-"
+    low, high = (f"{100 * end:.1f}".removesuffix(".0") for end in (found.low, found.high))
+    return f"{percent(found.value)} [{low}, {high}]"
+
+
+def threshold_text(threshold: float) -> str:
+    """A threshold, as it is typed.
+
+    >>> threshold_text(0.82), threshold_text(0.7124)
+    ('0.82', '0.7124')
+    """
+    return f"{threshold:.4f}".rstrip("0").rstrip(".") if abs(threshold) < 100 else f"{threshold:g}"
+
+
+def threshold_lines(found: ThresholdReport) -> Iterator[str]:
+    """The whole answer: the number first."""
+    yield from answers(found)
+    yield ""
+    yield data_line(found.data)
+    yield from (f"note: {text}" for text in notes(found))
+
+
+def data_line(data: PairCounts) -> str:
+    """How many pairs there are, and of what kind."""
+    parts = [f"{data.positives:,} positive" if data.positives else "", f"{data.negatives:,} negative"
+             f" ({data.negative_clusters:,} clusters)" if data.negatives else "",
+             f"{data.unlabelled:,} without a label" if data.unlabelled else ""]  # fmt: skip
+    return f"{data.name}: {data.pairs:,} pairs in {data.clusters:,} clusters: {', '.join(filter(None, parts))}"
+
+
+def answers(found: ThresholdReport) -> Iterator[str]:
+    """The threshold that was asked for, what it does and what gets through; then what else was asked."""
+    if found.cascade:
+        yield from cascade_lines(found.cascade, found.promise)
+    if found.promise:
+        yield from promise_lines(found)
+    asked_first = sorted(found.matches, key=lambda one: one.way != found.asked.way)
+    ways = [match_line(found, match) for match in asked_first]
+    yield from ways if not found.promise else ()
+    if found.behaviours:
+        yield from behaviour_lines(f"at {threshold_text(found.at)} ({found.why})", found.behaviours)
+    yield from ways if found.promise else ()
+    named = ((found.baseline, found.old), (f"{found.model} at the old number", found.same_number),
+             (f"{found.model} at your threshold", found.own))  # fmt: skip
+    yield from (f"{name} {threshold_text(point.threshold)}: {rates_text(point)}" for name, point in named if point)
+    if found.rivals:
+        yield f"beside it: {', '.join(rival_costs(found.rivals))}{chance_text(found)}"
+
+
+def match_line(found: ThresholdReport, match: MatchedThreshold) -> str:
+    """A threshold of the new model that does the same; of the one that was asked for, with what else it does."""
+    what = f"the same {RATE_NAMES[match.way]} as {found.baseline}"
+    if match.threshold is None or match.point is None:
+        return f"cannot tell: no threshold of {found.model} for {what}, {match.refused}"
+    value, low, high = map(threshold_text, (match.threshold.value, match.threshold.low, match.threshold.high))
+    head = f"{value} [{low}, {high}]: {found.model}, {what}"
+    if match.way != found.asked.way:
+        return head
+    rates = ((base, getattr(match.change, base)) for base in RATES)
+    changes = [f"{RATE_NAMES[base]} {points_text(change)}" for base, change in rates if change]
+    moved = f"; change: {', '.join(changes)}" if changes else ""
+    return f"{head}: {rates_text(match.point, but=match.way)}{moved}"
+
+
+def points_text(change: Figure) -> str:
+    """A difference of two rates.
+
+    >>> points_text(Figure(-0.012, -0.03, 0.001))
+    '-1.2 points [-3.0, +0.1]'
+    """
+    return f"{100 * change.value:+.1f} points [{100 * change.low:+.1f}, {100 * change.high:+.1f}]"
+
+
+def rates_text(point: ThresholdRates, *, but: str = "") -> str:
+    """What a threshold does, in words."""
+    parts = [(base, getattr(point, base)) for base in ("hits", "false_accepts", "recall", "precision") if base != but]
+    return ", ".join(f"{name.replace('_', ' ')} {rate_text(value)}" for name, value in parts if value is not None)
+
+
+def example_line(one: NegativePair) -> str:
+    """A negative that is in the way of a threshold."""
+    first, second = (shorten(text, WIDEST, placeholder="...") for text in (one.first, one.second))
+    return f"in the way: {one.score:.4f} {first!r} and {second!r}"
+
+
+def promise_lines(found: ThresholdReport) -> Iterator[str]:
+    """The number, or that none exists; then what it does, or what is nearest, missing or in the way."""
+    made, kept, strictest = found.promise, found.kept, found.strictest
+    assert made
+    budget = f"{100 * made.budget:g}%"
+    if kept:
+        value = threshold_text(kept.threshold)
+        yield f"{value}: lowest threshold of {found.model} for {budget} false accepts, with 95% confidence"
+        yield f"it gives {rates_text(kept)}"
+        return
+    none = f"no threshold of {found.model} for {budget} false accepts"
+    if strictest is None or strictest.false_accepts is None:
+        yield f"cannot tell: {none} is shown, fewer than {MIN_ACCEPTED} pairs to accept and none with label 1"
+        return
+    where = f"at {threshold_text(strictest.threshold)}, the strictest that {OF_USE}"
+    best = f"false accepts are {rate_text(strictest.false_accepts)} {where}"
+    if made.outcome == "broken":
+        assert made.lower is not None
+        yield f"none exists: {none}"
+        ranked = f". AUC {found.auc.value:.2f} [{found.auc.low:.2f}, {found.auc.high:.2f}]" if found.auc else ""
+        yield f"{best}: {percent(made.lower)} or more with 95% confidence{ranked}"
+        yield from map(example_line, found.in_the_way)
+        return
+    yield f"cannot tell: {none} is shown"
+    if made.needed is None:
+        yield f"{best}. More negatives would rather show that none exists"
+        return
+    least, second = (units_needed(hits, made.budget) for hits in (0, 1))
+    missing = made.needed - made.effective
+    short = f"about {missing:,} more are needed" if missing > 0 else "more are needed"
+    yield (
+        f"{budget} takes {least:,} independent negatives without one false accept, {second:,} with one; there are "
+        f"{made.negatives:,}, which tell as much as {made.effective:,}, and {short}"
+    )
+
+
+def cascade_lines(both: Cascade, alone: Promise | None) -> Iterator[str]:
+    """What a verifier adds, whether the budget is kept with it, and what gets through both."""
+    first = "none" if alone is None or alone.threshold is None else threshold_text(alone.threshold)
+    ends = f"{threshold_text(both.thresholds.first)}, then {threshold_text(both.thresholds.second)} of {both.verifier}"
+    calls = f"{1_000 * both.calls.value:,.0f} verifier calls a thousand"
+    yield f"{first} alone; with this verifier: {ends}: {rates_text(both.does)}, {calls}"
+    budget = f"{100 * alone.budget:g}%" if alone else "the budget"
+    said = {
+        "kept": f"so false accepts are {percent(both.upper)} or less with 95% confidence",
+        "broken": f"so no threshold of the verifier that {OF_USE} keeps {budget}, with 95% confidence",
+        "undecided": f"so {budget} is not shown: false accepts may be up to {percent(both.upper)}",
+    }
+    yield (
+        f"{said[both.outcome]} (chosen on {both.chosen_on:,} negatives, judged on {both.judged_on:,} others of other "
+        "clusters)"
+    )
+    if both.behaviours:
+        yield from behaviour_lines("with the verifier", both.behaviours)
+
+
+def is_uneven(made: Promise) -> bool:
+    """Whether the negatives that are independent for certain could not have shown the budget."""
+    return made.independent < units_needed(0, made.budget) and made.independent < made.effective
+
+
+def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str]:
+    """What gets through by kind, what should not and what should."""
+    for kept, name in ((False, "what gets through"), (True, "of what should get through")):
+        said = [f"{b.name} {percent(b.accepted.value)}" for b in behaviours if b.kept is kept]
+        if said:
+            yield f"{name} {where}: {', '.join(said)}"
+
+
+def rival_costs(rivals: Sequence[RivalRates]) -> Iterator[str]:
+    """What the same recall, or the same hits, costs a scorer that needs no understanding."""
+    for one in rivals:
+        if one.false_accepts:
+            yield f"{one.name} {rate_text(one.false_accepts)} false accepts"
+
+
+def chance_text(found: ThresholdReport) -> str:
+    """What it costs whoever accepts at random: as many negatives as positives."""
+    point = next((p for p in (found.own, found.kept, found.strictest) if p and p.threshold == found.at), None)
+    point = point or next((one.point for one in found.matches if one.point and one.point.threshold == found.at), None)
+    same = point.recall or point.hits if point else None
+    how = "recall" if point and point.recall else "hits"
+    return f", chance {percent(same.value)}; all at the same {how}" if same else ""
+
+
+def rate_cells(point: ThresholdRates) -> tuple[str, ...]:
+    """A row of the sweep."""
+    rates = (point.hits, point.false_accepts, point.recall, point.precision)
+    return (threshold_text(point.threshold), f"{point.accepted:,}", *map(rate_text, rates))
+
+
+def notes(found: ThresholdReport) -> Iterator[str]:
+    """What the figures hold for, and what could not be said."""
+    if found.data.unlabelled:
+        yield f"hits are the share of the {found.data.unlabelled:,} pairs without a label, which are taken as they came"
+    if found.data.negatives:
+        yield "false accepts are the share of negatives that is accepted, for negatives that are sampled like these"
+    if found.data.repeated:
+        yield f"a pair that is repeated with its label counts once: {found.data.repeated:,} repeats"
+    if (made := found.promise) and made.outcome == "kept" and is_uneven(made):
+        yield (
+            f"the {made.negatives:,} negatives count as {made.effective:,} independent ones, but a text or cluster has "
+            f"more than one in {made.independent:,} of them. If such large ones score higher, and alike, the threshold "
+            "may not keep the budget: look at the negatives with the highest scores"
+        )
+    if found.data.hard:
+        yield f"the negatives of {found.data.name} were {found.data.hard}, but those of production are not"
+    if found.data.skipped:
+        yield f"malformed rows left out: {found.data.skipped:,}"
+    if found.data.left_out:
+        yield f"pairs left out, because a file of vectors lacks their texts: {found.data.left_out:,}"
+    yield from found.unsaid
+
+
+SHARE_AXIS: Spec = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": "%"}}
+
+
+def sweep_chart(found: ThresholdReport) -> Spec:
+    """What every threshold accepts, with 95% bands; dotted where the thresholds of the answers are."""
+    values = [one for base in RATES for one in _rate_values(found.sweep, base)]
+    x = {"field": "threshold", "type": "quantitative", "title": "threshold", "scale": {"zero": False}}
+    marks = {found.at: found.why}
+    if found.old:
+        marks.setdefault(found.old.threshold, "the old number")
+    if found.kept:
+        marks.setdefault(found.kept.threshold, "keeps the budget")
+    return layered_spec(
+        "Share accepted at every threshold, with 95% bands",
+        [
+            *_banded_layers(x, "accepted", ("series", "threshold", "value", "low", "high")),
+            *(dotted_rule("x", cut, f"{threshold_text(cut)}: {note}") for cut, note in marks.items()),
+        ],
+        values,
+    )
+
+
+def trade_chart(found: ThresholdReport) -> Spec | None:
+    """What each false accept buys: the model with its band, surface scorers, and chance on the diagonal."""
+    gain = "recall" if any(point.recall for point in found.sweep) else "hits"
+    curves = {found.model: found.sweep, **{one.name: one.curve for one in found.rivals}}
+    values = [
+        {"series": name, "false accepts": four_decimals(point.false_accepts.value), "threshold": point.threshold,
+         **{k: four_decimals(getattr(getattr(point, gain), k)) for k in ("value", "low", "high")}}
+        for name, points in curves.items() for point in points if point.false_accepts and getattr(point, gain)
+    ]  # fmt: skip
+    if not values:
+        return None
+    values += [{"series": "chance", "false accepts": p, "value": p, "low": p, "high": p} for p in (0.0, 1.0)]
+    x = {"field": "false accepts", "title": "false accepts", **SHARE_AXIS}
+    layers = _banded_layers(x, gain, ("series", "threshold", "false accepts", "value", "low", "high"))
+    for layer in layers[1:]:
+        layer["encoding"]["order"] = {"field": "false accepts"}
+    budget = [dotted_rule("x", found.promise.budget, "the budget")] if found.promise else []
+    return layered_spec(f"{gain} against false accepts, with 95% bands", [*layers, *budget], values)
+
+
+def behaviour_chart(found: ThresholdReport) -> Spec | None:
+    """How many probes of each kind the threshold accepts, with 95% intervals."""
+    values = [
+        {"kind": one.name, "series": "should get through" if one.kept else "should not", "n": one.n,
+         **{k: four_decimals(getattr(one.accepted, k)) for k in ("value", "low", "high")}}
+        for one in found.behaviours
+    ]  # fmt: skip
+    if not values:
+        return None
+    y = {"field": "kind", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 320}}
+    return layered_spec(
+        f"Probes accepted at {threshold_text(found.at)}, by kind",
+        [
+            {"mark": {"type": "rule", "strokeWidth": 2},
+             "encoding": {"y": y, "x": {"field": "low", "title": "accepted", **SHARE_AXIS}, "x2": {"field": "high"},
+                          "color": series_colour()}},
+            {"mark": {"type": "point", "filled": True, "size": 55},
+             "encoding": {"y": y, "x": {"field": "value", **SHARE_AXIS}, "color": series_colour(),
+                          "tooltip": [nominal_field(f) for f in ("kind", "series", "value", "low", "high", "n")]}},
+        ],
+        values,
+        height=20 + 16 * len(values),
+    )  # fmt: skip
+
+
+def _rate_values(points: tuple[ThresholdRates, ...], base: str) -> Iterator[dict[str, Any]]:
+    for point in points:
+        if rate := getattr(point, base):
+            yield {"series": base.replace("_", " "), "threshold": point.threshold,
+                   **{k: four_decimals(getattr(rate, k)) for k in ("value", "low", "high")}}  # fmt: skip
+
+
+def _banded_layers(x: Spec, title: str, told: tuple[str, ...]) -> list[Spec]:
+    return [
+        {"mark": {"type": "area", "opacity": 0.2},
+         "encoding": {"x": x, "y": {"field": "low", "title": title, **SHARE_AXIS}, "y2": {"field": "high"},
+                      "color": series_colour()}},
+        {"mark": {"type": "line", "strokeWidth": 2.5},
+         "encoding": {"x": x, "y": {"field": "value", **SHARE_AXIS}, "color": series_colour()}},
+        {"mark": {"type": "point", "opacity": 0, "size": 60},
+         "encoding": {"x": x, "y": {"field": "value", **SHARE_AXIS}, "color": series_colour(),
+                      "tooltip": [nominal_field(f) for f in told]}},
+    ]  # fmt: skip
+
+
+PAGE, RAW = "threshold.html", "threshold.json"
+TITLES = {
+    "kept": "a threshold keeps the budget", "broken": "no threshold that keeps the budget exists",
+    "undecided": "it cannot be told", "no promise asked": "thresholds side by side",
+}  # fmt: skip
+
+
+def render_page(found: ThresholdReport) -> str:
+    """The page; every text in it is escaped, by the template or by being packed."""
+    specs = {
+        "sweep": ("What every threshold accepts, with 95% bands over clusters. Dotted: the thresholds of the answers.",
+                  sweep_chart(found)),
+        "trade": ("What a share of false accepts buys, beside scorers that need no understanding, and chance.",
+                  trade_chart(found)),
+        "behaviours": (f"What gets through at {threshold_text(found.at)}: the embedded probes by kind, "
+                       "with 95% intervals.",
+                       behaviour_chart(found)),
+    }  # fmt: skip
+    lines = list(answers(found))
+    drawn = {name: (caption, spec) for name, (caption, spec) in specs.items() if spec}
+    return page(
+        PAGE,
+        pack({"charts": {name: spec for name, (_, spec) in drawn.items()}, "cases": {}, "texts": []}),
+        found=found,
+        title=f"{'with the verifier, ' if found.cascade else ''}{TITLES[found.outcome]}",
+        lines=lines,
+        lead=lines[0],
+        notes=list(notes(found)),
+        data=data_line(found.data),
+        pictures=[{"id": name, "caption": caption, "spec": spec} for name, (caption, spec) in drawn.items()],
+        head=HEAD,
+        cells=rate_cells,
+        rate=rate_text,
+        at=threshold_text,
+    )
+
+
+def write_threshold_page(found: ThresholdReport, folder: Path) -> Path:
+    """Write the page and the JSON into a folder; the path of the page. UsageError where the disk does not take it."""
+    write_named(folder / RAW, as_json(found))
+    write_named(folder / PAGE, render_page(found))
+    return folder / PAGE
