@@ -21,7 +21,7 @@ from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.parse import Parse, first_word, mask
 from encheck.language.prose import left_spans, quotes_code
 from encheck.language.words import STOP_WORDS
-from encheck.system.garbage import uncollected
+from encheck.system.memory import without_collection
 from encheck.types import content_hash
 
 TABLE = Path(__file__).parent / "substitutes.tsv"
@@ -224,7 +224,7 @@ def _joined(parse: Parse, at: int) -> bool:
 class Expressions:
     """Expressions of two and three words that a lexicon knows as one."""
 
-    @uncollected()
+    @without_collection()
     def __init__(self, lexicon: Lexicon) -> None:
         lemmas = (lemma for pos in ("n", "v", "a", "r") for lemma in lexicon.lemmas(pos) if "_" in lemma)
         self._known = frozenset(lemma.replace("_", " ") for lemma in lemmas if lemma.count("_") < 3)

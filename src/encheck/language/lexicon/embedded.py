@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from encheck.errors import DataError
 from encheck.language.lexicon.protocol import MARKERS, PARTS, Antonym, Lexicon, Pos, Sense, TreebankCounts, part_of
-from encheck.system.garbage import uncollected
+from encheck.system.memory import without_collection
 
 Ints = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
@@ -118,7 +118,7 @@ class EmbeddedLexicon(Lexicon):
 
     @staticmethod
     @cache
-    @uncollected()
+    @without_collection()
     def opened() -> EmbeddedLexicon:
         """The packaged one, opened once a process."""
         return EmbeddedLexicon(Path(str(resources.files("encheck.language.lexicon") / "lexicon.npz")))
