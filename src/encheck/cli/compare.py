@@ -106,8 +106,9 @@ def compare(
             raise UsageError("--cite requires --format latex")
         refuse_over(out, [FORMATS[form]])
         if cost:
-            how = {"model_arg": model_arg, "store": store, "device": device, "seed": str(seed)}
-            report = compare_costs(runs, data=data, checks=checks, **how).report
+            report = compare_costs(
+                runs, data=data, checks=checks, model_arg=model_arg or (), store=store, device=device, seed=seed
+            ).report
             page = out or Path("compare.html")
             write_named(page, render(report))
             if json_file:

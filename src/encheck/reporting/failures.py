@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from encheck.reporting.text import marked
 from encheck.scoring.example import Line
@@ -15,10 +15,12 @@ from encheck.system.terminal import LINES, visible
 from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
-    from encheck.engine.shrinking import Row, Shrink
-    from encheck.shrinking.shrink import ItemForm
+    from encheck.shrinking.shrink import ItemForm, Shrunk
 
 WORST = 3
+
+Row = Mapping[str, Any]  # of items.parquet
+Shrink = Callable[[Row], "Shrunk | str"]
 
 
 def figure_line(estimate: Estimate) -> str:
