@@ -25,7 +25,7 @@ from encheck.datasets.load import names
 from encheck.ids import ItemId
 from encheck.metrics import named
 from encheck.reporting.results import write_named
-from encheck.system.cells import safe_cell
+from encheck.system.terminal import safe_cell
 from encheck.types import content_hash
 
 _ENTRY = re.compile(r"@\w+\{(?P<key>[^,]+),\n(?P<body>.*?)\n\}", re.DOTALL)

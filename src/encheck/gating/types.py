@@ -16,7 +16,7 @@ from encheck.gating.old_index import IndexFaults, MapKind, OldIndex
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ScaleShift, ThresholdShift
 from encheck.statistics.hypothesis_tests import units_needed
-from encheck.system.typed_files import Count, MaybeNaN, NonNegative, Positive, writes
+from encheck.system.typed_files import Count, MaybeNaN, NonNegative, Positive, writes_properties
 
 Floats = NDArray[np.float64]
 Kind = Literal["rate", "mean"]
@@ -167,7 +167,7 @@ class Paired:
     strata: NDArray[np.intp] | None = None
 
 
-@writes("says")
+@writes_properties("says")
 @dataclass(frozen=True)
 class Remedy:
     """So many clusters more, of so many queries each, would decide in 80% of cases, were the change what it seems."""
@@ -414,7 +414,7 @@ class Judged:
         )
 
 
-@writes("passes", "says")
+@writes_properties("passes", "says")
 @dataclass(frozen=True)
 class UnjudgedSearch:
     """What changed in the answers to the queries of a log, which nobody judged; the first of `shares` decides.

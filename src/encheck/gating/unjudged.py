@@ -52,7 +52,7 @@ from encheck.scoring.table import Table
 from encheck.statistics.hypothesis_tests import look_bounds, t_cdf, tango_variance
 from encheck.statistics.sharing import korn_graubard
 from encheck.system import files
-from encheck.system.documents import text_of
+from encheck.system.documents import read_text
 from encheck.types import content_hash
 
 Bools = NDArray[np.bool_]
@@ -489,7 +489,7 @@ class Judgements:
 def save_answers(path: Path, said: Iterable[tuple[ComparedQuery, Answer | None]]) -> Judgements:
     """Put answers into the file, the others of which stay; UsageError if it cannot be read or written."""
     try:
-        with files.alone(path.parent):
+        with files.lock_folder(path.parent):
             found = read_judgements(path)
             for asked, answer in said:
                 found = found.with_answer(asked, answer)
@@ -505,7 +505,7 @@ def save_answers(path: Path, said: Iterable[tuple[ComparedQuery, Answer | None]]
 def read_judgements(path: Path) -> Judgements:
     """The judgements of a file, none where there is no file; UsageError names the line of what is wrong."""
     try:
-        lines = text_of(path).splitlines()
+        lines = read_text(path).splitlines()
     except FileNotFoundError:
         return Judgements({})
     except (OSError, ValueError) as error:

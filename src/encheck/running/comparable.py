@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import Encoder, Partial, Verified
+from encheck.encoders.protocol import Encoder, PartialEncoder, VerifiedModel
 from encheck.encoders.settings import ROLES, EncodingSettings, count_tokens
 from encheck.gating.reindex import FEWEST, FIXED_TEXTS, KEPT_DIMENSIONS, LONG_WORDS, TextLength, VectorSample, long_text
 from encheck.running.roles import Role
@@ -34,7 +34,7 @@ def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents
         return {}
     run: RoleTexts = {role: list(subject.roles[cast(Role, role)].rows) for role in ROLES if role in subject.roles}
     run[""] = list(subject.rows)
-    if isinstance(model, Partial):
+    if isinstance(model, PartialEncoder):
         return {role: some for role, texts in run.items() if (some := _some_of(model, role, texts))}
     settings = EncodingSettings.of(model)
     roles = [role for role in ROLES if not role or _counts(model, settings, role)]
@@ -51,7 +51,7 @@ def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents
     return wanted
 
 
-def _some_of(model: Partial, role: str, texts: Sequence[str]) -> list[str]:
+def _some_of(model: PartialEncoder, role: str, texts: Sequence[str]) -> list[str]:
     lacking = set(model.lacks(texts, role=role or None))
     there = sorted((text for text in texts if text not in lacking), key=content_hash)
     longest = sorted(there, key=lambda text: -len(text.split()))[:LONGEST_STORED]
@@ -71,7 +71,7 @@ def _counts(model: Encoder, settings: EncodingSettings, role: str) -> bool:
 
 def stable_fingerprint(subject: Subject) -> str:
     """What names all that makes the vectors; "" of a model behind an address, which others can change."""
-    return "" if isinstance(subject.model, Verified) else subject.fingerprint
+    return "" if isinstance(subject.model, VerifiedModel) else subject.fingerprint
 
 
 def lengths_of(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:
