@@ -106,9 +106,9 @@ class CostRow:
         moved = []
         for mine in self.checks:
             if (its := theirs.get(mine.case)) is not None:
-                counts, own, other = float(mine.beats_chance or its.beats_chance), mine.measured, its.measured
+                counts, here, there = float(mine.beats_chance or its.beats_chance), mine.measured, its.measured
                 change = BootstrapFigure(
-                    counts * (own.value - other.value), counts * (own.replicates - other.replicates)
+                    counts * (here.value - there.value), counts * (here.replicates - there.replicates)
                 )
                 moved.append(replace(mine, measured=change))
         found = _mean(families(moved).values())

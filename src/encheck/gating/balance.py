@@ -67,8 +67,8 @@ def property_wins(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> d
             found.setdefault(table.property, []).append((values, chances, metric.heads(table).clusters))
     pooled = {}
     for name, some in sorted(found.items()):
-        values, chances, clusters = zip(*some, strict=True)
-        pooled[name] = PropertyWins(np.concatenate(values), np.concatenate(chances), tuple(chain(*clusters)))
+        wins, guesses, names = zip(*some, strict=True)
+        pooled[name] = PropertyWins(np.concatenate(wins), np.concatenate(guesses), tuple(chain(*names)))
     return pooled
 
 

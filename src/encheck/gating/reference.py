@@ -88,7 +88,7 @@ def _differences(weighed: Sequence[Paired], rule: Rule = DEFAULT) -> tuple[Diffe
         Difference(
             paired[i].name, paired[i].kind, len(paired[i].baseline), int(figures.clusters[i]),
             float(paired[i].baseline.mean()), float(paired[i].candidate.mean()),
-            *(float(ends[i]) for ends in (figures.change, tests.low, tests.high)), bool(is_certain),
+            float(figures.change[i]), float(tests.low[i]), float(tests.high[i]), bool(is_certain),
         )
         for i, is_certain in zip(gates, certain, strict=True)
     )  # fmt: skip
