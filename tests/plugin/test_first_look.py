@@ -15,7 +15,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.engine import first_look as looking
 from encheck.engine.first_look import LookDecision, SharedDecision, decide, first_look, headlines, mode_of
 from encheck.errors import UsageError
-from encheck.gating.baseline import CaseScores, FirstLookItems
+from encheck.gating.baseline import SavedScores, FirstLookItems
 from encheck.items.variants import Maker
 from encheck.options import Settings, refuse_wrong, without_quick
 from encheck.options.settings import OPTIONS
@@ -256,8 +256,8 @@ def test_the_reference_is_held_against_the_items_of_a_look_where_its_case_has_th
     whole = Table("c/d/1", "c", "p", "d", "1", "pair", names, names, names, ("",) * 5, (None,) * 5, scores, scores)
     mine = whole.of(np.array([3, 0]))
     part = FirstLookItems.of(mine, whole)
-    assert CaseScores.of(whole).facing_part(mine, part).near.tolist() == [0.3, 0.0]
-    assert CaseScores.of(whole.of(np.arange(4))).facing_part(mine, part) is None
+    assert SavedScores.of(whole).facing_part(mine, part).near.tolist() == [0.3, 0.0]
+    assert SavedScores.of(whole.of(np.arange(4))).facing_part(mine, part) is None
     assert FirstLookItems.of(whole, mine) is None
 
 

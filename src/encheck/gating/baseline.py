@@ -66,7 +66,7 @@ class FirstLookItems:
 
 
 @dataclass(frozen=True)
-class CaseScores:
+class SavedScores:
     """The scores of one case, shape [n], its items sorted by id and texts.
 
     `lock` stands for kind, ids and texts, `parts` for splits and labels. `keys` are the first digits of the sources'
@@ -230,7 +230,7 @@ class Baseline:
 
     folder: Path
     summary: BaselineSummary
-    cases: Mapping[str, CaseScores]
+    cases: Mapping[str, SavedScores]
 
     @classmethod
     def of(
@@ -246,7 +246,7 @@ class Baseline:
         """One model of a run, as its baseline would be read; BaselineError where nothing was measured for it."""
         if not tables and not may_be_empty:
             raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
-        cases = {name: CaseScores.of(table) for name, table in tables.items()}
+        cases = {name: SavedScores.of(table) for name, table in tables.items()}
         for case in cases.values():
             scores = np.concatenate([case.near, case.far[~np.isnan(case.far)]])
             wrong = scores[~(np.abs(scores) < LARGEST / STEPS)]
@@ -331,7 +331,7 @@ def save(
     write(folder, made.summary, made.cases)
 
 
-def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, CaseScores]) -> None:
+def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, SavedScores]) -> None:
     """Write the parts of a baseline, also of one that was read. As `save`, of which it is the second half."""
     try:
         _refuse_others(folder)
@@ -416,7 +416,7 @@ def _laid_out(summary: Mapping[str, object]) -> str:
 
 def _summary(
     results: RunFile,
-    cases: Mapping[str, CaseScores],
+    cases: Mapping[str, SavedScores],
     model: str,
     seed_noise: Noise | None,
     vectors: VectorSample | None,
@@ -455,7 +455,7 @@ def shown_name(name: str, label: str) -> str:
     return PurePath(name).name if is_path else name
 
 
-def _write_items(file: BinaryIO, cases: Mapping[str, CaseScores]) -> None:
+def _write_items(file: BinaryIO, cases: Mapping[str, SavedScores]) -> None:
     import pyarrow
     import pyarrow.parquet
 
@@ -546,7 +546,7 @@ def _read_summary(path: Path) -> dict[str, Any]:
     return dict(found)
 
 
-def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, CaseScores]:
+def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, SavedScores]:
     columns = _items_of(data)
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
@@ -564,7 +564,7 @@ def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, CaseScores]:
             tuple(columns[name][i] for i in rows) if name in columns else () for name in (ANSWERS, WEIGHT)
         )
         keys = np.array([columns["key"][i] for i in rows], np.int64)
-        found[case] = CaseScores(
+        found[case] = SavedScores(
             case, about.check, about.data, about.lock, about.parts, about.unscaled, keys, near, far,
             answers * any(answers), weights * any(weights),
         )  # fmt: skip

@@ -15,7 +15,7 @@ from encheck.errors import BaselineError
 from encheck.gating import reindex
 from encheck.gating.advice import remedies, required_changes
 from encheck.gating.balance import balanced, families_of, shares_above_chance
-from encheck.gating.baseline import STORED, SUMMARY, Baseline, CaseScores, FirstLookItems, tables_of
+from encheck.gating.baseline import STORED, SUMMARY, Baseline, SavedScores, FirstLookItems, tables_of
 from encheck.gating.decision import decide
 from encheck.gating.gate_rows import (
     LostItem,
@@ -538,7 +538,7 @@ def refuse_other_search(baseline: Baseline, index: str) -> None:
         )
 
 
-def _refuse_other_items(case: CaseScores, table: Table, baseline: Baseline, results: RunFile) -> None:
+def _refuse_other_items(case: SavedScores, table: Table, baseline: Baseline, results: RunFile) -> None:
     """BaselineError where a case of the run has other items than the baseline's."""
     if not case.has_items_of(table):
         # at least so many, since a baseline keeps three digits of each source's hash
@@ -659,7 +659,7 @@ def _balanced(side: ModelScores, cases: Sequence[str]) -> float | None:
 
 
 def threshold_shifts(
-    baseline: Mapping[str, CaseScores], run: Mapping[str, Table], items: Columns, *, thresholds: Sequence[float]
+    baseline: Mapping[str, SavedScores], run: Mapping[str, Table], items: Columns, *, thresholds: Sequence[float]
 ) -> tuple[ThresholdShift, ...]:
     """One for each data set that has pairs, and each threshold; `items` are the run's, with texts, by case as tables.
 
