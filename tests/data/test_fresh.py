@@ -16,7 +16,7 @@ from encheck.encoders.fake import BagOfWords, Contrary, Oracle
 from encheck.errors import DataError
 from encheck.items import crossed
 from encheck.metrics import adjusted_rate, both_directions, directions_mean
-from encheck.scoring.differences import SCORERS, differences
+from encheck.scoring.triplets import DIFFERENCE_SCORERS, surface_differences
 from encheck.surface import SURFACE, tokens
 from encheck.types import apply_edits, keeps_meaning
 
@@ -161,7 +161,9 @@ def test_both_candidates_have_the_same_words_and_the_sources_are_written_in_seve
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", RENAMED)
 def test_the_surface_of_mirrored_groups_favours_neither_text_and_both_in_some(name, seed):
-    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in items(seed, name).kept])
+    found = np.array(
+        [surface_differences(item.triplets)[:, : len(DIFFERENCE_SCORERS)] for item in items(seed, name).kept]
+    )
     assert (np.abs(found.mean(axis=(0, 1))) < 0.005).all()
     assert (found > 0).any(axis=(0, 1)).all()
     assert (found < 0).any(axis=(0, 1)).all()
@@ -170,7 +172,9 @@ def test_the_surface_of_mirrored_groups_favours_neither_text_and_both_in_some(na
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", [*EXCHANGED, *RENAMED])
 def test_surface_scorers_win_one_half(name, seed):
-    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in items(seed, name).kept])
+    found = np.array(
+        [surface_differences(item.triplets)[:, : len(DIFFERENCE_SCORERS)] for item in items(seed, name).kept]
+    )
     assert (np.abs(np.sign(found).mean(axis=(0, 1))) < 0.06).all()  # of wins less losses: 0.53 of them at most
 
 

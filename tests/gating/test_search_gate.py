@@ -13,7 +13,7 @@ from encheck.gating.gate import Gate
 from encheck.gating.weighing import weigh
 from encheck.reporting.answers import write_unjudged
 from encheck.reporting.gate import record, summary, terminal
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
 from encheck.system.typed_files import as_values, schema_of
 
 CHECK = "query_finds_its_documents"

@@ -46,7 +46,7 @@ from encheck.reporting.failures import failure_message
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scoring.chains import Chain
-from encheck.scoring.learned import Learned
+from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scores import ChainScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
@@ -146,7 +146,7 @@ def test_a_copy_lover_has_the_lowest_figures_there_are():
 
 def test_the_threshold_comes_from_labelled_pairs_of_the_validation_part_and_not_from_chains():
     values = [[0.4, 0.6, 0.2, 0.2], [0.9, 0.4, 0.6, 0.1]]  # the chains' own best cut is 0.7
-    tuned = Learned(np.array([0.9, 0.6, 0.4, 0.1]), np.array([1, 1, 0, 0], np.int8))
+    tuned = TuningScores(np.array([0.9, 0.6, 0.4, 0.1]), np.array([1, 1, 0, 0], np.int8))
     found = list(accuracies(scores_of(values, learned=tuned)))
     assert [e.value for e in found] == [0.5, 0.5, 0.5, 1]
     assert found[0].params == {"threshold": 0.5}

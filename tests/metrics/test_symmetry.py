@@ -24,9 +24,9 @@ from encheck.metrics.symmetry import consistency, decided, decision_threshold, f
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scoring.both_orders import BothOrders
-from encheck.scoring.folds import fold_of
-from encheck.scoring.learned import Learned
+from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scores import BothOrdersScores, Scale
+from encheck.scoring.splits import fold_of
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.system.lock import no_locks
@@ -45,7 +45,7 @@ def scored(forward, backward, labels, **more):
 
 
 def learned(values, labels):
-    return Learned(np.array(values, float), np.array(labels, np.int8))
+    return TuningScores(np.array(values, float), np.array(labels, np.int8))
 
 
 def measured(model, data, tmp_path):

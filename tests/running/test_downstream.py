@@ -17,7 +17,7 @@ from encheck.metrics.downstream import new_texts_accuracy, task_accuracy
 from encheck.running.bench import Bench
 from encheck.running.rest import in_tasks
 from encheck.running.subject import Subject
-from encheck.scoring.scores import frame_of
+from encheck.scoring.scores import item_frame
 from encheck.statistics import regression
 from encheck.store import Store
 from encheck.system.progress import Progress
@@ -190,7 +190,7 @@ def test_data_without_a_task_are_skipped_in_one_line(store):
 
 def test_items_travel_and_pair_by_their_texts(store):
     items, scores = measured(store, BagOfWords(), "MRPC")
-    frame = frame_of(CASE, scores.frame(CASE, items.kept).to_columns())
+    frame = item_frame(CASE, scores.frame(CASE, items.kept).to_columns())
     assert (frame.kind.name, set(frame.near.scores)) == ("classified", {1.0})
     table = scored_table(CASE, "downstream", frame.to_columns(), the_claim().declared)
     other = measured(store, Constant(), "MRPC")[1].frame(CASE, items.kept)

@@ -16,7 +16,7 @@ from encheck.running.bench import Bench
 from encheck.running.first_stage import said
 from encheck.running.resources import resolve_index
 from encheck.running.subject import Subject
-from encheck.scoring.inverted import FirstStage, IndexSize
+from encheck.scoring.vector_search import FirstStage, IndexSize
 from encheck.store import Store
 from encheck.system.progress import Progress
 from encheck.types import Estimate

@@ -20,7 +20,7 @@ from encheck.items.variants import Maker
 from encheck.metrics.search import agreement_with_bm25, figures, ndcg_at_10
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
 from encheck.scoring.scores import Scale
 from encheck.store import Store
 from encheck.system.progress import Progress

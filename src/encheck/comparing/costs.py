@@ -24,13 +24,13 @@ from encheck.gating.declared import chance_of, declared_of, gating
 from encheck.gating.endpoints import RANKS, endpoint_of
 from encheck.metrics import Metric
 from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_a_million
-from encheck.scoring.table import Table
+from encheck.scoring.frame import CaseScores
 from encheck.statistics.bootstrap import Resampler, interval
 from encheck.statistics.figures import Figure
 from encheck.system.typed_files import Count
 
 Floats = NDArray[np.float64]
-Tables = Mapping[str, Table]
+Tables = Mapping[str, CaseScores]
 Pairs = tuple[tuple[str, str], ...]
 Criterion = Literal["quality", "behaviour", "texts a second", "bytes", "price"]
 FASTER = 1.1
@@ -244,7 +244,7 @@ def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckSh
     return tuple(_check_share(table, metric, universe, seed) for table, metric in known)
 
 
-def _check_share(table: Table, metric: Metric[...], universe: Sequence[str], seed: int) -> CheckShare:
+def _check_share(table: CaseScores, metric: Metric[...], universe: Sequence[str], seed: int) -> CheckShare:
     heads, values, chance = metric.heads(table), metric.per_item(table, RANKS), chance_of(table, metric) or 0.0
     rate = _resampled(values, Resampler(heads.clusters, universe=universe, seed=seed))
     value, replicates = (np.maximum(one - chance, 0.0) / (1 - chance) for one in (rate.value, rate.replicates))
@@ -263,7 +263,7 @@ def families(checks: Iterable[CheckShare]) -> dict[str, Measured]:
     return {family: measured for family, measured in means.items() if measured}
 
 
-def _rate(table: Table) -> Metric[...] | None:
+def _rate(table: CaseScores) -> Metric[...] | None:
     metric, _ = gating(table)
     return metric if metric and metric.kind == "rate" and part_of(declared_of(table).family) and table.items else None
 

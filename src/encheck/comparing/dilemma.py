@@ -23,7 +23,7 @@ from encheck.gating.balance import (
 )
 from encheck.metrics.downstream import task_accuracy
 from encheck.run_file import Result
-from encheck.scoring.table import Table
+from encheck.scoring.frame import CaseScores
 from encheck.statistics.bootstrap import interval
 from encheck.statistics.figures import Figure
 
@@ -94,7 +94,7 @@ def dilemma(models: Sequence[Model], *, behaviour: str | None = None, seed: int 
     return Dilemma(points, words, said) if len(points) >= FEWEST_TO_DRAW else None
 
 
-def families(tables: Sequence[Mapping[str, Table]]) -> dict[str, str]:
+def families(tables: Sequence[Mapping[str, CaseScores]]) -> dict[str, str]:
     """The family of each property of the models."""
     return {name: family for one in tables for name, family in families_of(one).items()}
 

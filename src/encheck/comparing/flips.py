@@ -14,8 +14,8 @@ from encheck.comparing.runs import beats_chance, in_common, measured, metric_val
 from encheck.gating.declared import shown
 from encheck.gating.endpoints import RANKS
 from encheck.ids import CaseId
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scale import Scale
-from encheck.scoring.table import Table
 
 Floats = NDArray[np.float64]
 HALF = 0.5  # what a tie is worth
@@ -66,11 +66,11 @@ def _rank(flip: Flip) -> tuple[int, float]:
     return len(flip.wrong), min(flip.margins[name] for name in flip.wrong)
 
 
-def _scale(model: Model, table: Table) -> Scale:
+def _scale(model: Model, table: CaseScores) -> Scale:
     return model.side.scales.get(table.data, RANKS)
 
 
-def _of_case(models: Sequence[Model], tables: Sequence[Table], epsilon: float) -> Iterator[tuple[str, Flip]]:
+def _of_case(models: Sequence[Model], tables: Sequence[CaseScores], epsilon: float) -> Iterator[tuple[str, Flip]]:
     """The flips of one case, each with the hash of its texts."""
     metric = shown(tables[0])
     if metric is None or metric.kind != "rate" or metric.unit != "item" or not len(tables[0].items):

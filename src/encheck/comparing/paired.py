@@ -15,9 +15,8 @@ from encheck.gating.pairing import shared
 from encheck.ids import ItemId
 from encheck.metrics import Metric, adjusted_rate, margin_rate, named
 from encheck.run_file import Result
-from encheck.scoring.differences import differences
-from encheck.scoring.table import Table
-from encheck.scoring.triplets import Triplet
+from encheck.scoring.frame import CaseScores
+from encheck.scoring.triplets import Triplet, surface_differences
 from encheck.statistics.balancing import balancing_weights, effective
 from encheck.statistics.paired import t_cdf
 from encheck.statistics.sharing import interval_of_mean, numbered, sharing_of
@@ -76,11 +75,11 @@ def change(row: Result, first: Model, other: Model, *, epsilon: float = 0.0) -> 
     return replace(found, beats_chance=beats_chance(heads, metric, *weighted))
 
 
-def _values(metric: Metric[...], table: Table, model: Model, epsilon: float) -> Floats:
+def _values(metric: Metric[...], table: CaseScores, model: Model, epsilon: float) -> Floats:
     return metric_values(metric, table, model.side.scales.get(table.data, RANKS), epsilon=epsilon)
 
 
-def _weights(table: Table, model: Model, row: Result) -> Floats:
+def _weights(table: CaseScores, model: Model, row: Result) -> Floats:
     """The weights of the adjusted rate over these items; shape [n], NaN where none balance the surface."""
     columns = model.items[str(replace(row.case, model=model.label))]
     at = {item: i for i, item in enumerate(columns["item"])}
@@ -88,10 +87,12 @@ def _weights(table: Table, model: Model, row: Result) -> Floats:
         Triplet(ItemId(item), columns["source"][at[item]], columns["near"][at[item]], columns["far"][at[item]], "")
         for item in table.items
     ]
-    return balancing_weights(differences(triplets))
+    return balancing_weights(surface_differences(triplets))
 
 
-def _change(old: Floats, moved: Floats, weights: Floats, heads: Table, *, is_rate: bool, is_adjusted: bool) -> Change:
+def _change(
+    old: Floats, moved: Floats, weights: Floats, heads: CaseScores, *, is_rate: bool, is_adjusted: bool
+) -> Change:
     """The change, by what the items share; of weighted items by what each adds to the weighted mean."""
     sharing = sharing_of(numbered(heads.things))
     before, difference = (float(weights @ values / weights.sum()) for values in (old, moved))

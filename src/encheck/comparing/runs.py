@@ -21,9 +21,9 @@ from encheck.gating.pairing import alike, shared
 from encheck.gating.types import DEFAULT, Paired
 from encheck.gating.weighing import Side
 from encheck.metrics import Metric, named
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST
-from encheck.scoring.table import Table
 from encheck.statistics.sharing import Sharing, interval_of_mean, numbered, sharing_of
 from encheck.verdict import MIN_CLUSTERS
 
@@ -101,10 +101,10 @@ def compare_sides(
     return found
 
 
-def in_common(several: Sequence[Mapping[str, Table]]) -> list[dict[str, Table]]:
+def in_common(several: Sequence[Mapping[str, CaseScores]]) -> list[dict[str, CaseScores]]:
     """Each model's tables, cut down to the cases and items (id and texts) that all the models have."""
     cases = [case for case in several[0] if all(case in tables for tables in several)]
-    found: list[dict[str, Table]] = [{} for _ in several]
+    found: list[dict[str, CaseScores]] = [{} for _ in several]
     for case in cases:
         pairs = [list(zip(tables[case].items, tables[case].texts, strict=True)) for tables in several]
         common = set(pairs[0]).intersection(*pairs[1:])
@@ -113,7 +113,7 @@ def in_common(several: Sequence[Mapping[str, Table]]) -> list[dict[str, Table]]:
     return found
 
 
-def metric_values(metric: Metric[...], table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
+def metric_values(metric: Metric[...], table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
     """What each item says of a metric; shape [n]. With an `epsilon` an item is won by more than that."""
     if epsilon and metric.values and metric.kind == "rate":
         return metric.values(table, scale, epsilon=epsilon)
@@ -121,7 +121,7 @@ def metric_values(metric: Metric[...], table: Table, scale: Scale, *, epsilon: f
 
 
 def _difference(
-    metric: Metric[...], before: Table, after: Table, scales: tuple[Scale, Scale], epsilon: float
+    metric: Metric[...], before: CaseScores, after: CaseScores, scales: tuple[Scale, Scale], epsilon: float
 ) -> Difference:
     old, new = (
         metric_values(metric, table, scale, epsilon=epsilon)
@@ -147,7 +147,7 @@ def clusters_told(sharing: Sharing) -> int:
     return min(sharing.independent, MIN_CLUSTERS - 1) if sharing.withheld else sharing.independent
 
 
-def beats_chance(heads: Table, metric: Metric[...], before: Floats, after: Floats) -> bool:
+def beats_chance(heads: CaseScores, metric: Metric[...], before: Floats, after: Floats) -> bool:
     """Whether a model with the values `after` [n] is shown to beat guessing, by the gate's rule for headroom.
 
     `heads` has a row for each value. Where guessing gets no known figure, a rate has to be above 0.
@@ -160,7 +160,9 @@ def beats_chance(heads: Table, metric: Metric[...], before: Floats, after: Float
     return rise_is_evidence(one, delta_of(one, DEFAULT))
 
 
-def unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def unchanged(
+    metric: Metric[...], before: CaseScores, after: CaseScores, equal: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     """Items that have not changed; all or none where what one says of a metric depends on other items."""
     if metric.unit == "chain":
         return equal
@@ -168,7 +170,7 @@ def unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[n
     return np.full(len(same), same.all()) if metric.contrast else same
 
 
-def measured(table: Table) -> Table:
+def measured(table: CaseScores) -> CaseScores:
     """The part that the check measures: the test part alone, where it declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
     return table.of(test) if len(test) and declared_of(table).part == "test" else table

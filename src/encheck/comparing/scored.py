@@ -20,8 +20,7 @@ from encheck.metrics.thresholds import by_folds
 from encheck.reporting.failures import rounded
 from encheck.reporting.results import write_named
 from encheck.reporting.text import table
-from encheck.scoring.difficulty import CELLS, Scope, difficulty
-from encheck.scoring.pairs import SentencePair
+from encheck.scoring.pairs import CELLS, Scope, SentencePair, difficulty
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Estimate

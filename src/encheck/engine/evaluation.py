@@ -46,8 +46,7 @@ from encheck.running.resources import (
 )
 from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
-from encheck.scoring.answers import Answers
-from encheck.scoring.documents import SearchingQuery
+from encheck.scoring.documents import Answers, SearchingQuery
 from encheck.scoring.frame import Columns
 from encheck.scoring.item import Items
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores

@@ -30,10 +30,9 @@ from encheck.ids import CaseId
 from encheck.options import try_place
 from encheck.options.settings import Setting
 from encheck.run_file import BaselineFigure, ModelEntry, Result, RunFile
-from encheck.scoring.frame import Columns
+from encheck.scoring.frame import CaseScores, Columns
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.scores import frame_of
-from encheck.scoring.table import Table
+from encheck.scoring.scores import item_frame
 from encheck.system import files
 from encheck.system.documents import json_of
 from encheck.system.parquet import table_of
@@ -102,7 +101,7 @@ class Baseline:
     def of(
         cls,
         results: RunFile,
-        tables: Mapping[str, Table],
+        tables: Mapping[str, CaseScores],
         *,
         model: str,
         seed_noise: Noise | None = None,
@@ -143,7 +142,7 @@ class Baseline:
         return found if found and (found.replicates or 0) >= FEWEST_REPLICATES else None
 
 
-def tables_of(results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]], model: str) -> dict[str, Table]:
+def tables_of(results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]], model: str) -> dict[str, CaseScores]:
     """The tables of one model of a run, by case: check/data/level."""
     rows = {str(row.case): row for row in results.checks if row.model == model}
     declared = results.declarations
@@ -155,16 +154,16 @@ def tables_of(results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]]
     return {table.case: table for table in tables}
 
 
-def scored_table(case: CaseId, property: str, columns: Columns, declared: Declaration) -> Table:  # noqa: A002
+def scored_table(case: CaseId, property: str, columns: Columns, declared: Declaration) -> CaseScores:  # noqa: A002
     """The table of one case, from its items; `property` is what it tests."""
-    frame = frame_of(case, columns)
+    frame = item_frame(case, columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
     answer = frame.kind.answer
     own = frame.far.texts if frame.far and answer != "far" else ()
     near = () if answer == "near" else frame.near.texts
     texts = zip(frame.sources, *[some for some in (near, own) if some], strict=True)
     clusters = tuple(map(content_hash, frame.clusters))  # data name them by URL, or by the title of a thread
-    return Table(
+    return CaseScores(
         case.of_any_model, case.check, property, case.data, case.level, frame.kind.weighed_as,
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
         rounded(frame.near.scores), rounded(frame.far.scores if frame.far else nothing), declared, frame.answers,
@@ -175,7 +174,7 @@ def scored_table(case: CaseId, property: str, columns: Columns, declared: Declar
 def save(
     folder: Path,
     results: RunFile,
-    tables: Mapping[str, Table],
+    tables: Mapping[str, CaseScores],
     *,
     model: str,
     seed_noise: Noise | None = None,

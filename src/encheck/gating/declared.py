@@ -5,7 +5,7 @@ from __future__ import annotations
 from encheck.claims import CONTRACT
 from encheck.metrics import Metric, margin_rate, mean_similarity, named, similarity_gap
 from encheck.metrics.symmetry import symmetry
-from encheck.scoring.table import Table
+from encheck.scoring.frame import CaseScores
 from encheck.types import Declaration
 
 BY_KIND: dict[str, Metric[...]] = {
@@ -18,7 +18,7 @@ SEARCH = "retrieval"  # the family whose answers are weighed where no figure is
 GRADED = "sts"  # the property whose pairs are weighed together
 
 
-def declared_of(table: Table) -> Declaration:
+def declared_of(table: CaseScores) -> Declaration:
     """What the check of a table declares."""
     return table.declared or Declaration(property=table.property)
 
@@ -35,7 +35,7 @@ def may_be_protected(declared: Declaration) -> bool:
     return not declared.gates or named(declared.gates).kind == "rate"
 
 
-def gating(table: Table) -> tuple[Metric[...] | None, str]:
+def gating(table: CaseScores) -> tuple[Metric[...] | None, str]:
     """The metric that the gate weighs a case by, or None and why the case is only reported.
 
     A check that declares no metric gates by the figure of its kind of items.
@@ -50,7 +50,7 @@ def gating(table: Table) -> tuple[Metric[...] | None, str]:
     return (None, metric.why_reported) if metric.why_reported else (metric, "")
 
 
-def shown(table: Table) -> Metric[...] | None:
+def shown(table: CaseScores) -> Metric[...] | None:
     """The metric of a case that a comparison shows item by item; None for one of a whole set.
 
     What gates, else what the check is judged by.
@@ -64,7 +64,7 @@ def shown(table: Table) -> Metric[...] | None:
     return metric if metric.values else None
 
 
-def chance_of(table: Table, metric: Metric[...]) -> float | None:
+def chance_of(table: CaseScores, metric: Metric[...]) -> float | None:
     """What guessing gets: the check's own chance where it is judged by this metric, else the metric's."""
     declared = declared_of(table)
     is_own = declared.metric and declared.metric in (metric.name, metric.calibrated.name)

@@ -26,9 +26,9 @@ from encheck.metrics.search import (
     mrr_at_10,
     ndcg_at_10,
 )
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
 from encheck.statistics import paired as stats
 from encheck.statistics.sharing import numbered, sharing_of
 
@@ -46,7 +46,7 @@ RANKS = Scale(0.0)  # what is measured by ranks alone has no calibration
 CONFIDENCE = 0.975  # one-sided: both ends make a 95% interval
 
 
-def endpoint_of(table: Table, wanted: str | None = None) -> Metric[...] | None:
+def endpoint_of(table: CaseScores, wanted: str | None = None) -> Metric[...] | None:
     """The metric that the gate tests of these queries; None if they are not those of a search with labels.
 
     `wanted` is one of `ENDPOINTS`.
@@ -58,7 +58,7 @@ def endpoint_of(table: Table, wanted: str | None = None) -> Metric[...] | None:
     return replace(found, kind="rate" if has_one and found in HITS else "mean", delta=DELTA, reported="")
 
 
-def graded_endpoint(before: Table, after: Table) -> Paired:
+def graded_endpoint(before: CaseScores, after: CaseScores) -> Paired:
     """Spearman's correlation with people's scores, before and after: the same pairs, in the same order.
 
     A pair whose scores agree within the noise of batch sizes has the same one under both models.
@@ -70,14 +70,14 @@ def graded_endpoint(before: Table, after: Table) -> Paired:
                   same=same, budget="primary", endpoint=spearman.label)  # fmt: skip
 
 
-def beside(before: Table, after: Table, endpoint: Metric[...]) -> tuple[Beside, ...]:
+def beside(before: CaseScores, after: CaseScores, endpoint: Metric[...]) -> tuple[Beside, ...]:
     """The other rank metrics of the same queries."""
     others = [*ENDPOINTS.values(), hard_negative_accuracy]
     found = (_beside(before, after, one) for one in others if one.name != endpoint.name)
     return tuple(one for one in found if one)
 
 
-def _beside(before: Table, after: Table, metric: Metric[...]) -> Beside | None:
+def _beside(before: CaseScores, after: CaseScores, metric: Metric[...]) -> Beside | None:
     """One of them, over the queries that have a value; None if hardly any has one."""
     old, new = (metric.per_item(table, RANKS) for table in (before, after))
     there = ~(np.isnan(old) | np.isnan(new))

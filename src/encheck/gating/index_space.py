@@ -24,8 +24,8 @@ from encheck.gating.answers import DELTA
 from encheck.gating.linear_map import LinearMap, fitted, parts_of
 from encheck.gating.reindex import Reindex
 from encheck.metrics.search import ndcg, recall
-from encheck.scoring.answers import NOT_FOUND, Answers
-from encheck.scoring.nearest import nearest, wider, without_own
+from encheck.scoring.documents import NOT_FOUND, Answers
+from encheck.scoring.vector_search import count_with_own, nearest, without_own
 from encheck.statistics.bootstrap import widened
 from encheck.statistics.figures import Figure, Log
 from encheck.system.typed_files import Count
@@ -84,7 +84,7 @@ class IndexSearch:
 
     def find(self, queries: Vectors, documents: Vectors, *, similarity: str) -> Rows:
         """Search exactly, for others than a query's own document: the rows of the first ten."""
-        every = nearest(queries, documents, similarity=similarity, count=wider(TOP, self.own))
+        every = nearest(queries, documents, similarity=similarity, count=count_with_own(TOP, self.own))
         return [tuple(rows.tolist()) for rows, _ in without_own(every, self.own, count=TOP)]
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from encheck.ids import ItemId
 from encheck.scoring.contrasts import CONTRAST
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scale import Floats
-from encheck.scoring.table import Table
 from encheck.system.typed_files import Count, Positive
 from encheck.types import content_hash
 
@@ -35,7 +35,7 @@ class Part:
     at: tuple[int, ...]
 
     @classmethod
-    def of(cls, table: Table, whole: Table) -> Self | None:
+    def of(cls, table: CaseScores, whole: CaseScores) -> Self | None:
         """The place of a table's items in the whole; None where one is not there."""
         ordered = whole.of(_order(whole))
         places = {named: i for i, named in enumerate(zip(ordered.items, ordered.texts, strict=True))}
@@ -67,7 +67,7 @@ class Kept:
         return len(self.keys)
 
     @classmethod
-    def of(cls, table: Table) -> Self:
+    def of(cls, table: CaseScores) -> Self:
         """What is kept of a table of a run."""
         some = table.of(_order(table))
         return cls(
@@ -75,28 +75,28 @@ class Kept:
             rounded(some.near), rounded(some.far), some.answers, some.weights,
         )  # fmt: skip
 
-    def has_items_of(self, table: Table) -> bool:
+    def has_items_of(self, table: CaseScores) -> bool:
         """Whether a run's case has the same items: kind, ids and texts."""
         return len(self) == len(table.items) and self.lock == _lock(table.of(_order(table)))
 
-    def has_parts_of(self, table: Table) -> bool:
+    def has_parts_of(self, table: CaseScores) -> bool:
         """Whether these items have the same splits and labels."""
         return self.parts == _parts(table.of(_order(table)))
 
-    def facing(self, table: Table) -> Table:
+    def facing(self, table: CaseScores) -> CaseScores:
         """These scores as a table on a run's items, which are the same, in the run's order."""
         at = np.argsort(_order(table))
         answers, weights = (tuple(some[i] for i in at) if some else () for some in (self.answers, self.weights))
         return replace(table, near=self.near[at], far=self.far[at], answers=answers, weights=weights, slices=())
 
-    def facing_part(self, table: Table, part: Part) -> Table | None:
+    def facing_part(self, table: CaseScores, part: Part) -> CaseScores | None:
         """These scores as a table on a part of the items; None where the case has other items than these."""
         if part.lock != self.lock:
             return None
         at = np.array(part.at, np.intp)
         return replace(table, near=self.near[at], far=self.far[at], answers=(), weights=(), slices=())
 
-    def others(self, table: Table) -> tuple[int, int]:
+    def others(self, table: CaseScores) -> tuple[int, int]:
         """At least how many items the run lacks, and how many it has besides; by their sources, not by all texts."""
         mine, theirs = Counter(self.keys.tolist()), Counter(_keys(table.items).tolist())
         return (mine - theirs).total(), (theirs - mine).total()
@@ -128,17 +128,17 @@ def rounded(scores: Floats) -> Floats:
     return found
 
 
-def _order(table: Table) -> NDArray[np.intp]:
+def _order(table: CaseScores) -> NDArray[np.intp]:
     """The positions of the items, sorted by id and texts."""
     named = list(zip(table.items, table.texts, strict=True))
     return np.array(sorted(range(len(named)), key=named.__getitem__), np.intp)
 
 
-def _lock(ordered: Table) -> str:
+def _lock(ordered: CaseScores) -> str:
     return content_hash(ordered.kind, *ordered.items, *ordered.texts)
 
 
-def _parts(ordered: Table) -> str:
+def _parts(ordered: CaseScores) -> str:
     return content_hash(*ordered.splits, *map(str, ordered.labels))
 
 
@@ -152,7 +152,7 @@ def _source(item: str) -> str:
     return parts.texts if parts else content_hash(item)
 
 
-def _is_unscaled(table: Table) -> bool:
+def _is_unscaled(table: CaseScores) -> bool:
     """Whether the items are the answers to queries, or contrasts of queries, which no calibration moves."""
     parts = ItemId(table.items[0]).known
     return bool(table.answers) or bool(parts and parts.relation == CONTRAST.name)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from encheck.gating.pairing import Compared
-from encheck.scoring.answers import Answers
-from encheck.scoring.table import Table
+from encheck.scoring.documents import Answers
+from encheck.scoring.frame import CaseScores
 
 LOST_SHOWN = 3
 
@@ -71,7 +71,7 @@ def _lost_item(one: Compared, i: int) -> LostItem:
     return LostItem(before.items[i], before.texts[i], after.case, _scores(before, i), _scores(after, i))
 
 
-def _scores(table: Table, i: int) -> tuple[float, float]:
+def _scores(table: CaseScores, i: int) -> tuple[float, float]:
     return float(table.near[i]), float(table.far[i])
 
 

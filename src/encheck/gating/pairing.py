@@ -15,12 +15,20 @@ from encheck.gating.declared import chance_of, gating
 from encheck.gating.endpoints import endpoint_of
 from encheck.gating.types import TOLERANCE, Budget
 from encheck.metrics import Metric
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
+from encheck.scoring.frame import DEV_SPLIT, GATE_SPLIT, VALIDATION, CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import DEV_SPLIT, GATE_SPLIT, VALIDATION, Table
 
 __all__ = [
-    "DEV_SPLIT", "GATE_SPLIT", "TOLERANCE", "VALIDATION", "Compared", "Table", "alike", "compare", "shared",
+    "DEV_SPLIT",
+    "GATE_SPLIT",
+    "TOLERANCE",
+    "VALIDATION",
+    "CaseScores",
+    "Compared",
+    "alike",
+    "compare",
+    "shared",
 ]  # fmt: skip
 Floats = NDArray[np.float64]
 
@@ -36,8 +44,8 @@ class Compared:
     tells whether it sees the case; None where nobody asks.
     """
 
-    before: Table
-    after: Table
+    before: CaseScores
+    after: CaseScores
     scales: tuple[Scale, Scale]
     metric: Metric[...]
     old: Floats
@@ -45,12 +53,12 @@ class Compared:
     alike: bool
     chance: float | None = None
     budget: Budget = "behaviour"
-    moved: tuple[Table, Table] | None = None
+    moved: tuple[CaseScores, CaseScores] | None = None
     sides: NDArray[np.intp] | None = None
     aside: Compared | None = None
 
     @property
-    def shown(self) -> tuple[Table, Table]:
+    def shown(self) -> tuple[CaseScores, CaseScores]:
         """Both tables with the row of each entry that people are shown."""
         return self.moved or (self.before, self.after)
 
@@ -96,7 +104,9 @@ class Compared:
         return float(self.old.mean()) - above, float(self.new.mean()) - above
 
 
-def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary: str | None = None) -> Compared | None:
+def compare(
+    before: CaseScores, after: CaseScores, scales: tuple[Scale, Scale], *, primary: str | None = None
+) -> Compared | None:
     """The gating metric of a case under both models, on the same items; None if the case is reported only.
 
     An item whose scores agree within the noise tolerance has not changed. `primary` names the endpoint of a search with
@@ -118,7 +128,7 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary
     return Compared(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance, budget, moved, sides)
 
 
-def _sides(table: Table) -> NDArray[np.intp]:
+def _sides(table: CaseScores) -> NDArray[np.intp]:
     """The surface direction of each row of crossed groups, which is its place in its group."""
     found = np.zeros(len(table.items), np.intp)
     for group in table.chains:
@@ -126,19 +136,19 @@ def _sides(table: Table) -> NDArray[np.intp]:
     return found
 
 
-def _most_moved(before: Table, after: Table, scales: tuple[Scale, Scale]) -> tuple[Table, Table]:
+def _most_moved(before: CaseScores, after: CaseScores, scales: tuple[Scale, Scale]) -> tuple[CaseScores, CaseScores]:
     """Of each chain the row whose margin fell most."""
     fell = np.nan_to_num(after.margins(scales[1]) - before.margins(scales[0]))
     rows = np.array([chain[int(np.argmin(fell[chain]))] for chain in before.chains], np.intp)
     return before.of(rows), after.of(rows)
 
 
-def _entries(metric: Metric[...], table: Table, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _entries(metric: Metric[...], table: CaseScores, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether all rows behind an entry of the metric's values are so."""
     return rows if metric.unit == "item" else np.array([bool(rows[chain].all()) for chain in table.chains])
 
 
-def shared(first: Table, other: Table) -> tuple[Table, Table]:
+def shared(first: CaseScores, other: CaseScores) -> tuple[CaseScores, CaseScores]:
     """Both tables on the items (id, texts, people's score) that they have in common, in the order of the first."""
     mine, theirs = (
         list(zip(one.items, one.texts, one.gold or [None] * len(one.items), strict=True)) for one in (first, other)
@@ -149,7 +159,7 @@ def shared(first: Table, other: Table) -> tuple[Table, Table]:
     return first.of(ours), other.of(others)
 
 
-def alike(before: Table, after: Table) -> NDArray[np.bool_]:
+def alike(before: CaseScores, after: CaseScores) -> NDArray[np.bool_]:
     """Items whose scores agree within the noise of batch sizes and threads; of searches, whose ranks do; shape [n]."""
     if before.answers and after.answers:
         both = ([Answers.of(text).judged for text in table.answers] for table in (before, after))

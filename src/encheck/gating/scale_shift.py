@@ -12,10 +12,10 @@ from annotated_types import Interval
 from numpy.typing import NDArray
 
 from encheck.gating.kept import Kept
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import kind_named
-from encheck.scoring.table import Table
 from encheck.system.typed_files import Count, MaybeNaN, Positive, writes
 
 Floats = NDArray[np.float64]
@@ -163,7 +163,11 @@ def _accepting(scores: Floats, count: int) -> float | None:
 
 
 def threshold_shifts(
-    baseline: Mapping[str, Kept], run: Mapping[str, Table], items: Mapping[str, Columns], *, thresholds: Sequence[float]
+    baseline: Mapping[str, Kept],
+    run: Mapping[str, CaseScores],
+    items: Mapping[str, Columns],
+    *,
+    thresholds: Sequence[float],
 ) -> tuple[ThresholdShift, ...]:
     """One for each data set that has pairs, and each threshold; `items` are the run's, with texts, by case as tables.
 
@@ -194,7 +198,9 @@ def threshold_shifts(
     return tuple(shifts)
 
 
-def _pairs(columns: Columns, before: Table, now: Table) -> Iterable[tuple[tuple[str, ...], tuple[float, float]]]:
+def _pairs(
+    columns: Columns, before: CaseScores, now: CaseScores
+) -> Iterable[tuple[tuple[str, ...], tuple[float, float]]]:
     for side in ("near", "far"):
         scores = zip(getattr(before, side).tolist(), getattr(now, side).tolist(), strict=True)
         for source, text, both in zip(columns["source"], columns[side], scores, strict=True):
@@ -203,7 +209,7 @@ def _pairs(columns: Columns, before: Table, now: Table) -> Iterable[tuple[tuple[
 
 
 def _first_answers(
-    columns: Columns, before: Table, now: Table
+    columns: Columns, before: CaseScores, now: CaseScores
 ) -> Iterator[tuple[tuple[str, ...], tuple[float, float]]]:
     """The score of each query's first answer; not of a query that has several right documents, whose best is not kept.
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from encheck.gating.declared import chance_of, declared_of, gating
 from encheck.gating.pairing import DEV_SPLIT, GATE_SPLIT, Compared, compare
 from encheck.gating.types import DEFAULT as RULE
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
 from encheck.statistics import paired as stats
 from encheck.statistics.sharing import numbered, sharing_of
 from encheck.types import content_hash
@@ -35,12 +35,12 @@ FEWEST = 64  # clusters that are divided: fewer gate nothing, and a quarter of t
 class Sight:
     """Both models on the items that are tested, by case, and the baseline on others, where it is asked what it sees."""
 
-    old: Mapping[str, Table]
-    new: Mapping[str, Table]
-    aside: Mapping[str, Table]
+    old: Mapping[str, CaseScores]
+    new: Mapping[str, CaseScores]
+    aside: Mapping[str, CaseScores]
 
 
-def look(old: Mapping[str, Table], new: Mapping[str, Table], scales: Mapping[str, Scale]) -> Sight:
+def look(old: Mapping[str, CaseScores], new: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> Sight:
     """Divide the items, which are the same and in the same order under both models; `scales` are the baseline's."""
     tested = {name: table.seen(GATE_SPLIT) for name, table in old.items()}
     aside = {name: table.seen(DEV_SPLIT) for name, table in asked(old).items()}
@@ -64,34 +64,34 @@ def look(old: Mapping[str, Table], new: Mapping[str, Table], scales: Mapping[str
     return Sight(tested, after, {name: table for name, table in aside.items() if table.items})
 
 
-def asked(tables: Mapping[str, Table]) -> dict[str, Table]:
+def asked(tables: Mapping[str, CaseScores]) -> dict[str, CaseScores]:
     """The cases whose figure has a chance: those of behaviour of which guessing gets something."""
     return {name: table for name, table in tables.items() if _has_chance(table)}
 
 
-def _has_chance(table: Table) -> bool:
+def _has_chance(table: CaseScores) -> bool:
     metric = gating(table)[0]
     if metric is None or metric.values is None or table.answers or declared_of(table).primary:
         return False
     return chance_of(table, metric) is not None
 
 
-def _metric_kind(table: Table) -> str:
+def _metric_kind(table: CaseScores) -> str:
     metric = gating(table)[0]
     assert metric is not None
     return metric.kind
 
 
-def _quarters(table: Table) -> Ints:
+def _quarters(table: CaseScores) -> Ints:
     """The quarter of each item, 0 to 3: that of its cluster, or of its own texts where items of clusters overlap."""
     return np.array([int(content_hash("sight", key)[:8], 16) % QUARTERS for key in _keys(table)], np.intp)
 
 
-def _keys(table: Table) -> tuple[str, ...]:
+def _keys(table: CaseScores) -> tuple[str, ...]:
     return table.texts if table.shares else table.clusters
 
 
-def itself(aside: Table, scales: Mapping[str, Scale]) -> Compared:
+def itself(aside: CaseScores, scales: Mapping[str, Scale]) -> Compared:
     """The baseline's own figures on these items."""
     scale = scales.get(aside.data, Scale(0.0))
     found = compare(aside, aside, (scale, scale))

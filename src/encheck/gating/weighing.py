@@ -24,7 +24,7 @@ from encheck.gating.gate import Balanced, GateAgainst, IndexAdapter
 from encheck.gating.index_space import OldIndex
 from encheck.gating.kept import Kept, Part
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries, unjudged_queries
-from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
+from encheck.gating.pairing import GATE_SPLIT, CaseScores, Compared, compare
 from encheck.gating.pairs_endpoint import pairs_endpoint
 from encheck.gating.partial import in_part, partial_gate, unselected
 from encheck.gating.purpose import (
@@ -59,7 +59,7 @@ from encheck.gating.types import (
 from encheck.language.identify import english_share, languages_of, said_of_languages
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
 from encheck.run_file import Result, RunFile
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
 from encheck.scoring.pairs import NO_RANDOM_PAIRS
 from encheck.scoring.scores import Scale
 from encheck.statistics.sharing import numbered
@@ -80,7 +80,7 @@ Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 class Side:
     """What one model scored: its tables by case, and its calibration on each data set."""
 
-    tables: Mapping[str, Table]
+    tables: Mapping[str, CaseScores]
     scales: Mapping[str, Scale]
 
     def seen(self, split: str = GATE_SPLIT) -> Side:
@@ -92,8 +92,8 @@ class Side:
 class Searched:
     """What the queries of a log, which nobody judged, find under both models: the same queries in the same order."""
 
-    before: Table
-    after: Table
+    before: CaseScores
+    after: CaseScores
 
 
 # what people said of two models' answers; the text is the baseline's name
@@ -137,7 +137,7 @@ def side_of_baseline(baseline: Baseline, run: Side, parts: Mapping[str, Part] = 
     return Side({name: table for name, table in faced.items() if table}, scales)
 
 
-def _on_items(kept: Kept, table: Table, part: Part | None) -> Table | None:
+def _on_items(kept: Kept, table: CaseScores, part: Part | None) -> CaseScores | None:
     if part:
         return kept.facing_part(table, part)
     return kept.facing(table) if kept.has_items_of(table) else None
@@ -259,7 +259,7 @@ def is_own(data: str) -> bool:
     return data.partition(":")[0] != BUILT_IN
 
 
-def _graded(pair: _Facing) -> list[tuple[Table, Table]]:
+def _graded(pair: _Facing) -> list[tuple[CaseScores, CaseScores]]:
     """The user's graded pairs under both models."""
     return [
         (old, pair.new.tables[name])
@@ -268,9 +268,9 @@ def _graded(pair: _Facing) -> list[tuple[Table, Table]]:
     ]
 
 
-def _labelled(pair: _Facing) -> dict[str, tuple[Table, Table]]:
+def _labelled(pair: _Facing) -> dict[str, tuple[CaseScores, CaseScores]]:
     """The user's pairs of both labels under both models, each pair once, by their data."""
-    labelled: dict[str, tuple[Table, Table]] = {}
+    labelled: dict[str, tuple[CaseScores, CaseScores]] = {}
     for name, old in pair.old.tables.items():
         if old.kind == LABELLED and is_own(old.data) and old.data not in labelled:
             once = np.unique(old.texts, return_index=True)[1]
@@ -279,7 +279,7 @@ def _labelled(pair: _Facing) -> dict[str, tuple[Table, Table]]:
     return labelled
 
 
-def _of_pairs(found: _Rows, pairs: Mapping[str, tuple[Table, Table]], purpose: Purpose) -> Weighable:
+def _of_pairs(found: _Rows, pairs: Mapping[str, tuple[CaseScores, CaseScores]], purpose: Purpose) -> Weighable:
     """What a gate for pairs weighs: the user's labelled pairs, and which edits stay below each model's threshold.
 
     A search is beside.
@@ -407,7 +407,7 @@ class _Rows:
         )  # fmt: skip
 
 
-def _if_right(table: Table, items: Collection[str]) -> tuple[str, ...]:
+def _if_right(table: CaseScores, items: Collection[str]) -> tuple[str, ...]:
     """The answers, with unjudged first ones of these items as right."""
     return tuple(
         str(Answers.of(text).if_right) if item in items else text
@@ -437,7 +437,7 @@ class _Facing:
     whole: tuple[Baseline, Side]
     old: Side
     new: Side
-    aside: Mapping[str, Table]
+    aside: Mapping[str, CaseScores]
     both: tuple[str, ...]
 
     @property
@@ -496,14 +496,14 @@ def _moved(one: Searched, baseline: str, people: People | None, purpose: Purpose
     return replace(found, judged=people(one, baseline, found))
 
 
-def _new(before: Baseline, after: Side) -> Iterator[Table]:
+def _new(before: Baseline, after: Side) -> Iterator[CaseScores]:
     """The gating cases that the candidate alone has."""
     for name, table in after.tables.items():
         if name not in (*before.cases, *before.model.lacks) and (gating(table)[0] or is_unjudged(table)):
             yield table
 
 
-def _uncompared(pair: _Facing) -> Iterator[Table]:
+def _uncompared(pair: _Facing) -> Iterator[CaseScores]:
     """The new cases on data of which the baseline has searches with labels alone.
 
     It was saved with `-m retrieval`, or by an encheck that made no contrasts of a search.
@@ -517,11 +517,11 @@ def _has_searches_alone(before: Baseline, after: Side, data: str) -> bool:
     return bool(kept) and all(name in after.tables and _is_judged_search(after.tables[name]) for name in kept)
 
 
-def _is_judged_search(table: Table) -> bool:
+def _is_judged_search(table: CaseScores) -> bool:
     return bool(table.answers) and not is_unjudged(table)
 
 
-def _not_compared(new: Sequence[Table]) -> Iterator[str]:
+def _not_compared(new: Sequence[CaseScores]) -> Iterator[str]:
     """That a pass says nothing of the new cases, and what to do about it."""
     if new:
         cases = f"{len(new)} case{'s' * (len(new) > 1)}"
@@ -543,7 +543,7 @@ def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
 
 
 def compare_all(
-    before: Side, after: Side, *, primary: str | None = None, aside: Mapping[str, Table] = MappingProxyType({})
+    before: Side, after: Side, *, primary: str | None = None, aside: Mapping[str, CaseScores] = MappingProxyType({})
 ) -> tuple[list[Compared], dict[str, str]]:
     """The gating figures of every case that both sides have, and why the others are reported only.
 
@@ -590,7 +590,7 @@ def refuse_other_search(baseline: Baseline, index: str) -> None:
         )
 
 
-def _refuse_other_items(kept: Kept, table: Table, baseline: Baseline, results: Results) -> None:
+def _refuse_other_items(kept: Kept, table: CaseScores, baseline: Baseline, results: Results) -> None:
     """BaselineError where a case of the run has other items than the baseline's."""
     if not kept.has_items_of(table):
         raise BaselineError(
@@ -605,7 +605,7 @@ def _refuse_other_items(kept: Kept, table: Table, baseline: Baseline, results: R
         )
 
 
-def _others(kept: Kept, table: Table) -> str:
+def _others(kept: Kept, table: CaseScores) -> str:
     """How many items differ: at least, since a baseline keeps three digits of each source's hash."""
     absent, extra = kept.others(table)
     if not absent and not extra:

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.scoring.nearest import directions_of
+from encheck.scoring.vector_search import unit_vectors
 from encheck.statistics.bounds import upper_of_share
 
 Vectors = NDArray[np.float32]
@@ -85,7 +85,7 @@ def explained(
     numbers = tuple(rows.tolist())
     if len(rows) < FEWEST:
         return group_of("unknown", numbers, f"{len(rows)} rows are too few to show a cause, which takes {FEWEST}")
-    v, f = directions_of(stored), directions_of(fresh)
+    v, f = unit_vectors(stored), unit_vectors(fresh)
     distance = 1 - np.einsum("ij,ij->i", v, f, dtype=np.float64)
     said = [f"cosines to the fresh vectors from {1 - distance.max():.2f} to {1 - distance.min():.2f}"]
     (related, is_beyond_chance), one_way = _relation(v, f, seed=seed), _one_way(v, f)
@@ -139,7 +139,7 @@ def _edited(v: Vectors, distance: Floats, texts: Sequence[str], encode: Encode, 
     size = CHARACTERS / (len(tried) * 4 * max(sum(len(texts[row]) for row in tried) / len(tried), 1))
     windows = int(np.clip(size, FEWEST_WINDOWS, MOST_WINDOWS))
     shorter = {row: list(_without_words(texts[row], windows)) for row in tried}
-    vectors = iter(directions_of(encode([text for some in shorter.values() for text in some])[0]))
+    vectors = iter(unit_vectors(encode([text for some in shorter.values() for text in some])[0]))
     nearer = 0  # by chance alone, some words of a text of which the vector is not are nearer to it
     for row, some in shorter.items():
         near = min(1 - float(v[row] @ next(vectors)) for _ in some)

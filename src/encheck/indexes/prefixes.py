@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.scoring.nearest import directions_of
+from encheck.scoring.vector_search import unit_vectors
 
 Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], tuple[Vectors, NDArray[np.bool_]]]
@@ -48,7 +48,7 @@ def beginnings(
     order = [place for place in np.random.default_rng(seed).permutation(len(texts)) if len(ends[place]) > 1]
     work = np.cumsum([len(texts[place]) * min(AT_FIRST, len(ends[place])) / 2 for place in order])
     order = order[: int((work <= CHARACTERS).sum()) or 1]
-    wanted = directions_of(stored)
+    wanted = unit_vectors(stored)
     best = {place: (float(distance[place]) * PROMISING, 0) for place in order}
 
     def look(candidates: Mapping[int, Sequence[int]]) -> None:
@@ -56,7 +56,7 @@ def beginnings(
         if not asked:
             return
         vectors, known = encode([texts[place][:end] for place, end in asked])
-        for (place, end), vector, is_known in zip(asked, directions_of(vectors), known, strict=True):
+        for (place, end), vector, is_known in zip(asked, unit_vectors(vectors), known, strict=True):
             if is_known and (near := 1 - float(vector @ wanted[place])) < best[place][0]:
                 best[place] = near, end
 

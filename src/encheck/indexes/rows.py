@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.stored_index import Block
-from encheck.scoring.nearest import directions_of
+from encheck.scoring.vector_search import unit_vectors
 from encheck.similarity import ROUNDING, cosine
 
 Vectors = NDArray[np.float32]
@@ -171,18 +171,18 @@ def nearest_in_blocks(
     too, and then compared in full: a million vectors take seconds.
     """
     best, least = np.full(len(wanted), -1, np.intp), np.full(len(wanted), np.inf)
-    directions = directions_of(wanted)
+    directions = unit_vectors(wanted)
     projection = np.random.default_rng(0).standard_normal((wanted.shape[1], SKETCHED)).astype(np.float32)
-    queries = directions_of(directions @ projection) if sketch else directions
+    queries = unit_vectors(directions @ projection) if sketch else directions
     step = max(1, min(SCORES_AT_ONCE // max(len(wanted), 1), ROWS_AT_ONCE))
     for start, vectors in blocks:
         for first in range(start, start + len(vectors), step):
             others = vectors[first - start : first - start + step]
-            scores = queries @ directions_of(others @ projection if sketch else others).T
+            scores = queries @ unit_vectors(others @ projection if sketch else others).T
             own = np.flatnonzero((but >= first) & (but < first + len(others)))
             scores[own, but[own] - first] = -2
             nearest = scores.argmax(axis=1)
-            distance = 1 - np.einsum("ij,ij->i", directions, directions_of(others[nearest]), dtype=np.float64)
+            distance = 1 - np.einsum("ij,ij->i", directions, unit_vectors(others[nearest]), dtype=np.float64)
             distance[scores[np.arange(len(queries)), nearest] == -2] = np.inf
             closer = (distance <= tolerance) & (distance < least)
             best[closer], least[closer] = first + nearest[closer], distance[closer]

@@ -16,7 +16,8 @@ from encheck.items.fluency import Unusual, unusual_of
 from encheck.items.variants import Maker
 from encheck.scoring.chains import Chain
 from encheck.scoring.item import Items
-from encheck.scoring.splits import TEST, tuning_pairs
+from encheck.scoring.pairs import tuning_pairs
+from encheck.scoring.splits import TEST
 from encheck.similarity import jaccard
 from encheck.types import Group, Variant, apply_edits, content_hash
 

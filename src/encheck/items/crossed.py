@@ -13,9 +13,9 @@ from encheck.generators.written import OWN_TEXT, PROBES
 from encheck.ids import ItemId
 from encheck.items.builders import Builder, Outcome, collect
 from encheck.items.variants import Maker
-from encheck.scoring.crossed import Crossed, Side
-from encheck.scoring.differences import favour
+from encheck.scoring.crossed import Crossed, CrossedSide
 from encheck.scoring.item import Items
+from encheck.scoring.triplets import surface_preference
 from encheck.types import Group, Lacking, Variant, content_hash
 
 
@@ -66,9 +66,9 @@ def _crossed(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
         needs = PROBES if is_in_probes else OWN_TEXT
         return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
 
-    first = Side(group.source, near.text, far.text, near.edits, far.edits, near.certificate, far.certificate)
-    sides = (first, Side(mirror.text, far.text, near.text))
-    if favour(first.source, first.near, first.far) < 0:
+    first = CrossedSide(group.source, near.text, far.text, near.edits, far.edits, near.certificate, far.certificate)
+    sides = (first, CrossedSide(mirror.text, far.text, near.text))
+    if surface_preference(first.source, first.near, first.far) < 0:
         sides = sides[::-1]
     texts = dict.fromkeys((sides[0].source, sides[1].source, sides[0].near, sides[1].near))
     name = ItemId.of(dataset.name, content_hash(*texts), phenomenon, 1, "crossed")

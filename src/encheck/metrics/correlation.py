@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, metric
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import PairScores, Scale
-from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import MANY_ITEMS, Resampler
 from encheck.types import Estimate
 
@@ -24,11 +24,11 @@ WHOLE = "a correlation has no value per item"
 Correlate = Callable[[Floats, Floats, Weights], Floats]
 
 
-def _similarities(table: Table, _scale: Scale) -> Floats:
+def _similarities(table: CaseScores, _scale: Scale) -> Floats:
     return table.near
 
 
-def pseudo_values(table: Table, scores: Floats) -> Floats:
+def pseudo_values(table: CaseScores, scores: Floats) -> Floats:
     """What each graded pair says of Spearman's correlation of `scores` with people's; shape [n].
 
     Their mean is the correlation. The error of their mean is that of the correlation: each is the correlation plus n

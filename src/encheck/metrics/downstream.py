@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from encheck.metrics.metric import metric, share_of
 from encheck.scoring.classified import ClassifiedScores
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
 
 
-def _right(table: Table, _scale: Scale) -> Floats:
+def _right(table: CaseScores, _scale: Scale) -> Floats:
     return table.near
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.scoring.folds import FOLDS, fold_of
+from encheck.scoring.splits import FOLDS, fold_of
 from encheck.statistics.ordered import parts_of
 
 Floats = NDArray[np.float64]

@@ -18,7 +18,7 @@ from encheck.gating.judged import Asked
 from encheck.gating.types import ChangedQuery
 from encheck.gating.weighing import Searched
 from encheck.reporting.lost import in_a_line
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
 from encheck.system import files
 from encheck.system.cells import safe_cell
 from encheck.system.parquet import table_of

@@ -14,7 +14,7 @@ from encheck.metrics import named
 from encheck.metrics.metric import CALIBRATED
 from encheck.reporting.view import best_surface, judged, with_pieces
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 from encheck.types import Declaration
 
 Line = Literal["baseline", "reference", "chance", "rival", "strength"]
@@ -58,7 +58,7 @@ class Sentence:
         return f"{self.claim}: {self.figures}."
 
 
-def story(results: RunFile, frames: Mapping[str, Frame]) -> list[Sentence]:
+def story(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[Sentence]:
     """At most five sentences, none where nothing is certain; no property twice.
 
     The lines take turns, baseline, reference, chance, rival, each with its largest finding first. A family stands there
@@ -84,7 +84,7 @@ def _chosen(
     return found
 
 
-def _facts(results: RunFile, frames: Mapping[str, Frame]) -> Iterator[Sentence]:
+def _facts(results: RunFile, frames: Mapping[str, ItemFrame]) -> Iterator[Sentence]:
     """Everything that is certain."""
     names = _names(results)
     yield from _of_gate(results, names)
@@ -206,7 +206,7 @@ def _of_strength(rows: list[Result], its: Declaration, model: str, on: str, noun
     yield _sentence(claim, figures, "strength", low - line, worst, its)
 
 
-def _of_references(results: RunFile, frames: Mapping[str, Frame], names: Any) -> Iterator[Sentence]:
+def _of_references(results: RunFile, frames: Mapping[str, ItemFrame], names: Any) -> Iterator[Sentence]:
     """What is certain of pairs of models, Holm-corrected over all properties: worse, and worse than the surface."""
     rows = {(rows[0].model, f"{rows[0].check}/{rows[0].data}"): (rows[0], its) for rows, its in _all(results)}
     for one in results.references:
@@ -291,7 +291,7 @@ def _where(row: Result) -> str:
     return " in both directions" if str(row.metric).startswith("both_directions") else ""
 
 
-def _noun(row: Result, frames: Mapping[str, Frame]) -> str:
+def _noun(row: Result, frames: Mapping[str, ItemFrame]) -> str:
     frame = frames.get(str(row.case))
     return frame.kind.noun if frame else "items"
 
@@ -307,7 +307,7 @@ def percent(share: float) -> str:
     return "over 99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
-def _with_example(one: Sentence, results: RunFile, frames: Mapping[str, Frame]) -> Sentence:
+def _with_example(one: Sentence, results: RunFile, frames: Mapping[str, ItemFrame]) -> Sentence:
     if one.example is not None:
         return one
     cases = [row for row in judged(results) if (row.model, row.data, row.check) == (one.model, one.data, one.check)]
@@ -315,7 +315,7 @@ def _with_example(one: Sentence, results: RunFile, frames: Mapping[str, Frame]) 
     return replace(one, example=next((item for item in found if item), None))
 
 
-def mistake(frame: Frame) -> dict[str, Any] | None:
+def mistake(frame: ItemFrame) -> dict[str, Any] | None:
     """A clear mistake that is read at a glance: the shortest of the 40 worst, its edits marked; None without any."""
     if frame.far is None or not frame.is_contest:
         return None

@@ -33,7 +33,7 @@ from encheck.reporting.view import (
     worst_items,
 )  # fmt: skip
 from encheck.run_file import Result, RunFile, listed
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 from encheck.system.terminal import LINES, visible
 
 MOST, WORST = 12, 3
@@ -129,7 +129,7 @@ def _told(line: Line, *, is_paired: bool) -> tuple[str, ...]:
     return (line.name, f"{value} [{low}, {high}]", chance, line.standing or "-", surface, *([against] * is_paired))
 
 
-def _worst(found: Sequence[Line], there: Mapping[str, Frame]) -> Iterator[str]:
+def _worst(found: Sequence[Line], there: Mapping[str, ItemFrame]) -> Iterator[str]:
     """The worst item of each of the weakest properties: what the model takes for nearer, and what is."""
     examples = ((line.name, _mistake(there.get(line.case))) for line in found)
     for name, item in islice(((name, item) for name, item in examples if item), WORST):
@@ -137,7 +137,7 @@ def _worst(found: Sequence[Line], there: Mapping[str, Frame]) -> Iterator[str]:
         yield from (_text(item, side) for side in ("far", "near"))
 
 
-def _mistake(frame: Frame | None) -> Mapping[str, Any] | None:
+def _mistake(frame: ItemFrame | None) -> Mapping[str, Any] | None:
     """The worst item of a case, where its far text is the nearer one."""
     found = worst_items(frame, TRIED) if frame and frame.far is not None else ()
     return next((item for item in found if item["far_score"] > item["near_score"]), None)

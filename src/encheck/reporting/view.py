@@ -10,8 +10,8 @@ from encheck.errors import needed
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
 from encheck.run_file import DataEntry, Result, RunFile, SurfaceFigure
-from encheck.scoring.frame import Columns, Frame, edits_of
-from encheck.scoring.scores import frame_of
+from encheck.scoring.frame import Columns, ItemFrame, edits_of
+from encheck.scoring.scores import item_frame
 from encheck.similarity import WORD_OVERLAP
 from encheck.types import CurvePoint, Declaration, Verdict
 
@@ -299,13 +299,13 @@ def _worst(verdicts: Sequence[Verdict | None]) -> Verdict | None:
     return min(verdicts, key=_WORST_FIRST.index)
 
 
-def frames(results: RunFile, items: Items) -> dict[str, Frame]:
+def frames(results: RunFile, items: Items) -> dict[str, ItemFrame]:
     """The items of every case that the results have a row of."""
     cases = {str(case): case for case in (row.case for row in results.checks)}
-    return {name: frame_of(cases[name], columns) for name, columns in items.items() if name in cases}
+    return {name: item_frame(cases[name], columns) for name, columns in items.items() if name in cases}
 
 
-def worst_items(frame: Frame, count: int) -> list[dict[str, Any]]:
+def worst_items(frame: ItemFrame, count: int) -> list[dict[str, Any]]:
     """The items of one case that went most wrong, each a row of its columns, with texts in marked pieces."""
     columns = frame.to_columns()
     return [with_pieces({name: values[i] for name, values in columns.items()}) for i in frame.worst(count)]

@@ -22,10 +22,10 @@ from encheck.running.roles import Texts, texts_of
 from encheck.running.scorer import Scorer
 from encheck.running.service import EncoderService
 from encheck.running.subject import Pair, Subject
-from encheck.scoring.inverted import IndexSize
 from encheck.scoring.item import Item, Items, WholeItems
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, kind_named
+from encheck.scoring.vector_search import IndexSize
 from encheck.store import Store
 from encheck.system.garbage import seldom_collected
 from encheck.system.lock import Locks

@@ -10,12 +10,18 @@ from typing import TypeVar
 from encheck.encoders.protocol import Encoder
 from encheck.metrics.search import DELTA, first_stage
 from encheck.running.subject import Subject
-from encheck.scoring.answers import KEPT
-from encheck.scoring.documents import Documents, SearchingQuery
-from encheck.scoring.inverted import SAMPLE, FirstStage, IndexSize, InvertedLists, compared, sampled
+from encheck.scoring.documents import KEPT, Documents, SearchingQuery
 from encheck.scoring.item import Item
 from encheck.scoring.ranked import DEPTH
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
+from encheck.scoring.vector_search import (
+    SAMPLE,
+    FirstStage,
+    IndexSize,
+    InvertedLists,
+    compare_with_exact,
+    sample_queries,
+)
 from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
@@ -49,12 +55,12 @@ def fewest_of(queries: Sequence[SearchingQuery]) -> int:
 def checked(scores: S, items: Sequence[Item], subject: Subject, lists: InvertedLists, *, data: str) -> S:
     """The scores with what the index missed of the answers to a sample of their queries, which is said too."""
     queries = [item for item in items if isinstance(item, SearchingQuery)]
-    asked = [queries[place] for place in sampled(queries)]
+    asked = [queries[place] for place in sample_queries(queries)]
     fewest, depth = fewest_of(asked), DEPTH if isinstance(scores, RankedScores) else KEPT
     right = [frozenset(row for row, _ in q.right) for q in asked]
     vectors = subject.roles["query"].of([q.source for q in asked])
     own = [q.own for q in asked]
-    stage = compared(lists, vectors, right, count=max(depth, fewest), fewest=fewest, own=own)
+    stage = compare_with_exact(lists, vectors, right, count=max(depth, fewest), fewest=fewest, own=own)
     found: S = replace(scores, first_stage=stage)  # type: ignore[call-arg]
     assert isinstance(found, RankedScores | LoggedScores)
     log.warning("%s searched %s with an index: %s", subject.label, data, said(stage, first_stage(found)[0]))

@@ -28,7 +28,7 @@ from encheck.options import Settings, arguments_for
 from encheck.options.values import index_sizes
 from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
-from encheck.scoring.inverted import IndexSize, refuse_missing, refuse_unserved
+from encheck.scoring.vector_search import IndexSize, refuse_missing, refuse_unserved
 from encheck.store import DEFAULT_LIMIT, Store, default_path
 from encheck.system.lock import Lock, Locks, no_locks
 from encheck.system.scratch import Scratch

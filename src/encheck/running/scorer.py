@@ -15,18 +15,13 @@ from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.first_stage import FirstStages, checked, fewest_of
 from encheck.running.subject import Pair, Subject
-from encheck.scoring.classified import Classified, ClassifiedScores, of_vectors, surface_classifiers
+from encheck.scoring.classified import Classified, ClassifiedScores, classifier_inputs, surface_classifiers
 from encheck.scoring.contrasts import Contrast
 from encheck.scoring.documents import Documents, SearchingQuery
-from encheck.scoring.grids import vector_grid
-from encheck.scoring.inverted import IndexSize, InvertedLists
 from encheck.scoring.item import Item, Items, WholeItems
-from encheck.scoring.learned import Learned
-from encheck.scoring.lexical import Lexical
-from encheck.scoring.measure import Measure, SurfaceScorer
-from encheck.scoring.nearest import Found, nearest, wider, without_own
-from encheck.scoring.pairs import NO_RANDOM_PAIRS, SentencePair
-from encheck.scoring.ranked import reranked
+from encheck.scoring.measure import LexicalIndex, SurfaceScorer, TextScorer, vector_grid
+from encheck.scoring.pairs import NO_RANDOM_PAIRS, SentencePair, TuningScores
+from encheck.scoring.ranked import sort_by_score
 from encheck.scoring.scores import (
     BothOrdersScores,
     ChainScores,
@@ -37,6 +32,7 @@ from encheck.scoring.scores import (
     Scale,
     Scores,
 )
+from encheck.scoring.vector_search import IndexSize, InvertedLists, RankedRows, count_with_own, nearest, without_own
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors, same
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import POLARITY, WEIGHTED, Frequencies
@@ -72,7 +68,7 @@ class Scorer:
         self._surface_scales: dict[tuple[str, str], Scale] = {}
         self._frequencies: dict[str, Frequencies] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
-        self._indexes: dict[Documents, Lexical] = {}
+        self._indexes: dict[Documents, LexicalIndex] = {}
         self._surface_classes: dict[int, tuple[Items, dict[str, ClassifiedScores]]] = {}  # by the items' identity
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
@@ -148,7 +144,7 @@ class Scorer:
         """The scores of queries and documents, with those of the surface scorers; they are of no common scale."""
         index = self._index(items.kept) if isinstance(items.kept[0], SearchingQuery) else None
 
-        def measured(by: Measure) -> Scores:
+        def measured(by: TextScorer) -> Scores:
             return kind.measured(items.kept, by, resampler, UNCALIBRATED)
 
         rivals = {name: self._rival(name, data, index) for name in kind.surface_scorers}
@@ -164,7 +160,7 @@ class Scorer:
             return None
         return self._first_stages.over(subject, items[0].documents)
 
-    def _rival(self, name: str, data: str, index: Lexical | None = None) -> SurfaceScorer:
+    def _rival(self, name: str, data: str, index: LexicalIndex | None = None) -> SurfaceScorer:
         """A surface scorer; of one that weighs words, with the counts of this data or the index that has them."""
         return SurfaceScorer(name, self._counted(data) if name in WEIGHTED and index is None else None, index)
 
@@ -198,12 +194,12 @@ class Scorer:
             for pair in (*((q.source, q.documents.texts[row]) for row in rows.tolist()), *q.judged)
         ]
 
-    def _index(self, items: Sequence[Item]) -> Lexical:
+    def _index(self, items: Sequence[Item]) -> LexicalIndex:
         """BM25 over the documents that these queries search."""
         first = items[0]
         assert isinstance(first, SearchingQuery)
         if first.documents not in self._indexes:
-            self._indexes[first.documents] = Lexical(first.documents)
+            self._indexes[first.documents] = LexicalIndex(first.documents)
         return self._indexes[first.documents]
 
     def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
@@ -243,7 +239,7 @@ class Scorer:
         return self._frequencies[data]
 
     def _scale(
-        self, known: dict[tuple[str, str], Scale], label: str, data: str, by: Measure, kind: type[Scores]
+        self, known: dict[tuple[str, str], Scale], label: str, data: str, by: TextScorer, kind: type[Scores]
     ) -> Scale:
         """The calibration of a scorer on a data set. Pairs are measured without one too, as they are ranked."""
         if (label, data) not in known:
@@ -266,18 +262,18 @@ def _says_something(name: str, scores: Scores) -> bool:
     return scores.told_apart >= FEWEST_TOLD_APART
 
 
-def _first_stage(queries: Sequence[SearchingQuery], index: Lexical) -> list[NDArray[np.intp]]:
+def _first_stage(queries: Sequence[SearchingQuery], index: LexicalIndex) -> list[NDArray[np.intp]]:
     """The rows that BM25 ranks first for each query: `FIRST_STAGE`, or what no right document can fill."""
     count, own = max(FIRST_STAGE, 1 + max(len(q.right) for q in queries)), [q.own for q in queries]
-    answers = index.ranked([q.source for q in queries], wider(count, own))
+    answers = index.ranked([q.source for q in queries], count_with_own(count, own))
     return [rows for rows, _ in without_own(answers, own, count=count)]
 
 
-def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
+def _with_tuning(scores: Scores, items: Items, by: TextScorer) -> Scores:
     """The scores with those of the pairs that a threshold is chosen on, where the items name some."""
     if items.tuning and isinstance(scores, BothOrdersScores | ChainScores):
         pairs = [pair for pair in items.tuning if isinstance(pair, SentencePair)]
-        return replace(scores, learned=Learned.of(pairs, by))
+        return replace(scores, learned=TuningScores.of(pairs, by))
     return scores
 
 
@@ -289,7 +285,7 @@ class _Measured:
     """
 
     subject: Subject
-    index: Lexical | None = None
+    index: LexicalIndex | None = None
     lists: InvertedLists | None = None
 
     @property
@@ -320,23 +316,23 @@ class _Measured:
         again, once_more = (np.array([found[t] for t in texts]) for found in subject.again)
         return same(first, again), same(again, once_more)
 
-    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
+    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
         assert self.index is not None
         texts = [q.source for q in queries]
         if not isinstance(self.subject.model, Encoder):
             for q, rows in zip(queries, _first_stage(queries, self.index), strict=True):
                 documents = [q.documents.texts[row] for row in rows.tolist()]
-                yield reranked(rows, self.asked([q.source] * len(rows), documents))
+                yield sort_by_score(rows, self.asked([q.source] * len(rows), documents))
             return
         first, second = self.subject.roles["query"], self.subject.roles["document"]
         own, fewest = [q.own for q in queries], fewest_of(queries)
         most = max(count, fewest)
         if self.lists:
-            wanted = {"count": wider(most, own), "fewest": wider(fewest, own)}
+            wanted = {"count": count_with_own(most, own), "fewest": count_with_own(fewest, own)}
             yield from without_own(self.lists.nearest(first.of(texts), **wanted), own, count=most)
             return
         vectors, similarity = second.of(queries[0].documents.texts), self.subject.model.similarity
-        answers = nearest(first.of(texts), vectors, similarity=similarity, count=wider(most, own))
+        answers = nearest(first.of(texts), vectors, similarity=similarity, count=count_with_own(most, own))
         yield from without_own(answers, own, count=most)
 
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
@@ -356,7 +352,7 @@ def _features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float
     """What a classifier sees of these texts; shape [n, d], of pairs [n, 2d]."""
     first = subject.vectors[[subject.rows[one.first] for one in texts]]
     second = subject.vectors[[subject.rows[one.second] for one in texts]] if texts[0].second else None
-    found = of_vectors(first, second)
+    found = classifier_inputs(first, second)
     if (bad := np.flatnonzero(~np.isfinite(found).all(axis=1))).size:
         raise EncoderError(
             f"{subject.label}: the vectors of {bad.size} of {len(texts)} texts are not numbers, first that of "

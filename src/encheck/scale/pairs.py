@@ -22,13 +22,12 @@ from encheck.ids import ItemId
 from encheck.items.builders import refuse_few, refuse_no_order, refuse_one_label
 from encheck.running.subject import Subject
 from encheck.scoring.both_orders import BOTH_ORDERS, BothOrders
-from encheck.scoring.difficulty import Difficulty, Scope, split_by
-from encheck.scoring.folds import FOLDS
 from encheck.scoring.item import Item, Items, Kind, WholeItems
-from encheck.scoring.measure import Measure
-from encheck.scoring.pairs import PAIR, ScoredPairs, SentencePair
+from encheck.scoring.measure import TextScorer
+from encheck.scoring.pairs import PAIR, Difficulty, Scope, ScoredPairs, SentencePair, difficulty_by_divergence
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import BothOrdersScores, PairScores
+from encheck.scoring.splits import FOLDS
 from encheck.statistics.bootstrap import Clusters, Resampler
 from encheck.statistics.ordered import parts_of
 from encheck.system.lock import Locks
@@ -256,7 +255,7 @@ class ColumnPairs(WholeItems):
         return found.computed
 
     def measured(
-        self, by: Measure, scale: Scale, *, model: str | None, seed: int
+        self, by: TextScorer, scale: Scale, *, model: str | None, seed: int
     ) -> ColumnPairScores | ColumnBothOrdersScores:
         """The scores of these pairs from those of all, and by `by` of the pairs in memory."""
         columns = self.columns
@@ -379,7 +378,7 @@ class ScoredColumns(ScoredPairs):
     def difficulty(self, scope: Scope) -> Difficulty:
         """The cell of each pair by the divergence of its words."""
         items = self.items
-        return split_by(items.take(items.columns.divergence), items.labels, scope=scope)
+        return difficulty_by_divergence(items.take(items.columns.divergence), items.labels, scope=scope)
 
     def folds(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
         """The fold of each chosen pair, shape [chosen]."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from encheck.language.english import English
 from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.parse import Parse
-from encheck.scoring.frame import Frame, edits_of
+from encheck.scoring.frame import ItemFrame, edits_of
 from encheck.types import Edit
 
 LEXFILES = (
@@ -35,7 +35,7 @@ _EARLY, _MIDDLE = 5, 10  # words
 _SHORT, _MEDIUM = 8, 14
 
 
-def features(frame: Frame, english: English) -> dict[str, list[str]]:
+def features(frame: ItemFrame, english: English) -> dict[str, list[str]]:
     """The features of a frame's rows, a column each; their sources have to be parsed (`English.parse_all`)."""
     count = len(frame)
     far = frame.far.edits if frame.far and frame.far.edits else (None,) * count

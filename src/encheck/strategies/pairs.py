@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from encheck.datasets.fresh import filled
 from encheck.datasets.sides import kept_relation, sides
 from encheck.errors import UsageError, unknown
-from encheck.scoring.differences import favour
+from encheck.scoring.triplets import surface_preference
 from encheck.strategies.frames import Drawable, frames_of, length, names, plainness
 from encheck.strategies.patience import register
 from encheck.types import Group, Variant
@@ -159,7 +159,7 @@ def _pairs_in(group: Group, name: str, frame: str) -> Iterator[MinimalPair]:
     """Each text that changes the meaning, with one beside it that keeps it."""
     for changed in (v for v in group.variants if v.relation == name):
         if kept := group.variant(kept_relation(name), changed.level):
-            favours = SIDES.get(favour(group.source, kept.text, changed.text), "")
+            favours = SIDES.get(surface_preference(group.source, kept.text, changed.text), "")
             yield MinimalPair(group.source, kept.text, changed.text, name, favours, _why(kept), _why(changed), frame)
 
 

@@ -39,8 +39,8 @@ from encheck.gating.sight import asked
 from encheck.gating.types import DEFAULT, GateRow
 from encheck.gating.weighing import Side, compare_all
 from encheck.metrics import named
-from encheck.scoring.splits import splits_together
-from encheck.scoring.table import DEV_SPLIT
+from encheck.scoring.frame import DEV_SPLIT
+from encheck.scoring.splits import split_label
 from encheck.training.measuring import Plan
 
 if TYPE_CHECKING:
@@ -410,7 +410,7 @@ class _Evaluator(Base):
         data = self._watch.plan.dataset
         splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
         return {
-            "data": data.name, "checks": list(self._watch.plan.properties), "split": splits_together(splits),
+            "data": data.name, "checks": list(self._watch.plan.properties), "split": split_label(splits),
             "seed": self.seed, "primary_metric": self.primary_metric,
         }  # fmt: skip
 

@@ -22,9 +22,8 @@ from encheck.language.english import English
 from encheck.operations.explore.filling import Filling, filled_again, fillings
 from encheck.operations.explore.wording import wording
 from encheck.scoring.crossed import Crossed
-from encheck.scoring.differences import favour
 from encheck.scoring.features import of_item
-from encheck.scoring.triplets import Triplet
+from encheck.scoring.triplets import Triplet, surface_preference
 from encheck.types import Group
 
 PROPERTIES = tuple(sorted({"antonym", *phenomena()}))
@@ -154,7 +153,7 @@ class Source:
             said = of_item(english.parse(triplet.source), kept, changed, why, english.lexicon)
             values = {
                 "origin": origin,
-                "surface": FAVOURS[favour(triplet.source, triplet.near, triplet.far)],
+                "surface": FAVOURS[surface_preference(triplet.source, triplet.near, triplet.far)],
                 **{name: value for name, value in said.items() if name not in LEFT_OUT},
                 **dict(wording(self.name, triplet, changed)),
                 **(_of_filling(filling, triplet) if filling else {}),

@@ -22,7 +22,7 @@ from encheck.errors import DataError
 from encheck.operations.threshold.behaviours import Behaviour
 from encheck.operations.threshold.pairs import NEGATIVE, Pairs
 from encheck.operations.threshold.rates import Point, Population
-from encheck.scoring.folds import fold_of
+from encheck.scoring.splits import fold_of
 from encheck.statistics.false_accepts import (
     MIN_ACCEPTED,
     Outcome,

@@ -13,7 +13,7 @@ from encheck.gating.lost import LOST_SHOWN, LostQuery
 from encheck.gating.types import EXIT_CODES, ChangedQuery, ExitCode, GateRow, Outcome, UnjudgedSearch
 from encheck.gating.weighing import Searched, Weighed
 from encheck.reporting import lost
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
 
 
 def verdict(decisions: Sequence[GateAgainst], inconclusive: str | None) -> tuple[Outcome, ExitCode]:

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from encheck.run_file import RunFile
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 from encheck.system.terminal import visible
 
-Frames = Mapping[str, Frame]
+Frames = Mapping[str, ItemFrame]
 Asked = Mapping[str, tuple[float, float]]
 MOST_ITEMS = 50_000
 MOST_BYTES = 18_000_000  # of base64: with everything else, the page stays under 25 MB
@@ -82,7 +82,7 @@ def _content(frames: Frames, chosen: Mapping[str, int], asked: Asked, domains: M
 
 
 def _case(
-    frame: Frame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
+    frame: ItemFrame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
 ) -> dict[str, Any]:
     """Columns of the `count` most wrong items, the worst first; texts by their place in `texts`."""
 
