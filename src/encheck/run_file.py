@@ -17,10 +17,10 @@ from encheck.system.typed_files import Count, Later, Positive
 from encheck.types import ClaimEntry, CurvePoint, Declaration, Validity, Verdict
 
 if TYPE_CHECKING:
-    from encheck.datasets.dataset import Whole
+    from encheck.datasets.dataset import WholeDataSummary
     from encheck.gating.gate import Gate
 else:
-    Whole = Annotated[Any, Later("encheck.datasets.dataset", "Whole")]
+    WholeDataSummary = Annotated[Any, Later("encheck.datasets.dataset", "Whole")]
     Gate = Annotated[Any, Later("encheck.gating.gate", "Gate")]
 
 SCHEMA_VERSION: Literal[2] = 2
@@ -188,7 +188,7 @@ class DataEntry:
     language: Mapping[str, bool | str] | None
     calibration: Mapping[str, Scale]
     measured: Mapping[str, MeasuredItems] = field(default_factory=dict)
-    whole: Whole | None = None
+    whole: WholeDataSummary | None = None
     own_documents: Count = 0
 
 

@@ -8,9 +8,9 @@ import tiny
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.datasets.labelled import from_rows
+from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.probes import embedded
-from encheck.datasets.reader import Row
+from encheck.datasets.reader import PairRow
 from encheck.encoders.writing import BackTranslator, Continuer, Translator, back_translator
 from encheck.errors import ModelError, NothingToMeasure, UsageError
 from encheck.generators.back_translation import why_not
@@ -142,7 +142,7 @@ def test_chains_of_the_probes_are_cut_where_a_clause_ends():
 
 def test_data_without_continuations_have_nothing_to_measure():
     with pytest.raises(NothingToMeasure, match="--continuation-model"):
-        continuation_chains(from_rows("own", [Row("It rained.", "Rain fell.", 1)]), 30, Maker())
+        continuation_chains(dataset_from_rows("own", [PairRow("It rained.", "Rain fell.", 1)]), 30, Maker())
 
 
 def test_a_language_model_writes_what_follows_each_text_and_not_the_text_itself(gpt):
@@ -173,7 +173,7 @@ def test_what_was_written_is_kept_and_another_model_has_a_place_of_its_own(gpt, 
 
 def test_chains_of_other_data_are_made_with_the_language_model(gpt):
     maker = Maker(english=English(mode="paper"), writers=Writers(continuations=Continuer(gpt, device="cpu")))
-    data = from_rows("own", [Row("The dog sings.", "A dog is singing.", 1)])
+    data = dataset_from_rows("own", [PairRow("The dog sings.", "A dog is singing.", 1)])
     (chain,) = continuation_chains(data, 30, maker).kept
     assert chain.members[0].startswith("The dog sings, and ")
     assert len(chain.members) >= 2
@@ -226,7 +226,7 @@ def test_chains_bear_the_surprisal_of_every_text_where_a_language_model_is_given
         "The old gardener quietly planted red tulips and quickly watered dry ferns.",
         "Red tulips the old gardener quietly planted and dry ferns she quickly watered.",
     )
-    data = from_rows("own", [Row(a, b, 1)])
+    data = dataset_from_rows("own", [PairRow(a, b, 1)])
     (chain,) = swap_chains()(data, "pivot=a", Maker(writers=Writers(surprisal=bits(gpt)))).kept
     assert chain.surprisal == pytest.approx(bits(gpt)([b, *chain.members]).tolist())
     assert swap_chains()(data, "pivot=a", Maker()).kept[0].surprisal == ()
@@ -285,7 +285,7 @@ def test_a_chain_of_a_back_translation_keeps_its_paraphrase():
         "Quietly the old man put in tulips and in haste gave water to dry plants.",
     )
     maker = Maker(writers=Writers(translations=lambda texts: [c] * len(texts)))
-    (chain,) = swap_chains(restated)(from_rows("own", [Row(a, b, 1)]), "pivot=a", maker).kept
+    (chain,) = swap_chains(restated)(dataset_from_rows("own", [PairRow(a, b, 1)]), "pivot=a", maker).kept
     assert (chain.source, chain.partner) == (c, b)
 
 

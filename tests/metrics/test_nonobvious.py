@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import pearsonr, rankdata, spearmanr
 from sklearn import metrics as sk
 
-from encheck.datasets.labelled import from_rows
-from encheck.datasets.reader import Row
+from encheck.datasets.dataset import dataset_from_rows
+from encheck.datasets.reader import PairRow
 from encheck.errors import NothingToMeasure
 from encheck.items.builders import graded_pairs
 from encheck.items.variants import Maker
@@ -349,15 +349,15 @@ def test_a_pair_without_a_grade_is_refused():
 
 
 def test_graded_pairs_are_those_of_the_test_part():
-    rows = [Row(f"a{i}", f"b{i}", None, s, score=float(i)) for i, s in enumerate(["train", "test", "test"])]
-    found = graded_pairs(from_rows("d", [*rows, Row("c", "d", 1, "test")]), 1, Maker())
+    rows = [PairRow(f"a{i}", f"b{i}", None, s, score=float(i)) for i, s in enumerate(["train", "test", "test"])]
+    found = graded_pairs(dataset_from_rows("d", [*rows, PairRow("c", "d", 1, "test")]), 1, Maker())
     assert [p.split for p in found.kept] == ["test", "test"]
     assert found.excluded == {"no score": 1, "not in the test part": 1}
 
 
 def test_labels_alone_are_not_graded():
     with pytest.raises(NothingToMeasure, match="d has 0 pairs with a graded similarity"):
-        graded_pairs(from_rows("d", [Row("a", "b", 1)]), 1, Maker())
+        graded_pairs(dataset_from_rows("d", [PairRow("a", "b", 1)]), 1, Maker())
 
 
 # as its users run it

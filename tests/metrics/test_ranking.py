@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from encheck.claims import Claim
-from encheck.datasets.labelled import from_rows
+from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.probes import embedded
-from encheck.datasets.reader import Row
+from encheck.datasets.reader import PairRow
 from encheck.encoders.fake import BagOfWords, Oracle, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
@@ -231,7 +231,7 @@ def maker():
 
 @pytest.fixture(scope="module")
 def own():
-    return from_rows("own", [Row(a, b, 1) for a, b in PAIRS])
+    return dataset_from_rows("own", [PairRow(a, b, 1) for a, b in PAIRS])
 
 
 def run(model, data, maker, tmp_path, level, builder=None):
@@ -287,9 +287,12 @@ def test_chains_say_what_was_swapped_and_what_it_cost_in_fluency(own, maker, tmp
 
 
 def test_what_is_left_out_is_counted(maker):
-    rows = [Row(*PAIRS[0], 1, split="test"), Row(*PAIRS[1], 1, split="train")]
-    rows += [Row("Dogs bark.", "Dogs bark!", 1, split="test"), Row(PAIRS[2][0], PAIRS[2][0], 1, split="validation")]
-    found = swap_chains()(from_rows("own", rows), "pivot=a", maker)
+    rows = [PairRow(*PAIRS[0], 1, split="test"), PairRow(*PAIRS[1], 1, split="train")]
+    rows += [
+        PairRow("Dogs bark.", "Dogs bark!", 1, split="test"),
+        PairRow(PAIRS[2][0], PAIRS[2][0], 1, split="validation"),
+    ]
+    found = swap_chains()(dataset_from_rows("own", rows), "pivot=a", maker)
     assert found.excluded == {
         "fewer than 3 groups of words with the same tag": 1,
         "not in the test part": 2,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import encheck
+from encheck.datasets.data_warnings import data_warnings
 from encheck.datasets.load import load
-from encheck.datasets.oddities import oddities
 
 COUNT = 40
 SAID = "40 of its 40 queries stand among the documents too, with the same id and text"
@@ -72,7 +72,7 @@ def test_another_id_or_another_text_is_another_document(tmp_path, how):
     """It is searched; `encheck data` counts the same text under another id."""
     found = load(f"retrieval:{duplicates(tmp_path / 'data', **how)}", sample=None).collection
     assert found.own_documents == 0
-    odd = {one.what: one.count for one in oddities(found)}
+    odd = {one.what: one.count for one in data_warnings(found)}
     same = "queries with the same text as a document of another id, which is searched"
     assert odd.get(same, 0) == (COUNT if "query_id" in how else 0)
 

@@ -17,7 +17,7 @@ from importlib import metadata, resources
 import encheck.generators
 from encheck.comparing.comparison import Comparison
 from encheck.comparing.matrix import Line
-from encheck.datasets.load import names
+from encheck.datasets.load import known_data_sets
 from encheck.ids import ItemId
 from encheck.types import content_hash
 
@@ -104,8 +104,8 @@ def _of_data(name: str) -> Iterator[str]:
     kind = re.split(r"[@:]", name)[0]
     if kind in OWN_DATA:
         yield "docs/probes.md"
-    elif kind in names():
-        yield getattr(names()[kind], "CITATION", "")
+    elif kind in known_data_sets():
+        yield getattr(known_data_sets()[kind], "CITATION", "")
 
 
 def _of_generators(found: Comparison, line: Line) -> Iterator[str]:

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.reader import BadRows, binary_label, lines_of
-from encheck.datasets.records import ending_of, records
+from encheck.datasets.reader import BadRows, binary_label, file_ending, lines_of, table_rows
 from encheck.errors import DataError, UsageError, no_pair
 from encheck.scoring.pairs import SentencePair
 
@@ -46,7 +45,7 @@ class Predictions:
 
 def read_predictions(path: Path) -> Predictions:
     """The predictions in a file; DataError names file and line of whatever is wrong."""
-    if ending_of(path) not in (".json", ".parquet") and path.suffix.lower() != ".gz":
+    if file_ending(path) not in (".json", ".parquet") and path.suffix.lower() != ".gz":
         lines = [(number, line) for number, line in enumerate(lines_of(path), 1) if line.strip()]
         if not lines:
             raise DataError(f"{path} has no predictions; expected {LAYOUTS}")
@@ -55,7 +54,7 @@ def read_predictions(path: Path) -> Predictions:
             return _run(path, lines)
         if len(fields) == 6 and fields[1].upper() in ("Q0", "0"):
             return _run(path, lines, of_trec=True)
-    columns, named = records(path, STRICT)
+    columns, named = table_rows(path, STRICT)
     rows = list(named)
     names = set(columns)
     if not names & {"prediction", "score"}:

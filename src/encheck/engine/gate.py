@@ -334,11 +334,11 @@ def _held_by_run(results: Results) -> list[str]:
 
 def _with_built_in(data: list[str], old: Baseline | None) -> list[str]:
     """The data and the sentences that come with encheck, where a saved baseline has them too."""
-    from encheck.datasets.load import stem
+    from encheck.datasets.load import data_label
     from encheck.gating.weighing import BUILT_IN
 
     has_them = old is None or any(kept.data == BUILT_IN for kept in old.cases.values())
-    return data if not has_them or BUILT_IN in map(stem, data) else [BUILT_IN, *data]
+    return data if not has_them or BUILT_IN in map(data_label, data) else [BUILT_IN, *data]
 
 
 def _refuse_report_in(report_dir: str | Path | None, folders: Sequence[Path]) -> None:

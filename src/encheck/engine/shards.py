@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from encheck.datasets.records import parquet_files
+from encheck.datasets.reader import parquet_files
 from encheck.encoders.load import Device
 from encheck.store import default_path
 from encheck.system.parquet import opened

@@ -18,8 +18,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.clusters import near_duplicates
 from encheck.datasets.collection import Collection
-from encheck.datasets.near_duplicates import near_duplicates
 from encheck.gating.answers import DELTA
 from encheck.gating.linear_map import LinearMap, fitted, parts_of
 from encheck.gating.reindex import Reindex

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.sides import kept_relation
+from encheck.datasets.probes import kept_relation
 from encheck.errors import NothingToMeasure
 from encheck.generators.base import BesideGenerator, Generator
 from encheck.generators.beside import beside

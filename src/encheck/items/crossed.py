@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.sides import MIRROR, kept_relation
+from encheck.datasets.probes import MIRROR, kept_relation
 from encheck.generators.phenomenon import phenomena
 from encheck.generators.sides import MIRRORED
 from encheck.generators.written import OWN_TEXT, PROBES

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from encheck.datasets.collection import Collection, Passage
+from encheck.datasets.collection import ArticlePassage, Collection
 from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
@@ -21,7 +21,7 @@ from encheck.types import content_hash
 PROXY = "titles and headings share words with their texts"
 MOST = 500  # queries of each kind
 REPEATED = "another one has the same words"
-Parts = Callable[[Collection], Iterator[tuple[str, list[Passage]]]]
+Parts = Callable[[Collection], Iterator[tuple[str, list[ArticlePassage]]]]
 
 
 def titles(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
@@ -34,15 +34,15 @@ def headings(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     return _known(dataset, _by_heading, "heading")
 
 
-def _by_title(found: Collection) -> Iterator[tuple[str, list[Passage]]]:
-    grouped: dict[str, list[Passage]] = {}
+def _by_title(found: Collection) -> Iterator[tuple[str, list[ArticlePassage]]]:
+    grouped: dict[str, list[ArticlePassage]] = {}
     for one in found.headed:
         grouped.setdefault(one.article, []).append(one)
     return ((some[0].title, some) for some in grouped.values() if some[0].title)
 
 
-def _by_heading(found: Collection) -> Iterator[tuple[str, list[Passage]]]:
-    grouped: dict[tuple[str, str], list[Passage]] = {}
+def _by_heading(found: Collection) -> Iterator[tuple[str, list[ArticlePassage]]]:
+    grouped: dict[tuple[str, str], list[ArticlePassage]] = {}
     for one in found.headed:
         grouped.setdefault((one.article, one.heading), []).append(one)
     return ((some[0].heading, some) for some in grouped.values() if some[0].heading not in ("", some[0].title))
@@ -61,7 +61,7 @@ def _known(dataset: Dataset, parts: Parts, name: str) -> Items:
     rows = {one: row for row, one in enumerate(found.bodies.ids)}
     lock = found.bodies.fingerprint
 
-    def query(text: str, right: list[Passage]) -> RankedQuery:
+    def query(text: str, right: list[ArticlePassage]) -> RankedQuery:
         item = ItemId.of(dataset.name, content_hash(text, lock), "known", 1, name, 0)
         places = tuple((row, 1) for row in sorted(rows[one.id] for one in right))
         return RankedQuery(item, text, found.bodies, places, (), right[0].article)

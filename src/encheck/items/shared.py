@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from encheck.datasets.collection import Collection, CollectionQuery
+from encheck.datasets.collection import MOST_SEARCHED_TEXTS, Collection, CollectionQuery
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.searched_texts import MOST
 from encheck.datasets.splitting import split
 from encheck.generators.shared_number import NAME, NONE, Shared, shared_number
 from encheck.ids import ItemId
@@ -26,7 +25,7 @@ def shared_numbers(dataset: Dataset, found: Collection, maker: Maker) -> Items:
 
     NothingToMeasure where no query says a number of its document.
     """
-    asked = sorted(found.queries, key=lambda q: content_hash(q.text))[:MOST]
+    asked = sorted(found.queries, key=lambda q: content_hash(q.text))[:MOST_SEARCHED_TEXTS]
     places = [(q, _passages(found, q) if MAYBE.search(q.text) else []) for q in asked]
     if maker.english.mode != "paper":
         maker.english.parse_all(text for q, some in places if some for text in (q.text, *some))

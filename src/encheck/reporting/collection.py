@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from encheck.datasets.collection import Collection
+from encheck.datasets.data_warnings import data_warnings
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.oddities import oddities
 from encheck.reporting.text import table
 
 SAMPLES, SHOWN = 3, 160
@@ -69,7 +69,7 @@ def _left_out(found: Collection) -> Iterator[str]:
 
 def _odd(found: Collection) -> Iterator[str]:
     yield ""
-    odd = oddities(found)
+    odd = data_warnings(found)
     yield "  odd" if odd else "  nothing odd was found"
     for one in odd:
         yield f"  {one.count:,} {one.what}{f', first {one.example}' * bool(one.example)}"

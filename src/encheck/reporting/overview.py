@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.dataset import Dataset, fingerprint_of
-from encheck.datasets.drawn import number_of_clusters
-from encheck.datasets.labelled import pair_id
+from encheck.datasets.dataset import Dataset, pair_fingerprint, pair_id
 from encheck.datasets.load import InColumns
+from encheck.datasets.pair_table import number_of_clusters
 from encheck.scoring.pairs import SentencePair
 from encheck.types import content_hash
 
@@ -145,7 +144,7 @@ class _Made:
                 item = pair_id(found.name, key, seen[key] if may_repeat[at - start] else 0)
                 if may_repeat[at - start]:
                     seen[key] += 1
-                parts.append(fingerprint_of(item, label, score))
+                parts.append(pair_fingerprint(item, label, score))
                 if at in wanted:
                     self.pairs[at] = SentencePair(item, first, second, label, "", score=score)
             yield parts

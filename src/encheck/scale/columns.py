@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import SENTENCES
-from encheck.datasets.reader import Row
+from encheck.datasets.reader import PairRow
 from encheck.scale.pairs import Columns, Positions, Score
 from encheck.scale.partitions import Folder
 from encheck.scale.rows import some_rows
@@ -52,7 +52,7 @@ class Parts:
             found[end - size : end] = self.files.columns(one.shard, [name])[name]
         return found
 
-    def rows(self, positions: Positions) -> Iterator[tuple[Positions, list[Row]]]:
+    def rows(self, positions: Positions) -> Iterator[tuple[Positions, list[PairRow]]]:
         """(where in `positions`, rows) of the rows at these positions, shard by shard; each shard is read once."""
         ends = np.cumsum(self.sizes)
         which = np.searchsorted(ends, positions, "right")
@@ -64,9 +64,9 @@ class Parts:
                 places = self.files.columns(one.shard, ["row"])["row"][places].astype(np.int64)
             yield at, some_rows(one.shard, places)
 
-    def read(self, positions: Positions) -> list[Row]:
+    def read(self, positions: Positions) -> list[PairRow]:
         """The rows at these positions, in their order."""
-        found: dict[int, Row] = {}
+        found: dict[int, PairRow] = {}
         for at, rows in self.rows(positions):
             found.update(zip(at.tolist(), rows, strict=True))
         return [found[i] for i in range(len(positions))]

@@ -14,8 +14,8 @@ from typing import Any, Protocol, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.dataset import Whole, WholeData
-from encheck.datasets.reader import Row
+from encheck.datasets.dataset import WholeData, WholeDataSummary
+from encheck.datasets.reader import PairRow
 from encheck.encoders.protocol import Fitted, Partial
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
@@ -36,7 +36,7 @@ from encheck.types import content_hash
 
 Positions = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
-Read = Callable[[Positions], list[Row]]
+Read = Callable[[Positions], list[PairRow]]
 Number = TypeVar("Number", bound=np.generic)
 ROWS_KEPT = 20_000  # rows that were read to be shown
 WORST = 1_000  # items of a case that are listed
@@ -97,12 +97,12 @@ class Columns(WholeData):
     things: NDArray[np.uint64] | None = None
     scored: dict[str, ShardScores] = field(default_factory=dict, repr=False)  # by the fingerprints of models
     drawn: dict[tuple[int, int], Resampler] = field(default_factory=dict, repr=False)
-    _rows: dict[int, Row] = field(default_factory=dict, repr=False)
+    _rows: dict[int, PairRow] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def rows(self, positions: Positions) -> list[Row]:
+    def rows(self, positions: Positions) -> list[PairRow]:
         """The rows at these positions; those that were read last are kept."""
         lacking = [at for at in positions.tolist() if at not in self._rows]
         if len(self._rows) + len(lacking) > ROWS_KEPT:
@@ -116,7 +116,7 @@ class Columns(WholeData):
         rows = self.rows(positions)
         return [self._pair(at, row) for at, row in zip(positions.tolist(), rows, strict=True)]
 
-    def _pair(self, at: int, row: Row) -> SentencePair:
+    def _pair(self, at: int, row: PairRow) -> SentencePair:
         key = content_hash(row.first, row.second)
         name = ItemId.of(self.name, key, "pair", 1, "data", self.repeats(at))
         cluster = row.cluster or self.cluster_name(int(self.clusters[at]))
@@ -136,10 +136,10 @@ class Columns(WholeData):
         """(text, cluster) of the texts that calibration draws from."""
         return self._drawn[0]
 
-    def described(self) -> Whole:
+    def described(self) -> WholeDataSummary:
         """What results.json says of them."""
         labels = {str(label if label >= 0 else None): int((self.labels == label).sum()) for label in (0, 1, -1)}
-        return Whole(
+        return WholeDataSummary(
             pairs=len(self),
             clusters=len(self.hashes),
             labels={label: count for label, count in labels.items() if count},

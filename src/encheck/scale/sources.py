@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from encheck.datasets.pair_columns import columns_of
+from encheck.datasets.pairs import pair_columns
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
 from encheck.scale import storage
@@ -101,7 +101,7 @@ def _footer(file: storage.Found) -> _Footer:
 
 def _columns(url: str, schema: Any) -> dict[str, str]:
     """The column of each role; DataError if one is missing, or the texts are no strings."""
-    chosen = {role: name for role, name in columns_of(url, list(schema.names)).items() if name}
+    chosen = {role: name for role, name in pair_columns(url, list(schema.names)).items() if name}
     for role in TEXTS:
         kind = schema.field(chosen[role]).type
         if not _is_text(kind):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.reader import BadRows, Row
+from encheck.datasets.reader import BadRows, PairRow
 from encheck.encoders.load import Device, load, owner_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Encoder, HeadedEncoder, Model, PairScorer, Verified, batches_of, check_scores
@@ -95,7 +95,7 @@ class Survey(_Kept):
         return self.files.write(shard, columns, counts=counts, seconds=seconds, notes=bad.skipped[:NOTES])
 
 
-def _said(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
+def _said(rows: Sequence[PairRow]) -> dict[str, NDArray[Any]]:
     """What the data say: the label, -1 for none, and the score, NaN for none; whether both texts are the same."""
     return {
         "label": np.array([-1 if row.label is None else row.label for row in rows], np.int8),
@@ -104,19 +104,19 @@ def _said(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
     }
 
 
-def _surface(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
+def _surface(rows: Sequence[PairRow]) -> dict[str, NDArray[Any]]:
     """Word overlap and divergence, as the checks have them."""
     first, second = [row.first for row in rows], [row.second for row in rows]
     return {"overlap": jaccard_once(first, second), "divergence": jsd_once(first, second)}
 
 
-def _hashes(rows: Sequence[Row]) -> dict[str, NDArray[np.uint64]]:
+def _hashes(rows: Sequence[PairRow]) -> dict[str, NDArray[np.uint64]]:
     """Hashes of 64 bits, the same in every process.
 
     They are of the words of each side in any order, of the text that comes first in the alphabet, of the first text, of
     the pair, and of the given cluster, 0 for none.
     """
-    hashes: Mapping[str, Callable[[Row], int]] = {
+    hashes: Mapping[str, Callable[[PairRow], int]] = {
         "words": lambda row: _hash(f"sentence\0{_bag(row.first)}"),
         "others": lambda row: _hash(f"sentence\0{_bag(row.second)}"),
         "least": lambda row: _hash(min(row.first, row.second)),

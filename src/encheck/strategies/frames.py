@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
-from encheck.datasets import fresh
-from encheck.datasets.fresh import Frame
+from encheck.datasets import fresh_probes
+from encheck.datasets.fresh_probes import ProbeFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,31 +19,31 @@ class Drawable:
 
     id: str
     property: str
-    forms: tuple[Frame, ...]
+    forms: tuple[ProbeFrame, ...]
 
 
 def names() -> tuple[str, ...]:
     """The properties that have frames."""
-    return tuple(sorted({frame.phenomenon for frame in fresh.frames()}))
+    return tuple(sorted({frame.phenomenon for frame in fresh_probes.probe_frames()}))
 
 
 @cache
 def frames_of(name: str) -> tuple[Drawable, ...]:
     """The frames of a property, those that make the shortest sentences first."""
-    found = [_drawable(frame) for frame in fresh.frames() if frame.phenomenon == name]
+    found = [_drawable(frame) for frame in fresh_probes.probe_frames() if frame.phenomenon == name]
     return tuple(sorted(found, key=length))
 
 
-def _drawable(frame: Frame) -> Drawable:
+def _drawable(frame: ProbeFrame) -> Drawable:
     fillers = {name: tuple(sorted(options, key=plainness)) for name, options in frame.fillers.items()}
     whole = replace(frame, fillers=fillers)
-    alone = fresh.clause_alone(whole)
+    alone = fresh_probes.clause_alone(whole)
     return Drawable(frame.id, frame.phenomenon, (alone, whole) if alone else (whole,))
 
 
 def length(drawable: Drawable) -> tuple[tuple[int, bool, int, str], str]:
     """What sorts frames by the shortest sentence that they make, as one draw fills it."""
-    group = fresh.filled(drawable.forms[0], Random(0))  # noqa: S311 - no secret
+    group = fresh_probes.fill_frame(drawable.forms[0], Random(0))  # noqa: S311 - no secret
     return plainness(group.source if group else drawable.forms[0].template), drawable.id
 
 

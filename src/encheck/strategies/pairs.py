@@ -10,8 +10,8 @@ from typing import Literal
 import hypothesis
 from hypothesis import strategies as st
 
-from encheck.datasets.fresh import filled
-from encheck.datasets.sides import kept_relation, sides
+from encheck.datasets.fresh_probes import fill_frame
+from encheck.datasets.probes import group_sides, kept_relation
 from encheck.errors import UsageError, unknown
 from encheck.scoring.triplets import surface_preference
 from encheck.strategies.frames import Drawable, frames_of, length, names, plainness
@@ -122,7 +122,7 @@ def _groups(draw: st.DrawFn, name: str | None) -> tuple[Drawable, Group]:
     drawables = _frames(name)
     drawable = drawables[draw(st.sampled_from(range(len(drawables))))]
     frame = drawable.forms[0 if draw(st.sampled_from([True, False])) else -1]  # one choice for every frame
-    group = filled(frame, draw(st.randoms(use_true_random=False)))
+    group = fill_frame(frame, draw(st.randoms(use_true_random=False)))
     hypothesis.assume(group is not None)
     assert group is not None
     return drawable, group
@@ -131,7 +131,7 @@ def _groups(draw: st.DrawFn, name: str | None) -> tuple[Drawable, Group]:
 @st.composite
 def _framed_pairs(draw: st.DrawFn, name: str, favours: str | None) -> MinimalPair:
     drawable, group = draw(_groups(name))
-    pair = _one_of(draw, [pair for side in sides(group) for pair in _pairs_in(side, name, drawable.id)], favours)
+    pair = _one_of(draw, [pair for side in group_sides(group) for pair in _pairs_in(side, name, drawable.id)], favours)
     hypothesis.event(f"{name}: the surface favours {pair.favours or 'neither'}")
     return pair
 

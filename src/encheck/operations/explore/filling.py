@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from encheck.datasets import fresh
-from encheck.datasets.fresh import Frame
+from encheck.datasets import fresh_probes
+from encheck.datasets.fresh_probes import ProbeFrame
 from encheck.types import Group
 
 TRIES = 60  # most choices change another text, or none
@@ -35,7 +35,7 @@ class Choices(Random):
 class Filling:
     """A frame, whether its clause stands alone, and the choices that made the group."""
 
-    frame: Frame
+    frame: ProbeFrame
     is_alone: bool
     choices: tuple[float, ...]
     group: Group
@@ -43,9 +43,9 @@ class Filling:
 
 def fillings(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
     """Of each frame of a property up to `draws` fillings, half of them of its clause alone if it can be."""
-    for frame in fresh.frames():
+    for frame in fresh_probes.probe_frames():
         if frame.phenomenon == name:
-            forms = [(False, frame), *((True, alone) for alone in [fresh.clause_alone(frame)] if alone)]
+            forms = [(False, frame), *((True, alone) for alone in [fresh_probes.clause_alone(frame)] if alone)]
             for i in range(draws):
                 is_alone, form = forms[i % len(forms)]
                 if found := _filled(frame, form, is_alone, (seed, frame.id, i), ()):
@@ -54,7 +54,7 @@ def fillings(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
 
 def filled_again(filling: Filling, *, seed: tuple[int, ...]) -> Filling | None:
     """The frame with one of its choices drawn anew; None where that gives no other group."""
-    form = fresh.clause_alone(filling.frame) if filling.is_alone else filling.frame
+    form = fresh_probes.clause_alone(filling.frame) if filling.is_alone else filling.frame
     rng = Random(f"{seed}/{filling.frame.id}/{filling.choices}")  # noqa: S311 - no secret
     for i in range(TRIES):
         choices = list(filling.choices)
@@ -66,8 +66,8 @@ def filled_again(filling: Filling, *, seed: tuple[int, ...]) -> Filling | None:
 
 
 def _filled(
-    frame: Frame, form: Frame, is_alone: bool, seed: tuple[object, ...], given: Sequence[float]
+    frame: ProbeFrame, form: ProbeFrame, is_alone: bool, seed: tuple[object, ...], given: Sequence[float]
 ) -> Filling | None:
     choices = Choices(seed, given)
-    group = fresh.filled(form, choices)
+    group = fresh_probes.fill_frame(form, choices)
     return Filling(frame, is_alone, tuple(choices.made), group) if group else None

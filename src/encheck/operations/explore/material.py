@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.fresh.wording import edits
+from encheck.datasets.fresh_probes import word_edits
 from encheck.datasets.load import load
 from encheck.errors import NothingToMeasure, UsageError, unknown
 from encheck.generators.phenomenon import phenomena
@@ -148,7 +148,7 @@ class Source:
         whole = replace(whole, cluster=filling.frame.id) if filling else whole
         english.parse_all(side.source for side in whole.sides)
         for triplet in whole.triplets:
-            kept, changed = (edits(triplet.source, text) for text in (triplet.near, triplet.far))
+            kept, changed = (word_edits(triplet.source, text) for text in (triplet.near, triplet.far))
             why = "" if filling else triplet.far_why
             said = of_item(english.parse(triplet.source), kept, changed, why, english.lexicon)
             values = {

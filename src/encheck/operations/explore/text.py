@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from encheck.datasets.fresh.wording import edits
+from encheck.datasets.fresh_probes import word_edits
 from encheck.operations.explore.asking import Budget
 from encheck.operations.explore.cells import CONFIRMATION, SEARCH, Cell
 from encheck.operations.explore.confirm import CHANCE, UNBROKEN, Row
@@ -73,7 +73,7 @@ def _triplet(what: str, triplet: Triplet) -> Iterator[str]:
     yield f"   {what}"
     yield f"     source   {triplet.source}"
     for name, text in (("kept", triplet.near), ("changed", triplet.far)):
-        yield f"     {name:7}  {marked(triplet.source, text, edits(triplet.source, text))}"
+        yield f"     {name:7}  {marked(triplet.source, text, word_edits(triplet.source, text))}"
 
 
 def _coverage(found: Found, budget: Budget, encoded: int) -> Iterator[str]:
