@@ -15,8 +15,7 @@ from encheck.encoders.writing import BackTranslator, Continuer, Translator, back
 from encheck.errors import ModelError, NothingToMeasure, UsageError
 from encheck.generators.back_translation import why_not
 from encheck.generators.continuation import AT_CUT, continuation
-from encheck.items.chains import continuation_chains, restated, swap_chains
-from encheck.items.fluency import Surprisal
+from encheck.items.chains import Surprisal, continuation_chains, in_other_words, swap_chains
 from encheck.items.variants import Maker, Writers
 from encheck.language.english import English
 from encheck.language.words import FUNCTION_WORDS
@@ -187,7 +186,7 @@ def test_nothing_is_written_for_a_text_that_the_model_has_no_room_for(gpt, maria
         found = writer(["she sleeps under the red cat", LONG, "the dog \ud800 sings", ""])
         assert found == [writer(["she sleeps under the red cat"])[0], "", writer(["the dog \ufffd sings"])[0], ""]
     group = Group("g", LONG, "x", "c")
-    assert restated([group], Maker(writers=Writers(translations=Translator(marians[0], device="cpu")))) == [
+    assert in_other_words([group], Maker(writers=Writers(translations=Translator(marians[0], device="cpu")))) == [
         "the back-translation is empty"
     ]
 
@@ -273,7 +272,7 @@ def test_back_translations_take_the_place_of_the_sentence():
     source, other = "The old mill quietly closed on Monday.", "On Monday they shut down the old mill."
     groups = [Group("g", source, "x", "c"), Group("h", "It rained.", "x", "c")]
     maker = Maker(writers=Writers(translations=lambda texts: [{source: other}.get(text, text) for text in texts]))
-    found = restated(groups, maker)
+    found = in_other_words(groups, maker)
     assert found[0].text == other
     assert found[1] == "the back-translation is a copy of the sentence"
 
@@ -285,7 +284,7 @@ def test_a_chain_of_a_back_translation_keeps_its_paraphrase():
         "Quietly the old man put in tulips and in haste gave water to dry plants.",
     )
     maker = Maker(writers=Writers(translations=lambda texts: [c] * len(texts)))
-    (chain,) = swap_chains(restated)(dataset_from_rows("own", [PairRow(a, b, 1)]), "pivot=a", maker).kept
+    (chain,) = swap_chains(in_other_words)(dataset_from_rows("own", [PairRow(a, b, 1)]), "pivot=a", maker).kept
     assert (chain.source, chain.partner) == (c, b)
 
 

@@ -17,8 +17,7 @@ from encheck.encoders.fake import BagOfWords, Oracle, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId
-from encheck.items.chains import PIVOTS, pivot_of, restated, swap_chains
-from encheck.items.fluency import unusual_of
+from encheck.items.chains import PIVOTS, chain_pivot, in_other_words, swap_chains, unusual_tag_pairs
 from encheck.items.variants import Maker
 from encheck.metrics.ranking import (
     accuracies,
@@ -213,9 +212,9 @@ def test_rejected_exchanges_are_counted_by_reason():
 
 
 def test_a_pivot_is_one_of_two():
-    assert [pivot_of(level) for level in PIVOTS] == ["a", "b"]
+    assert [chain_pivot(level) for level in PIVOTS] == ["a", "b"]
     with pytest.raises(ValueError, match="'c', but should be one of pivot=a, pivot=b"):
-        pivot_of("c")
+        chain_pivot("c")
 
 
 def test_the_pivots_stand_beside_sentence_and_paraphrase():
@@ -302,17 +301,17 @@ def test_what_is_left_out_is_counted(maker):
 
 def test_rewrites_take_the_place_of_the_sentence_and_data_without_any_have_nothing_to_measure(own, maker):
     with pytest.raises(NothingToMeasure, match="no rewrite was written: give --back-translate: 3"):
-        swap_chains(restated)(own, "pivot=a", maker)
+        swap_chains(in_other_words)(own, "pivot=a", maker)
     groups = [group for group in embedded().groups if not group.is_contrast][:40]
     some = replace(embedded(), groups=groups)
-    found = swap_chains(restated)(some, "pivot=a", maker).kept
+    found = swap_chains(in_other_words)(some, "pivot=a", maker).kept
     assert {item.source for item in found} <= {group.variant("rewrite").text for group in groups}
     plain = swap_chains()(some, "pivot=a", maker).kept
     assert np.mean([i.overlap for i in found]) < np.mean([i.overlap for i in plain])
 
 
 def test_pairs_of_tags_that_no_sentence_has_are_unusual(maker):
-    share = unusual_of(maker, [a for a, _ in PAIRS])
+    share = unusual_tag_pairs(maker, [a for a, _ in PAIRS])
     assert share(maker.english.parse(PAIRS[0][0]).tags) == 0
     assert share(["DT", "DT", "no tag", "DT"]) == 1
 

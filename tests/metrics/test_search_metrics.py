@@ -114,7 +114,7 @@ def vectors(rows, seed, width=5):
 
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean", "manhattan"])
 def test_search_in_blocks_from_a_memory_map_is_the_sort_of_all_similarities(tmp_path, monkeypatch, similarity):
-    from encheck.scoring import nearest as module
+    from encheck.scoring import vector_search as module
     from encheck.similarity import SIMILARITIES
 
     queries, documents = vectors(7, 1), vectors(300, 2)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from encheck.datasets.load import load
-from encheck.items.reading import variants_read
+from encheck.items.variants import variants_read
 from encheck.running.shipped import shipped_checks
 
 TOWNS = "Aldra Bexley Corvin Dunmore Elsmere Farrow Gorsey Hadlow Iverne Jarrow".split()

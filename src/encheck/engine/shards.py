@@ -15,7 +15,7 @@ from encheck.system.parquet import opened
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
     from encheck.options import Settings
-    from encheck.scale.large import Large
+    from encheck.scale.large import LargeDataLoader
     from encheck.scale.shards import Engine
 
 MANY_ROWS = 200_000  # of one file: more are measured in shards without being asked
@@ -32,12 +32,12 @@ def in_shards(
     is_gated = is_gated or bool(settings.save_baseline)
 
     @cache
-    def large() -> Large:
+    def large() -> LargeDataLoader:
         from encheck.scale import storage
-        from encheck.scale.large import Large
+        from encheck.scale.large import LargeDataLoader
 
         folder = storage.absolute(settings.shards_dir or f"{settings.store or default_path()}.shards")
-        return Large(
+        return LargeDataLoader(
             _engine_of(settings, folder), folder, settings.engine is not None,
             sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
             device=Device(settings.device, settings.dtype), quiet=quiet,
@@ -60,7 +60,7 @@ def _engine_of(settings: Settings, folder: str) -> Engine:
         from encheck.scale.ray_engine import RayEngine
 
         return RayEngine(folder, address=settings.address, workers=int(count) if count else None)
-    from encheck.scale.local import LocalEngine
+    from encheck.scale.shards import LocalEngine
 
     return LocalEngine(int(count or 1))
 

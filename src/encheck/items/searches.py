@@ -1,18 +1,26 @@
-"""Items of the checks on retrieval, health and contracts: queries, random pairs, repeated texts, cut texts."""
+"""Items of the checks on retrieval, health and contracts: queries, known items, random pairs, repeated and cut texts.
+
+Known items are a title in search of its article, a heading in search of its section (Azzopardi et al. 2007, SIGIR).
+Such queries are made of the documents themselves and share their words, so that they are easier than what people ask:
+an optimistic proxy.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from encheck.datasets.collection import Collection, CollectionQuery
+from encheck.datasets.collection import MOST_SEARCHED_TEXTS, ArticlePassage, Collection, CollectionQuery
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.splitting import split
 from encheck.errors import NothingToMeasure
+from encheck.generators.shared_number import NAME, NONE, Shared, shared_number
 from encheck.ids import ItemId
-from encheck.items.builders import PARAPHRASES
-from encheck.items.shared import shared_numbers
+from encheck.items.builders import PARAPHRASES, collect
 from encheck.items.variants import Maker
+from encheck.language.numbers.mentions import MAYBE
+from encheck.scoring.contrasts import Contrast
 from encheck.scoring.documents import Documents
 from encheck.scoring.item import Items
 from encheck.scoring.logged import LoggedQuery
@@ -21,6 +29,103 @@ from encheck.scoring.ranked import RankedQuery
 from encheck.scoring.repeated import Repeated
 from encheck.scoring.searches import Query
 from encheck.types import content_hash
+
+PROXY = "titles and headings share words with their texts"
+MOST_KNOWN = 500  # queries of each kind
+SAME_WORDS = "another one has the same words"
+Parts = Callable[[Collection], Iterator[tuple[str, list[ArticlePassage]]]]
+
+
+def titles(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """Each title in search of the bodies of its article's passages, among those of all articles."""
+    return _known_items(dataset, _by_title, "title")
+
+
+def headings(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """Each heading in search of the bodies of its section's passages; one that repeats the title is left out."""
+    return _known_items(dataset, _by_heading, "heading")
+
+
+def _by_title(found: Collection) -> Iterator[tuple[str, list[ArticlePassage]]]:
+    grouped: dict[str, list[ArticlePassage]] = {}
+    for one in found.headed:
+        grouped.setdefault(one.article, []).append(one)
+    return ((some[0].title, some) for some in grouped.values() if some[0].title)
+
+
+def _by_heading(found: Collection) -> Iterator[tuple[str, list[ArticlePassage]]]:
+    grouped: dict[tuple[str, str], list[ArticlePassage]] = {}
+    for one in found.headed:
+        grouped.setdefault((one.article, one.heading), []).append(one)
+    return ((some[0].heading, some) for some in grouped.values() if some[0].heading not in ("", some[0].title))
+
+
+def _known_items(dataset: Dataset, parts: Parts, name: str) -> Items:
+    found = dataset.collection
+    if found is None or not found.passages:
+        raise NothingToMeasure(f"{dataset.name} has no articles: see --data=passages:PATH", needs="articles")
+    there = [(text, some) for text, some in parts(found) if len(some) < len(found.headed)]
+    counts = Counter(_normalised(text) for text, _ in there)
+    once = [(text, some) for text, some in there if counts[_normalised(text)] == 1]
+    if not once:
+        raise NothingToMeasure(f"{dataset.name} has no {name} that belongs to only one text")
+    chosen = sorted(once, key=lambda one: content_hash(one[0]))[:MOST_KNOWN]
+    rows = {one: row for row, one in enumerate(found.bodies.ids)}
+    lock = found.bodies.fingerprint
+
+    def query(text: str, right: list[ArticlePassage]) -> RankedQuery:
+        item = ItemId.of(dataset.name, content_hash(text, lock), "known", 1, name, 0)
+        places = tuple((row, 1) for row in sorted(rows[one.id] for one in right))
+        return RankedQuery(item, text, found.bodies, places, (), right[0].article)
+
+    kept = tuple(query(text, right) for text, right in chosen)
+    excluded = {SAME_WORDS: len(there) - len(once), f"beyond the first {MOST_KNOWN:,}": len(once) - len(chosen)}
+    return Items(kept, {reason: count for reason, count in excluded.items() if count})
+
+
+def _normalised(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+MOST_WORDS = 150  # of a document: the passage that says the number, where it is longer
+MOST_PASSAGES = 4  # of the right documents of a query, that hold a number: the first ones
+
+
+def shared_numbers(dataset: Dataset, found: Collection, maker: Maker) -> Items:
+    """Each query and its right document against both with another number; at most `MOST` queries, by their hash.
+
+    NothingToMeasure where no query says a number of its document.
+    """
+    asked = sorted(found.queries, key=lambda q: content_hash(q.text))[:MOST_SEARCHED_TEXTS]
+    places = [(q, _number_passages(found, q) if MAYBE.search(q.text) else []) for q in asked]
+    if maker.english.mode != "paper":
+        maker.english.parse_all(text for q, some in places if some for text in (q.text, *some))
+    return collect(dataset, (_number_contrast(dataset.name, q, some, maker) for q, some in places))
+
+
+def _number_passages(found: Collection, query: CollectionQuery) -> list[str]:
+    """The passages of its right documents that hold a number, best documents first."""
+    best = sorted(query.right, key=lambda name: (-query.right[name], name))
+    texts = (text for name in best for text in split(found.documents[name], words=MOST_WORDS) if MAYBE.search(text))
+    return [text for _, text in zip(range(MOST_PASSAGES), texts, strict=False)]
+
+
+def _number_contrast(name: str, query: CollectionQuery, passages: Sequence[str], maker: Maker) -> Contrast | str:
+    if maker.english.mode == "paper":
+        return "the published recipe has no numbers"
+    made = list(_shared_numbers(query, passages, maker))
+    both = next((one for one in made if isinstance(one, Shared)), None)
+    if both is None:
+        return str(made[0]) if made else NONE
+    item = ItemId.of(name, content_hash(*both.queries, *both.documents), "contrast", 1, NAME)
+    return Contrast(item, both.queries, both.documents, query.cluster)
+
+
+def _shared_numbers(query: CollectionQuery, passages: Sequence[str], maker: Maker) -> Iterator[Shared | str]:
+    english = maker.english
+    for text in passages:
+        yield shared_number(english.parse(query.text), english.parse(text), seed=maker.seed)
+
 
 Builder = Callable[[Dataset, int | str, Maker], Items]
 ARTICLES = "articles"
@@ -35,7 +140,7 @@ def queries(*others: str, counts: bool = False) -> Builder:
     """
 
     def build(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-        kept = tuple(_query(dataset, others, counts))
+        kept = tuple(_queries_of_groups(dataset, others, counts))
         if len(kept) < 2:
             raise NothingToMeasure(
                 f"{dataset.name} has {len(kept)} sentences with a paraphrase: a search needs two or more",
@@ -49,7 +154,7 @@ def queries(*others: str, counts: bool = False) -> Builder:
     return build
 
 
-def _query(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[Query]:
+def _queries_of_groups(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[Query]:
     seen = set()
     for group in dataset.groups:
         texts = (group.source, group.paraphrase)
@@ -78,7 +183,7 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     rows = {name: row for row, name in enumerate(documents.ids)}
     asked = [q for q in found.queries if 0 < len(q.right) < len(documents.ids) - bool(q.own)]
     has_wrong = any(grade <= 0 for q in found.queries for grade in q.relevance.values())
-    kept = tuple(_numbered(_ranked(dataset.name, q, documents, rows, has_wrong=has_wrong) for q in asked))
+    kept = tuple(_numbered_queries(_ranked_query(dataset.name, q, documents, rows, has_wrong=has_wrong) for q in asked))
     none = sum(not q.right for q in found.queries)
     excluded = {"no document is right": none, "every document is right": len(found.queries) - len(asked) - none}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
@@ -124,7 +229,7 @@ def _refuse_few(name: str, found: Collection) -> None:
         raise NothingToMeasure(f"{name} has {len(found.documents)} document: a search needs two or more")
 
 
-def _ranked(
+def _ranked_query(
     name: str, query: CollectionQuery, documents: Documents, rows: Mapping[str, int], *, has_wrong: bool
 ) -> RankedQuery:
     right = sorted(((rows[one], grade) for one, grade in query.right.items()), key=lambda one: (-one[1], one[0]))
@@ -140,7 +245,7 @@ def _ranked(
     )  # fmt: skip
 
 
-def _numbered(queries: Iterable[RankedQuery]) -> Iterator[RankedQuery]:
+def _numbered_queries(queries: Iterable[RankedQuery]) -> Iterator[RankedQuery]:
     """Give queries whose texts are the same numbers of their own."""
     seen: Counter[str] = Counter()
     for query in queries:
@@ -170,7 +275,7 @@ def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     return Items(
         tuple(
             Repeated(ItemId.of(dataset.name, content_hash(text), "repeated", 1, "again", 0), text, cluster)
-            for cluster, text in _texts(dataset, REPEATED)
+            for cluster, text in _one_text_a_cluster(dataset, REPEATED)
         )
     )
 
@@ -194,10 +299,10 @@ def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     )
 
 
-def _texts(dataset: Dataset, count: int) -> list[tuple[str, str]]:
+def _one_text_a_cluster(dataset: Dataset, count: int) -> list[tuple[str, str]]:
     """(cluster, text): one text of each cluster, the first in the order of hashes."""
     first: dict[str, str] = {}
-    for cluster, text in _all(dataset):
+    for cluster, text in _every_text(dataset):
         first[cluster] = min(first.get(cluster, text), text, key=content_hash)
     return sorted(first.items(), key=lambda entry: content_hash(entry[1]))[:count]
 
@@ -207,12 +312,12 @@ def _longest(dataset: Dataset) -> list[tuple[str, str]]:
         (g.cluster, g.passage.around(g.source, sentences=MAX_PASSAGE_SENTENCES)) for g in dataset.groups if g.passage
     ]
     by_cluster: dict[str, str] = {}
-    for cluster, text in [*whole, *_all(dataset)]:
+    for cluster, text in [*whole, *_every_text(dataset)]:
         by_cluster[cluster] = max(by_cluster.get(cluster, ""), text, key=lambda t: (len(t), t))
     return sorted(by_cluster.items(), key=lambda entry: (-len(entry[1]), entry[1]))[:CUT]
 
 
-def _all(dataset: Dataset) -> Iterator[tuple[str, str]]:
+def _every_text(dataset: Dataset) -> Iterator[tuple[str, str]]:
     yield from ((g.cluster, g.source) for g in dataset.groups)
     yield from ((p.cluster, text) for p in dataset.pairs for text in (p.first, p.second))
     yield from dataset.texts

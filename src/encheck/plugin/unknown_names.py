@@ -48,12 +48,12 @@ def refuse_unknown_checks(
 
 def refuse_unread_variants(data: Iterable[Dataset], claims: Iterable[Claim]) -> None:
     """DataError for written variants that neither these claims read, of all collected checks, nor those that ship."""
-    from encheck.items.reading import refuse_unread
+    from encheck.items.variants import refuse_unread_variants
     from encheck.running.shipped import shipped_checks
 
     known = list(claims)
     for dataset in data:
-        refuse_unread(dataset, known, lambda: (claim for _, claim in shipped_checks()))
+        refuse_unread_variants(dataset, known, lambda: (claim for _, claim in shipped_checks()))
 
 
 def _places(config: pytest.Config) -> Iterator[Path]:

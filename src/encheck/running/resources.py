@@ -19,7 +19,7 @@ from encheck.encoders.protocol import Encoder, Model, ParsingEncoder
 from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UnusableStoreError, UsageError, unknown
 from encheck.ids import check_and_rest
-from encheck.items.fluency import Surprisal
+from encheck.items.chains import Surprisal
 from encheck.items.variants import Writers
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon

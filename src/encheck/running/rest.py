@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from encheck.encoders.protocol import Encoder, devices_of
-from encheck.items.classified import classified
+from encheck.items.builders import classified
 from encheck.run_file import ModelRest
 from encheck.running.bench import Bench, Request
 from encheck.running.first_look import Look

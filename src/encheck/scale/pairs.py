@@ -52,18 +52,18 @@ class ShardScores:
     computed: int = 0
 
 
-class Score(Protocol):
+class ShardScorer(Protocol):
     """Has the pairs of all shards scored by a model."""
 
     def __call__(
-        self, subject: Subject, columns: Columns, *, both_orders: bool, locks: Locks, progress: Progress
+        self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
     ) -> ShardScores:
         """The scores, from files that are there already or by computing them; EncoderError where the model fails."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Columns(WholeData):
+class PairColumns(WholeData):
     """The numbers of all labelled pairs of a data set; of each pair, shape [n], in the order of the files.
 
     `labels` is 1, 0 or -1 for none; `gold` people's score, NaN for none; `same` says that both texts are the same;
@@ -89,7 +89,7 @@ class Columns(WholeData):
     repeats: Callable[[int], int]
     read: Read
     draw: Callable[[], tuple[list[tuple[str, str]], dict[str, int]]]
-    score: Score
+    score: ShardScorer
     counts: Mapping[str, int]
     skipped: tuple[str, ...] = ()
     fingerprint: str = ""
@@ -120,7 +120,7 @@ class Columns(WholeData):
         key = content_hash(row.first, row.second)
         name = ItemId.of(self.name, key, "pair", 1, "data", self.repeats(at))
         cluster = row.cluster or self.cluster_name(int(self.clusters[at]))
-        shares = names_of(self.things[at]) if self.things is not None and self.things[at, 1:].any() else ()
+        shares = hash_names(self.things[at]) if self.things is not None and self.things[at, 1:].any() else ()
         return SentencePair(name, row.first, row.second, row.label, cluster, score=row.score, shares=shares)
 
     def cluster_name(self, number: int) -> str:
@@ -188,7 +188,7 @@ class ColumnPairs(WholeItems):
 
     def __init__(
         self,
-        columns: Columns,
+        columns: PairColumns,
         positions: Positions,
         tail: Sequence[SentencePair] = (),
         *,
@@ -229,7 +229,7 @@ class ColumnPairs(WholeItems):
 
     def _made(self, positions: Positions) -> Sequence[Item]:
         pairs = self.columns.pairs(positions)
-        return pairs if self.kind is PAIR else [turned(pair) for pair in pairs]
+        return pairs if self.kind is PAIR else [in_both_orders(pair) for pair in pairs]
 
     def refuse(self, subject: Subject) -> None:
         """NothingToMeasure for a model that cannot score shards one by one."""
@@ -317,7 +317,7 @@ class ColumnPairs(WholeItems):
     def shares(self) -> Sequence[tuple[str, ...]]:
         """What each item has in common with others; empty where they share clusters alone, as with a tail."""
         things = self.columns.things
-        return () if things is None or self.tail else [names_of(some) for some in self.take(things)]
+        return () if things is None or self.tail else [hash_names(some) for some in self.take(things)]
 
     def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.signedinteger[Any]]:
         """The fold of each chosen item, shape [chosen]: clusters are dealt out in the order of their names' hashes."""
@@ -331,12 +331,12 @@ class ColumnPairs(WholeItems):
         return fold
 
 
-def names_of(hashes: NDArray[np.uint64]) -> tuple[str, ...]:
+def hash_names(hashes: NDArray[np.uint64]) -> tuple[str, ...]:
     """The hex digits of those that are not 0."""
     return tuple(f"{number:016x}" for number in hashes.tolist() if number)
 
 
-def turned(pair: SentencePair) -> BothOrders:
+def in_both_orders(pair: SentencePair) -> BothOrders:
     """A labelled pair as an item in both orders."""
     return BothOrders(
         ItemId(pair.id).in_both_orders,

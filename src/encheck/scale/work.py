@@ -24,9 +24,8 @@ from encheck.errors import EncoderError
 from encheck.language.divergence import jsd_once
 from encheck.running.scorer import comparing
 from encheck.running.service import PAIRS_PER_BATCH
-from encheck.scale.partitions import Folder
-from encheck.scale.rows import rows_of
-from encheck.scale.shards import Done, Shard
+from encheck.scale.shards import Done, Shard, ShardFolder
+from encheck.scale.sources import shard_rows
 from encheck.scale.storage import join
 from encheck.similarity import Vectors, jaccard_once
 
@@ -42,7 +41,7 @@ def key_of(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
-class _Kept(ABC):
+class _FiledWork(ABC):
     """Work whose files lie below `folder`, in one that its key names."""
 
     folder: str
@@ -53,9 +52,9 @@ class _Kept(ABC):
         """A hash of all that the result depends on."""
 
     @property
-    def files(self) -> Folder:
+    def files(self) -> ShardFolder:
         """Where the files of its shards are."""
-        return Folder(join(self.folder, self.key))
+        return ShardFolder(join(self.folder, self.key))
 
     def found(self, shard: Shard) -> Done | None:
         """What came of this shard before; None if it is still to be done."""
@@ -63,7 +62,7 @@ class _Kept(ABC):
 
 
 @dataclass(frozen=True)
-class Survey(_Kept):
+class Survey(_FiledWork):
     """What the rows of a shard say without any model: labels, word overlap, divergence, and hashes of what they share.
 
     `folder` holds the files of every work, `data` is the fingerprint of the data's files.
@@ -84,18 +83,18 @@ class Survey(_Kept):
 
     def _survey(self, shard: Shard) -> Done:
         start, bad = time.monotonic(), BadRows(skip=self.skip_bad_rows)
-        found = list(rows_of(shard, bad))
+        found = list(shard_rows(shard, bad))
         rows = [row for _, row in found]
         columns: dict[str, NDArray[Any]] = {"row": np.array([at for at, _ in found], np.int32)}
-        columns |= _said(rows)
-        columns |= _surface(rows)
-        columns |= _hashes(rows)
+        columns |= _label_columns(rows)
+        columns |= _surface_columns(rows)
+        columns |= _hash_columns(rows)
         counts = {"rows": len(rows), "read": shard.rows, "skipped": len(bad.skipped)}
         seconds = time.monotonic() - start
         return self.files.write(shard, columns, counts=counts, seconds=seconds, notes=bad.skipped[:NOTES])
 
 
-def _said(rows: Sequence[PairRow]) -> dict[str, NDArray[Any]]:
+def _label_columns(rows: Sequence[PairRow]) -> dict[str, NDArray[Any]]:
     """What the data say: the label, -1 for none, and the score, NaN for none; whether both texts are the same."""
     return {
         "label": np.array([-1 if row.label is None else row.label for row in rows], np.int8),
@@ -104,13 +103,13 @@ def _said(rows: Sequence[PairRow]) -> dict[str, NDArray[Any]]:
     }
 
 
-def _surface(rows: Sequence[PairRow]) -> dict[str, NDArray[Any]]:
+def _surface_columns(rows: Sequence[PairRow]) -> dict[str, NDArray[Any]]:
     """Word overlap and divergence, as the checks have them."""
     first, second = [row.first for row in rows], [row.second for row in rows]
     return {"overlap": jaccard_once(first, second), "divergence": jsd_once(first, second)}
 
 
-def _hashes(rows: Sequence[PairRow]) -> dict[str, NDArray[np.uint64]]:
+def _hash_columns(rows: Sequence[PairRow]) -> dict[str, NDArray[np.uint64]]:
     """Hashes of 64 bits, the same in every process.
 
     They are of the words of each side in any order, of the text that comes first in the alphabet, of the first text, of
@@ -138,7 +137,7 @@ def _bag(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class ScoreWork(_Kept):
+class ScoreWork(_FiledWork):
     """A model's scores of the pairs of a shard; in both orders where they differ and `both_orders` asks for it.
 
     `fingerprint` is what the run knows the model by: one that a worker loads must have the same. `model` is the run's
@@ -185,7 +184,7 @@ class ScoreWork(_Kept):
 
     def _score(self, model: Model, shard: Shard) -> Done:
         start = time.monotonic()
-        pairs = [(row.first, row.second) for _, row in rows_of(shard, BadRows(skip=self.skip_bad_rows))]
+        pairs = [(row.first, row.second) for _, row in shard_rows(shard, BadRows(skip=self.skip_bad_rows))]
         if isinstance(model, Encoder):
             columns, computed = _by_vectors(model, pairs, both_orders=self.both_orders)
         else:

@@ -16,7 +16,7 @@ from encheck.engine.evaluation import Evaluation
 from encheck.errors import NothingToMeasure
 from encheck.gating.baseline import scored_table
 from encheck.gating.weighing import Side
-from encheck.items.reading import refuse_unread
+from encheck.items.variants import refuse_unread_variants
 from encheck.metrics import named
 from encheck.options.keywords import from_keywords
 from encheck.running.bench import Bench
@@ -43,7 +43,7 @@ class Plan:
         evaluation = Evaluation.open(settings, (), quiet=True)
         try:
             ((self.data, whole),) = evaluation.bench.data.items()
-            refuse_unread(whole, [check.claim for check in packaged_checks()])
+            refuse_unread_variants(whole, [check.claim for check in packaged_checks()])
             self.dataset = part(whole)
             gates = [check.claim.declared.gates for check in checks]
             calibrates = not all(metric and named(metric).kind == "rate" for metric in gates)  # rates need no scale

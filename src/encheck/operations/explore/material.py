@@ -16,7 +16,7 @@ from encheck.datasets.fresh_probes import word_edits
 from encheck.datasets.load import load
 from encheck.errors import NothingToMeasure, UsageError, unknown
 from encheck.generators.phenomenon import phenomena
-from encheck.items.crossed import crossed
+from encheck.items.builders import crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.operations.explore.filling import Filling, filled_again, fillings
