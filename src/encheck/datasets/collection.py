@@ -181,7 +181,10 @@ def search_groups(name: str, found: Collection) -> tuple[Group, ...]:
         return ()
     queries = _first_by_hash((q.text, q.cluster) for q in found.queries if words_of(q.text) <= MOST_WORDS)
     stated = _first_by_hash((text, cluster) for text, cluster in _right_sentences(found) if text not in queries)
-    return tuple(_text_group(name, text, cluster) for text, cluster in (*queries.items(), *stated.items()))
+    return tuple(
+        Group(ItemId.of(name, content_hash(text), "text", 1, "data", 0), text, text, cluster)
+        for text, cluster in (*queries.items(), *stated.items())
+    )
 
 
 def _first_by_hash(texts: Iterable[tuple[str, str]]) -> Mapping[str, str]:
@@ -202,7 +205,3 @@ def _right_sentences(found: Collection) -> Iterator[tuple[str, str]]:
         for text in sentences(found.documents[document]):
             if FEWEST_WORDS <= words_of(text) <= MOST_WORDS:
                 yield text, cluster
-
-
-def _text_group(name: str, text: str, cluster: str) -> Group:
-    return Group(ItemId.of(name, content_hash(text), "text", 1, "data", 0), text, text, cluster)

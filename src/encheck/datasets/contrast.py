@@ -193,16 +193,12 @@ def _contrast_rows(path: Path, bad: BadRows, given: str) -> Iterator[ContestRow]
         log.warning("%s", said)
     for line, row in rows:
         try:
-            yield _contrast_row(row, property_of_row(row, columns, given))
+            of_property = property_of_row(row, columns, given)
+            q1, q2, doc1, doc2 = (checked_text(name, row.get(name)) for name in COLUMNS)
+            for (name, one), (other, two) in ((("q1", q1), ("q2", q2)), (("doc1", doc1), ("doc2", doc2))):
+                if one == two:
+                    raise ValueError(f"{name} and {other} are the same text: there is no contrast")
+            cluster = row.get("cluster")
+            yield ContestRow((q1, q2, doc1, doc2), "" if is_missing(cluster) else str(cluster), of_property)
         except ValueError as error:
             bad(path, line, str(error))
-
-
-def _contrast_row(fields: Mapping[str, Any], property: str) -> ContestRow:  # noqa: A002 - the word for it
-    """A row; ValueError if a text is missing, or where its two queries or documents are the same."""
-    q1, q2, doc1, doc2 = (checked_text(name, fields.get(name)) for name in COLUMNS)
-    for (name, one), (other, two) in ((("q1", q1), ("q2", q2)), (("doc1", doc1), ("doc2", doc2))):
-        if one == two:
-            raise ValueError(f"{name} and {other} are the same text: there is no contrast")
-    cluster = fields.get("cluster")
-    return ContestRow((q1, q2, doc1, doc2), "" if is_missing(cluster) else str(cluster), property)

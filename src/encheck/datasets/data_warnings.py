@@ -99,20 +99,11 @@ def _every_warning(collection: Collection) -> Iterator[DataWarning]:
     example = " and ".join(map(repr, alike[0])) if alike else ""
     unjudged = "right documents with an unjudged near-duplicate, which counts as wrong"
     yield DataWarning(unjudged, len({right for right, _ in alike}), example)
-    yield _counted(f"documents of {LONG:,} words or more, which most encoders truncate", _long(documents))
+    yield _counted(
+        f"documents of {LONG:,} words or more, which most encoders truncate",
+        (name for name, text in documents.items() if len(text) >= LONG and len(words(text)) >= LONG),
+    )
     yield _counted("queries with the same text as another one", _repeated({q.id: q.text for q in queries}))
-    yield from _label_noise(collection)
-    asked = {normalised(q.text) for q in queries if not q.own}
-    there = {text for text in map(normalised, documents.values()) if text in asked}
-    same = [q.id for q in queries if not q.own and normalised(q.text) in there]
-    yield _counted("queries with the same text as a document of another id, which is searched", same)
-    yield DataWarning("cluster only: right documents connect all queries, so there is no interval",
-                 int(len(collection.clusters) == 1 and not collection.passages))  # fmt: skip
-    yield DataWarning("document only: every search finds it", int(len(documents) == 1))
-
-
-def _label_noise(collection: Collection) -> Iterator[DataWarning]:
-    """Suspected label noise."""
     yield _counted(
         "of these with different right documents: suspected label noise", queries_judged_differently(collection)
     )
@@ -120,6 +111,13 @@ def _label_noise(collection: Collection) -> Iterator[DataWarning]:
     yield _paired("wrong documents with nearly the same words as a right one for the same query", copies)
     said = "queries that share no word with their right documents, but every word with an unjudged one"
     yield _paired(said, list(unjudged_answers(collection)))
+    asked = {normalised(q.text) for q in queries if not q.own}
+    there = {text for text in map(normalised, documents.values()) if text in asked}
+    same = [q.id for q in queries if not q.own and normalised(q.text) in there]
+    yield _counted("queries with the same text as a document of another id, which is searched", same)
+    is_one_cluster = len(collection.clusters) == 1 and not collection.passages
+    yield DataWarning("cluster only: right documents connect all queries, so there is no interval", int(is_one_cluster))
+    yield DataWarning("document only: every search finds it", int(len(documents) == 1))
 
 
 def _paired(what: str, found: Sequence[tuple[str, str]]) -> DataWarning:
@@ -141,10 +139,6 @@ def _repeated(texts: Mapping[str, str]) -> list[str]:
             found.append(name)
         known.add(key)
     return found
-
-
-def _long(documents: Mapping[str, str]) -> Iterator[str]:
-    return (name for name, text in documents.items() if len(text) >= LONG and len(words(text)) >= LONG)
 
 
 def unjudged_copies(collection: Collection) -> Iterator[tuple[str, str]]:

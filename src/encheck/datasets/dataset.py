@@ -167,7 +167,12 @@ class Dataset:
         for _ in range(20 * count if len(sentences) > 1 else 0):
             (first, cluster), (second, other) = rng.choice(sentences), rng.choice(sentences)
             known = (first, second) in found or (second, first) in found
-            if cluster != other and first != second and not known and not (apart and _share_words(first, second)):
+            if (
+                cluster != other
+                and first != second
+                and not known
+                and not (apart and bool(content_words(first) & content_words(second)))
+            ):
                 name = ItemId.of(self.name, content_hash(first, second), "random", 1, purpose, 0)
                 found[first, second] = SentencePair(name, first, second, 0, cluster, other=other)
                 if len(found) == count:
@@ -192,10 +197,6 @@ def pair_fingerprint(item: str, label: int | None, score: float | None) -> str:
     return f"{item}{label}{'' if score is None else score}"
 
 
-def _share_words(first: str, second: str) -> bool:
-    return bool(content_words(first) & content_words(second))
-
-
 def dataset_from_rows(
     name: str,
     rows: Sequence[PairRow],
@@ -213,7 +214,11 @@ def dataset_from_rows(
     clusters = clusters_of(rows)
     kept = list(zip(rows, clusters, strict=True))
     if sample is not None and len(set(clusters)) > sample:
-        kept = _sampled_rows(kept, sample, seed)
+        splits = {row.split for row, _ in kept}
+        parts = [TEST, VALIDATION] if splits & TEST else [splits]
+        chosen = [sample_clusters((c for row, c in kept if row.split in part), sample, seed=seed) for part in parts]
+        wanted = list(zip(parts, chosen, strict=True))
+        kept = [(row, c) for row, c in kept if any(row.split in part and c in some for part, some in wanted)]
     return _dataset_of_pairs(name, kept, licence, rows=len(rows), skipped=skipped)
 
 
@@ -232,15 +237,6 @@ def _dataset_of_pairs(
     universe = tuple(sorted({p.cluster for p in pairs}))
     sampled = len(pairs) < rows
     return Dataset(name, pairs, groups, licence, rows, skipped=tuple(skipped), sampled=sampled, universe=universe)
-
-
-def _sampled_rows(rows: Sequence[tuple[PairRow, str]], count: int, seed: int) -> list[tuple[PairRow, str]]:
-    """The rows of `count` clusters of each part; the training part is left out where another is measured."""
-    splits = {row.split for row, _ in rows}
-    parts = [TEST, VALIDATION] if splits & TEST else [splits]
-    chosen = [sample_clusters((c for row, c in rows if row.split in part), count, seed=seed) for part in parts]
-    wanted = list(zip(parts, chosen, strict=True))
-    return [(row, c) for row, c in rows if any(row.split in part and c in some for part, some in wanted)]
 
 
 def _sentence_pairs(name: str, rows: Sequence[tuple[PairRow, str]]) -> Iterable[SentencePair]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
@@ -297,7 +297,8 @@ def fill_frame(frame: ProbeFrame, rng: Random) -> Group | None:
     """
     form, values = frame.form, _filler_values(frame, rng)
     sources = [_frame_text(frame, one, values, values) for one in (form.first, form.second)]
-    meanings = [values, _exchange_values(values, form.exchanged)]
+    pairs = list(zip(form.exchanged[::2], form.exchanged[1::2], strict=True))
+    meanings = [values, (values | {one: values[other] for pair in pairs for one, other in (pair, pair[::-1])})]
     turn = rng.choice([1, -1])
     (source, mirror), (meant, other) = sources[::turn], meanings[::turn]
     kept, changed = (_frame_text(frame, form.candidate, values, meaning) for meaning in (meant, other))
@@ -328,11 +329,6 @@ def _fresh_variant(source: str, text: str, relation: str, why: str) -> Variant:
 def _frame_text(frame: ProbeFrame, form: str, values: Values, inside: Values) -> str:
     """The sentence of a frame, with this form of its gap."""
     return with_capitals(frame.template.format(**values).replace(GAP, form.format(**inside)))
-
-
-def _exchange_values(values: Values, names: Sequence[str]) -> Values:
-    pairs = list(zip(names[::2], names[1::2], strict=True))
-    return values | {one: values[other] for pair in pairs for one, other in (pair, pair[::-1])}
 
 
 def _filler_values(frame: ProbeFrame, rng: Random) -> Values:

@@ -56,7 +56,12 @@ class Hub:
         """Pairs, split by split; DataError if the hub cannot be reached or holds something else."""
         for name, rows in self._fetched().items():
             where = Path(f"{self.repo}@{self.revision[:12]}", self.config or "", name)
-            self._check_columns(where, rows.column_names)
+            missing = {self.first, self.second, self.label or self.score} - set(rows.column_names)
+            if missing:
+                raise DataError(
+                    f"{where} has the columns {', '.join(rows.column_names)}, but should have "
+                    f"{', '.join(sorted(missing))}"
+                )
             counts: Counter[str] = Counter()
             for row in made_rows(where, self._published(rows), partial(self._row, split=name), bad=bad):
                 counts[str(row.label)] += 1
@@ -81,11 +86,6 @@ class Hub:
         if label is None:
             raise ValueError(f"the label is {fields[self.label]!r:.60}, but should be 0 or 1")
         return PairRow(first, second, label, named)
-
-    def _check_columns(self, where: Path, found: list[str]) -> None:
-        missing = {self.first, self.second, self.label or self.score} - set(found)
-        if missing:
-            raise DataError(f"{where} has the columns {', '.join(found)}, but should have {', '.join(sorted(missing))}")
 
     def _fetched(self) -> Mapping[str, Any]:
         try:

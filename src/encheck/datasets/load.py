@@ -163,7 +163,12 @@ def load(
     module = _module_of(spec, name)
     _refuse_reading(name, module, reading, path)
     if not path:
-        return replace(_embedded(name, module), name=label or data_label(full))
+        if not hasattr(module, "embedded"):
+            fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
+            wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
+            raise DataError(f"data set {name!r} needs a path: {wanted}")
+        found: Dataset = module.embedded()
+        return replace(found, name=label or data_label(full))
     made: Dataset | None = module.from_seed(path) if hasattr(module, "from_seed") else None
     if made:
         return replace(made, name=label or data_label(spec).replace(":", "-"))
@@ -341,16 +346,6 @@ def _module_of(spec: str, name: str) -> DataSource:
     raise DataError(unknown("data set", name, known_data_sets()))
 
 
-def _embedded(name: str, module: DataSource) -> Dataset:
-    """The data that come with encheck; DataError for a data set that has to be given a path."""
-    if not hasattr(module, "embedded"):
-        fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
-        wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
-        raise DataError(f"data set {name!r} needs a path: {wanted}")
-    found: Dataset = module.embedded()
-    return found
-
-
 def _module_for_place(module: DataSource, path: str, name: str) -> DataSource:
     """The module that reads the path: another one where the path holds what that reads, which is said."""
     kind = module.other_kind(_place(path)) if hasattr(module, "other_kind") else ""
@@ -387,7 +382,13 @@ def _skipped_messages(called: str, bad: BadRows) -> list[str]:
 def _read_place(name: str, module: DataSource, asked: DataRequest) -> Dataset:
     """The data at the path, by the one reader that the module has."""
     if hasattr(module, "tasks"):
-        return _task_dataset(name, module, asked)
+        found: Tasks = {} if asked.path == HUB_WORD else module.tasks(_place(asked.path), asked.bad)
+        if not found or module.has_pairs(_place(asked.path)):
+            pairs = _labelled_dataset(name, module, asked)
+        else:
+            _warn_of_skipped(asked.called, asked.bad)
+            pairs = Dataset(asked.called, (), (), module.LICENCE, 0, skipped=tuple(asked.bad.skipped))
+        return with_tasks(pairs, found, sample=asked.sample, seed=asked.seed)
     if hasattr(module, "collection"):
         return _search_dataset(name, module, asked)
     if hasattr(module, "texts"):
@@ -406,17 +407,6 @@ def _contest_dataset(module: DataSource, asked: DataRequest) -> Dataset:
     )
     _warn_of_skipped(asked.called, asked.bad)
     return found
-
-
-def _task_dataset(name: str, module: DataSource, asked: DataRequest) -> Dataset:
-    """The texts with classes that lie at the path, with the labelled pairs where it has some."""
-    found: Tasks = {} if asked.path == HUB_WORD else module.tasks(_place(asked.path), asked.bad)
-    if not found or module.has_pairs(_place(asked.path)):
-        pairs = _labelled_dataset(name, module, asked)
-    else:
-        _warn_of_skipped(asked.called, asked.bad)
-        pairs = Dataset(asked.called, (), (), module.LICENCE, 0, skipped=tuple(asked.bad.skipped))
-    return with_tasks(pairs, found, sample=asked.sample, seed=asked.seed)
 
 
 def _labelled_dataset(name: str, module: DataSource, asked: DataRequest) -> Dataset:
@@ -439,19 +429,15 @@ def _dataset_of_table(name: str, module: DataSource, asked: DataRequest) -> Data
     with shared_sample_file(asked.shared, (asked.called, asked.path, asked.sample, asked.seed, asked.bad.skip)) as file:
         kept = file.read() if file else None
         if kept is None:
-            kept = _sampled_pairs(name, module, asked)
+            found = _linked_pairs(name, module, asked)
+            rows = list(sample_rows(found.held, found.links, count=asked.sample, seed=asked.seed))
+            said = (*found.said, *_skipped_messages(asked.called, asked.bad))
+            kept = SampledPairs(rows, found.held.rows, said, tuple(asked.bad.skipped))
             if file:
                 file.write(kept)
     for line in kept.said:
         log.warning("%s", line)
     return dataset_from_sample(asked.called, kept, licence=module.LICENCE)
-
-
-def _sampled_pairs(name: str, module: DataSource, asked: DataRequest) -> SampledPairs:
-    found = _linked_pairs(name, module, asked)
-    rows = list(sample_rows(found.held, found.links, count=asked.sample, seed=asked.seed))
-    said = (*found.said, *_skipped_messages(asked.called, asked.bad))
-    return SampledPairs(rows, found.held.rows, said, tuple(asked.bad.skipped))
 
 
 def _linked_pairs(name: str, module: DataSource, asked: DataRequest) -> LinkedPairs:

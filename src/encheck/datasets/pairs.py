@@ -226,7 +226,12 @@ def _gather_file(path: Path, bad: BadRows) -> _GatheredPairs:
     if ending == ".parquet":
         return _of_parquet(path, [path], bad)
     if ending == ".jsonl":
-        return _of_json_lines(path, bad)
+        objects = partial(json_rows, path)
+        try:
+            known = _key_set(islice(objects(BadRows(skip=True)), ROWS_AT_ONCE))
+            return _of_objects(path, bad, known, objects, _OrderedBadRows(bad.skip))
+        except (DataError, _OtherColumnsError):
+            return _of_objects(path, bad, _key_set(objects(BadRows(skip=True))), objects, _OrderedBadRows(bad.skip))
     if ending == ".json":
         names, rows = json_table(path, noted := _OrderedBadRows(bad.skip))
         return _of_objects(path, bad, {*names}, lambda _: rows, noted)
@@ -286,16 +291,6 @@ def _of_lists(path: Path, bad: BadRows, delimiter: str) -> _GatheredPairs:
     return _gather_batches(path, names, batches(), chosen, bad, noted)
 
 
-def _of_json_lines(path: Path, bad: BadRows) -> _GatheredPairs:
-    """The rows; those keys are columns that any row has, so where the first rows lack some, all are read again."""
-    objects = partial(json_rows, path)
-    try:
-        known = _key_set(islice(objects(BadRows(skip=True)), ROWS_AT_ONCE))
-        return _of_objects(path, bad, known, objects, _OrderedBadRows(bad.skip))
-    except (DataError, _OtherColumnsError):
-        return _of_objects(path, bad, _key_set(objects(BadRows(skip=True))), objects, _OrderedBadRows(bad.skip))
-
-
 def _key_set(rows: Iterable[tuple[int, Mapping[str, Any]]]) -> set[str]:
     return {key for _, row in rows for key in row}
 
@@ -345,7 +340,14 @@ def _gather_batches(
         try:
             made = _checked_batch(batch)
         except ValueError:
-            made = _from_rows(_row_by_row(batch, chosen, partial(noted.note, last=fields_last)))
+            found = list(_row_by_row(batch, chosen, partial(noted.note, last=fields_last)))
+            made = _record_batch(
+                text_array([row.first for row in found]),
+                text_array([row.second for row in found]),
+                [row.label for row in found],
+                [row.cluster for row in found],
+                [row.score for row in found],
+            )
         scores = scores.with_those_of(made.column("score"))
         held.append(made)
         linker.append(made)
@@ -364,23 +366,16 @@ def _row_by_row(batch: _Batch, chosen: Chosen, bad: Callable[[Path, int, str], N
             bad(batch.path, line, str(error))
 
 
-def _from_rows(rows: Iterable[PairRow]) -> Any:
-    found = list(rows)
-    return _record_batch(
-        text_array([row.first for row in found]),
-        text_array([row.second for row in found]),
-        [row.label for row in found],
-        [row.cluster for row in found],
-        [row.score for row in found],
-    )
-
-
 def _checked_batch(batch: _Batch) -> Any:
     """The record batch of rows without a fault; ValueError if there is one."""
     fields, count = batch.fields, len(batch.lines)
     first, second = (_texts(fields[side]) for side in NEEDED)
     labels = _labels(fields["label"]) if "label" in fields else [None] * count
-    clusters = [_cluster(value) for value in fields["cluster"]] if "cluster" in fields else [None] * count
+    clusters = (
+        [(None if is_missing(value) else str(value)) for value in fields["cluster"]]
+        if "cluster" in fields
+        else [None] * count
+    )
     scores = _scores(fields["score"], may_be_missing="label" in fields) if "score" in fields else [None] * count
     return _record_batch(first, second, labels, clusters, scores)
 
@@ -442,10 +437,6 @@ def _labels(values: Sequence[object]) -> list[int | None]:
     if None in known.values():
         raise ValueError("a label that is neither 0 nor 1")
     return [known[text] for text in texts]
-
-
-def _cluster(value: object) -> str | None:
-    return None if is_missing(value) else str(value)
 
 
 def _scores(values: Sequence[object], *, may_be_missing: bool) -> list[float | None]:

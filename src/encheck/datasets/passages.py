@@ -252,14 +252,16 @@ def _articles_of_table(file: Path, name: str, bad: BadRows) -> Iterator[Article]
     title = next((one for one in TITLE_COLUMNS if one in columns and one != text), None)
     for line, row in rows:
         try:
-            yield Article(f"{name}:{line}", page_of_text(checked_text("document", row.get(text)), _title(row, title)))
+            said = row.get(title) if title else None
+            yield Article(
+                f"{name}:{line}",
+                page_of_text(
+                    checked_text("document", row.get(text)),
+                    (" ".join(said.split()) if isinstance(said, str) and not is_missing(said) else ""),
+                ),
+            )
         except ValueError as error:
             bad(file, line, str(error))
-
-
-def _title(row: Mapping[str, Any], column: str | None) -> str:
-    said = row.get(column) if column else None
-    return " ".join(said.split()) if isinstance(said, str) and not is_missing(said) else ""
 
 
 TEXT_ENDINGS = (".txt", ".log")

@@ -337,7 +337,15 @@ def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
 
 def _collection(parts: Mapping[str, Sequence[Source]], split: str, bad: BadRows) -> Collection:
     excluded: Counter[str] = Counter()
-    texts = _query_texts(parts["queries"], bad, excluded)
+    files = parts["queries"]
+    found: dict[str, str] = {}
+    for file, line, row, at in _part_rows(files, "query", bad):
+        try:
+            name = id_text(row.get(at["id"]), "id")
+            _add(found, name, checked_text("query", row.get(at["text"])), excluded, "repeated queries")
+        except ValueError as error:
+            bad(file, line, str(error))
+    texts = found
     documents, own = _documents(parts["corpus"], texts, bad, excluded)
     judged = _judgements(parts["qrels"], texts, documents, bad)
     queries = [_query(name, texts[name], relevance, is_document=name in own) for name, relevance in judged.items()]
@@ -414,7 +422,11 @@ def _documents(
     own: set[str] = set()
     for file, line, row, at in _part_rows(files, "document", bad):
         try:
-            name, text = id_text(row.get(at["id"]), "id"), _joined(row, at["text"])
+            parts = (row.get("title"), row.get(at["text"]))
+            name, text = (
+                id_text(row.get(at["id"]), "id"),
+                " ".join(checked_text("document", part) for part in parts if not is_missing(part)),
+            )
             if name in queries and queries[name] in (text, row.get("title"), row.get(at["text"])):
                 own.add(name)
             if not text:
@@ -426,23 +438,6 @@ def _documents(
     if not found:
         raise DataError(f"retrieval: {files[0]} has no documents")
     return found, own
-
-
-def _joined(row: Fields, column: str) -> str:
-    """Title and text with a blank between them; either may be missing."""
-    parts = (row.get("title"), row.get(column))
-    return " ".join(checked_text("document", part) for part in parts if not is_missing(part))
-
-
-def _query_texts(files: Sequence[Source], bad: BadRows, excluded: Counter[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for file, line, row, at in _part_rows(files, "query", bad):
-        try:
-            name = id_text(row.get(at["id"]), "id")
-            _add(found, name, checked_text("query", row.get(at["text"])), excluded, "repeated queries")
-        except ValueError as error:
-            bad(file, line, str(error))
-    return found
 
 
 def _add(found: dict[str, str], name: str, text: str, excluded: Counter[str], repeated: str) -> None:

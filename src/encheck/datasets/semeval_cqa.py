@@ -197,15 +197,11 @@ def files_and_subtasks(path: Path) -> tuple[list[Path], dict[str, Path], str]:
     if not texts:
         where = path.parent if path.is_file() else path
         raise DataError(f"semeval-cqa: {where} holds no .xml file and no {PLAIN}, so no texts; give {FILES}")
-    return texts, _by_task(path, golds), wanted
-
-
-def _by_task(path: Path, golds: list[Path]) -> dict[str, Path]:
     by_task = {_subtask_of(file): file for file in golds}
     if len(by_task) < len(golds):
         names = ", ".join(file.name for file in golds)
         raise DataError(f"semeval-cqa: {path} holds several gold files of a subtask ({names}): give the folder of one")
-    return by_task
+    return texts, by_task, wanted
 
 
 def _subtask_of(gold_file: Path) -> str:

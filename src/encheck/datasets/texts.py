@@ -159,7 +159,8 @@ def _checked(path: Path, number: int, row: Mapping[str, Any], column: str, bad: 
             raise ValueError(
                 f"the {column} text has {len(text):,} characters, but should have {MOST:,} at most: shorten it"
             )
-        yield TextRow(text, _named(row.get("cluster")), _split(row.get("split")))
+        said = _named(row.get("split")).lower()
+        yield TextRow(text, _named(row.get("cluster")), SPLITS.get(said, said))
     except ValueError as error:
         bad(path, number, str(error))
 
@@ -171,11 +172,6 @@ def _named(value: object) -> str:
     ('7', '', '')
     """
     return "" if is_missing(value) else str(value).strip()
-
-
-def _split(value: object) -> str:
-    said = _named(value).lower()
-    return SPLITS.get(said, said)
 
 
 def _of_part(path: Path, rows: Iterator[TextRow], part: str) -> Iterator[TextRow]:
