@@ -130,25 +130,15 @@ def hostile_texts(*, max_size: int = MOST_CHARACTERS) -> st.SearchStrategy[str]:
     if max_size < 1:
         raise UsageError(f"hostile_texts(max_size={max_size}) leaves no text, but should be 1 or more")
     register_profile()
-    return st.one_of(_shorter(max_size), _long(max_size))
-
-
-def _shorter(max_size: int) -> st.SearchStrategy[str]:
-    return st.one_of(st.sampled_from(BLANKS), _mixed(), st.text()).map(lambda text: text[:max_size])
-
-
-def _mixed() -> st.SearchStrategy[str]:
-    """A few plain words among pieces that are none."""
     pieces = (*CONTROLS, *SURROGATES, *UNSEEN, *TURNING, *RIGHT_TO_LEFT, *STACKED, *JOINED, *MARKS, *BLANKS)
     part = st.one_of(st.sampled_from(["the dog", "a", "Don't", "1.5"]), st.sampled_from(pieces))
-    return st.lists(part, min_size=1, max_size=6).map("".join)
-
-
-def _long(max_size: int) -> st.SearchStrategy[str]:
-    """One piece again and again: a long word, many words, or many marks."""
     units = ("a", "the dog ", "é", "\u0301", "\u200b", "犬", "👩‍👩‍👧", "\ud800", "\x00", "\n", ".", "1,000 ")
     sizes = sorted({min(size, max_size) for size in (1, 10, 100, 513, 1_000, 10_000, max_size)})
-    return st.builds(repeated, st.sampled_from(units), st.sampled_from(sizes))
+    mixed = st.lists(part, min_size=1, max_size=6).map("".join)
+    return st.one_of(
+        st.one_of(st.sampled_from(BLANKS), mixed, st.text()).map(lambda text: text[:max_size]),
+        st.builds(repeated, st.sampled_from(units), st.sampled_from(sizes)),
+    )
 
 
 class RepeatedText(str):

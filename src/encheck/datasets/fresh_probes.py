@@ -23,15 +23,6 @@ BEGIN = re.compile(r"(?:^|(?<=\w\w[.!?] ))\W*[a-zß-ÿ]")
 TOKEN = re.compile(r"\w+|\W+")
 
 
-def with_capitals(text: str) -> str:
-    """The text with a capital letter where a sentence begins.
-
-    >>> sentence("an old lamp was sold. it was a blue one.")
-    'An old lamp was sold. It was a blue one.'
-    """
-    return BEGIN.sub(lambda found: found[0].upper(), text)
-
-
 @lru_cache(maxsize=20_000)  # the probes have 6,000 of them, and a process may load them more than once
 def word_edits(source: str, text: str) -> tuple[Edit, ...]:
     """What turns the source into the text, word by word.
@@ -328,7 +319,9 @@ def _fresh_variant(source: str, text: str, relation: str, why: str) -> Variant:
 
 def _frame_text(frame: ProbeFrame, form: str, values: Values, inside: Values) -> str:
     """The sentence of a frame, with this form of its gap."""
-    return with_capitals(frame.template.format(**values).replace(GAP, form.format(**inside)))
+    return BEGIN.sub(
+        lambda found: found[0].upper(), frame.template.format(**values).replace(GAP, form.format(**inside))
+    )
 
 
 def _filler_values(frame: ProbeFrame, rng: Random) -> Values:

@@ -54,7 +54,18 @@ class Hub:
 
     def read(self, bad: BadRows) -> Iterator[PairRow]:
         """Pairs, split by split; DataError if the hub cannot be reached or holds something else."""
-        for name, rows in self._fetched().items():
+        try:
+            import datasets
+        except ImportError as error:
+            raise DataError("--data NAME:hub needs the library datasets: pip install 'encheck[hub]'") from error
+        try:
+            found: Mapping[str, Any] = datasets.load_dataset(self.repo, self.config, revision=self.revision)
+        except Exception as error:  # the library raises its own, the hub's and the network's
+            raise DataError(
+                f"{self.repo} at {self.revision[:12]} cannot be downloaded from the hub: {type(error).__name__}: "
+                f"{str(error).splitlines()[0]:.200}. Offline, give a path: --data NAME:PATH"
+            ) from error
+        for name, rows in found.items():
             where = Path(f"{self.repo}@{self.revision[:12]}", self.config or "", name)
             missing = {self.first, self.second, self.label or self.score} - set(rows.column_names)
             if missing:
@@ -86,20 +97,6 @@ class Hub:
         if label is None:
             raise ValueError(f"the label is {fields[self.label]!r:.60}, but should be 0 or 1")
         return PairRow(first, second, label, named)
-
-    def _fetched(self) -> Mapping[str, Any]:
-        try:
-            import datasets
-        except ImportError as error:
-            raise DataError("--data NAME:hub needs the library datasets: pip install 'encheck[hub]'") from error
-        try:
-            found: Mapping[str, Any] = datasets.load_dataset(self.repo, self.config, revision=self.revision)
-        except Exception as error:  # the library raises its own, the hub's and the network's
-            raise DataError(
-                f"{self.repo} at {self.revision[:12]} cannot be downloaded from the hub: {type(error).__name__}: "
-                f"{str(error).splitlines()[0]:.200}. Offline, give a path: --data NAME:PATH"
-            ) from error
-        return found
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import encheck.datasets
 from encheck.datasets.clusters import sample_clusters
-from encheck.datasets.collection import Collection, own_documents_message, search_groups
+from encheck.datasets.collection import own_documents_message, search_groups
 from encheck.datasets.contrast import CONTEST_KINDS, checked_property, is_of_contrasts, properties_in_file
 from encheck.datasets.dataset import Dataset, Tasks, dataset_from_rows, dataset_from_sample, with_tasks
 from encheck.datasets.hub import HUB_PREFIX, HUB_WORD, Hub, Hubs
@@ -454,11 +454,6 @@ def _search_dataset(name: str, module: DataSource, asked: DataRequest) -> Datase
     place = module.fetched(of_hub) if is_of_hub else typed(asked.path)
     found = module.collection(place, asked.bad, *([asked.passages] if name == PASSAGES else []))
     licence = "its data card has it" if of_hub else module.LICENCE
-    return replace(_sampled_collection(asked, found, licence), version=of_hub)
-
-
-def _sampled_collection(asked: DataRequest, found: Collection, licence: str) -> Dataset:
-    """The data set of a collection, with at most `sample` clusters of its queries and all of its documents."""
     _warn_of_skipped(asked.called, asked.bad)
     skipped = tuple(asked.bad.skipped)
     if not found.queries and not found.passages:
@@ -467,11 +462,20 @@ def _sampled_collection(asked: DataRequest, found: Collection, licence: str) -> 
         log.warning("%s", own)
     clusters = [q.cluster for q in found.queries]
     kept = found if asked.sample is None else found.of(sample_clusters(clusters, asked.sample, seed=asked.seed))
-    return Dataset(
-        asked.called, (), search_groups(asked.called, kept), licence, len(found.queries), skipped=skipped,
-        sampled=len(kept.queries) < len(found.queries),
-        universe=tuple(sorted({*kept.clusters, *(one.article for one in found.passages)})), collection=kept,
-    )  # fmt: skip
+    return replace(
+        Dataset(
+            asked.called,
+            (),
+            search_groups(asked.called, kept),
+            licence,
+            len(found.queries),
+            skipped=skipped,
+            sampled=len(kept.queries) < len(found.queries),
+            universe=tuple(sorted({*kept.clusters, *(one.article for one in found.passages)})),
+            collection=kept,
+        ),
+        version=of_hub,
+    )
 
 
 def _refuse_unfinished(name: str, module: DataSource, place: str) -> None:

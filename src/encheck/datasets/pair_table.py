@@ -150,7 +150,20 @@ class Linker:
         shared = _repeated(sums.reshape(-1)).reshape(sums.shape)
         again = 0
         if shared.any():
-            again = _compare(held, sums, shared, may_repeat)
+            pairs: list[NDArray[np.int64]] = []
+            for start, batch in held.batches():
+                here = slice(start, start + batch.num_rows)
+                for side in (0, 1):
+                    rows = np.flatnonzero(shared[side, here])
+                    bags = _hash_numbers(word_bag_number, batch.column(side).take(rows).to_pylist())
+                    sums[side, start + rows] = bags.view(np.uint64)
+                some = batch.take(np.flatnonzero(may_repeat[here]))
+                pairs.append(
+                    _hash_numbers(hash, zip(some.column(0).to_pylist(), some.column(1).to_pylist(), strict=True))
+                )
+            every = np.concatenate(pairs)
+            may_repeat[may_repeat] = _repeated(every.view(np.uint64))
+            again = len(every) - len(np.unique(every))
             shared = _repeated(sums.reshape(-1)).reshape(sums.shape)
         linked = np.flatnonzero(shared.any(axis=0))
         component = np.full(held.rows, -1, np.int32)
@@ -196,22 +209,6 @@ def _repeated(values: Numbers) -> NDArray[np.bool_]:
     places = np.minimum(np.searchsorted(twice, values), len(twice) - 1)
     found: NDArray[np.bool_] = twice[places] == values
     return found
-
-
-def _compare(held: PairTable, sums: Numbers, shared: NDArray[np.bool_], may_repeat: NDArray[np.bool_]) -> int:
-    """Put the number of its words for the sum of each text that may be shared; return how many rows are repeats."""
-    pairs: list[NDArray[np.int64]] = []
-    for start, batch in held.batches():
-        here = slice(start, start + batch.num_rows)
-        for side in (0, 1):
-            rows = np.flatnonzero(shared[side, here])
-            bags = _hash_numbers(word_bag_number, batch.column(side).take(rows).to_pylist())
-            sums[side, start + rows] = bags.view(np.uint64)
-        some = batch.take(np.flatnonzero(may_repeat[here]))
-        pairs.append(_hash_numbers(hash, zip(some.column(0).to_pylist(), some.column(1).to_pylist(), strict=True)))
-    every = np.concatenate(pairs)
-    may_repeat[may_repeat] = _repeated(every.view(np.uint64))
-    return len(every) - len(np.unique(every))
 
 
 def _hash_numbers(number: Callable[[Any], int], values: Sequence[Any] | zip[Any]) -> NDArray[np.int64]:

@@ -201,24 +201,6 @@ class _OrderedBadRows(BadRows):
         self.found.append((last, line, self.skipped[-1]))
 
 
-def _linked_pairs(path: Path, bad: BadRows, strictly: Callable[[], Iterable[PairRow]]) -> LinkedPairs:
-    """The pairs of a file that is there, and of a format that `pairs` reads.
-
-    `strictly` reads the same row by row: it is asked where something is wrong, for the error.
-    """
-    try:
-        found = _gather_file(path, bad)
-    except (DataError, UnicodeDecodeError):
-        for _ in strictly():
-            pass
-        raise
-    links = found.linker.links(found.held)
-    said = [
-        *repeats_message(path, links.again, found.held.rows), *scores_message(path, *found.scores), *found.unread,
-    ]  # fmt: skip
-    return LinkedPairs(found.held, links, tuple(said))
-
-
 def _gather_file(path: Path, bad: BadRows) -> _GatheredPairs:
     ending = path.suffix.lower()
     if path.is_dir():
@@ -476,7 +458,17 @@ def read_in_columns(path: Path, bad: BadRows) -> LinkedPairs:
     """The pairs that `read` gives, in columns: in a fraction of its time and memory. DataError as for `read`."""
     if not (parquet_files(path) if path.is_dir() else path.is_file() and path.suffix.lower() in PAIR_FORMATS):
         list(read(path, bad))
-    return _linked_pairs(path, bad, lambda: read(path, replace(bad, skipped=[])))
+    try:
+        found = _gather_file(path, bad)
+    except (DataError, UnicodeDecodeError):
+        for _ in read(path, replace(bad, skipped=[])):  # to name the first wrong line
+            pass
+        raise
+    links = found.linker.links(found.held)
+    said = [
+        *repeats_message(path, links.again, found.held.rows), *scores_message(path, *found.scores), *found.unread,
+    ]  # fmt: skip
+    return LinkedPairs(found.held, links, tuple(said))
 
 
 def production_pairs(path: Path, bad: BadRows) -> Iterator[tuple[PairRow, dict[str, str]]]:

@@ -91,18 +91,6 @@ MOST_WORDS = 150  # of a document: the passage that says the number, where it is
 MOST_PASSAGES = 4  # of the right documents of a query, that hold a number: the first ones
 
 
-def shared_numbers(dataset: Dataset, found: Collection, maker: Maker) -> Items:
-    """Each query and its right document against both with another number; at most `MOST` queries, by their hash.
-
-    NothingToMeasure where no query says a number of its document.
-    """
-    asked = sorted(found.queries, key=lambda q: content_hash(q.text))[:MOST_SEARCHED_TEXTS]
-    places = [(q, _number_passages(found, q) if MAYBE.search(q.text) else []) for q in asked]
-    if maker.english.mode != "paper":
-        maker.english.parse_all(text for q, some in places if some for text in (q.text, *some))
-    return collect(dataset, (_number_contrast(dataset.name, q, some, maker) for q, some in places))
-
-
 def _number_passages(found: Collection, query: CollectionQuery) -> list[str]:
     """The passages of its right documents that hold a number, best documents first."""
     best = sorted(query.right, key=lambda name: (-query.right[name], name))
@@ -216,7 +204,11 @@ def contrasts(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
     """Two queries and two documents, each of which is right for one: those of the data, or made of a search."""
     found = dataset.collection
     if found is not None and not found.passages:
-        return shared_numbers(dataset, found, maker)
+        asked = sorted(found.queries, key=lambda q: content_hash(q.text))[:MOST_SEARCHED_TEXTS]
+        places = [(q, _number_passages(found, q) if MAYBE.search(q.text) else []) for q in asked]
+        if maker.english.mode != "paper":
+            maker.english.parse_all(text for q, some in places if some for text in (q.text, *some))
+        return collect(dataset, (_number_contrast(dataset.name, q, some, maker) for q, some in places))
     if not dataset.contrasts:
         raise NothingToMeasure(
             f"{dataset.name} has no contrasts of queries: see --data=contrast:PATH", needs="contrasts of queries"

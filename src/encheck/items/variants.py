@@ -100,7 +100,12 @@ class Maker:
         for start in range(0, len(groups), CHUNK):
             outcomes += self._make_some(groups[start : start + CHUNK], generator, level)
             self.english.relieve()
-        _refuse_sentences(outcomes, generator)
+        reasons = list(dict.fromkeys(found for found in outcomes if isinstance(found, str)))
+        if len(reasons) > REASONS:
+            raise CheckError(
+                f"{_generator_place(generator)} gave {len(reasons)} different reasons why there is no variant, the "
+                f"first {reasons[0]!r}: return a new sentence as a Variant, and reasons in a few fixed words"
+            )
         return outcomes
 
     def _make_some(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
@@ -129,7 +134,9 @@ def make_variant(group: Group, generator: Generator, *, level: int, seed: int, e
     One that equals its sentence is a reason, unless the published recipe made it: there it counts.
     CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.
     """
-    if group.is_contrast and not _is_written(generator, group):
+    if group.is_contrast and not (
+        named(generator).is_written or any(v.relation == generator.__name__ for v in group.variants)
+    ):
         return "this sentence has written contrasts and no paraphrase, so nothing else is made from it"
     rng = Draws(seed, generator.__name__, group.source)
     try:
@@ -149,11 +156,6 @@ def make_variant(group: Group, generator: Generator, *, level: int, seed: int, e
     return found
 
 
-def _is_written(generator: Generator, group: Group) -> bool:
-    """Whether the generator gives what was written, at least for this group."""
-    return named(generator).is_written or any(v.relation == generator.__name__ for v in group.variants)
-
-
 def _variant_problem(found: object, source: str) -> str:
     """What is wrong with what a generator gave; empty where nothing is."""
     if not isinstance(found, Variant) or not isinstance(found.text, str):
@@ -163,16 +165,6 @@ def _variant_problem(found: object, source: str) -> str:
     if found.edits and (text := apply_edits(source, found.edits)) != found.text:
         return f"gave a Variant with the text {found.text!r}, but its edits give {text!r}"
     return ""
-
-
-def _refuse_sentences(made: Sequence[Outcome], generator: Generator) -> None:
-    """CheckError for a generator that returns its sentences as `str`, which are taken for reasons."""
-    reasons = list(dict.fromkeys(found for found in made if isinstance(found, str)))
-    if len(reasons) > REASONS:
-        raise CheckError(
-            f"{_generator_place(generator)} gave {len(reasons)} different reasons why there is no variant, the first "
-            f"{reasons[0]!r}: return a new sentence as a Variant, and reasons in a few fixed words"
-        )
 
 
 def _generator_place(generator: Generator) -> str:

@@ -139,7 +139,20 @@ def _clusters(parts: FinishedShards, *, has_clusters: bool) -> tuple[NDArray[np.
     part = component_numbers(parts.column("words"), parts.column("others"))
     given = parts.column("given") if has_clusters else np.zeros(0, np.uint64)
     is_few = int(part.max()) + 1 + len(np.unique(given)) <= MOST_CLUSTERS
-    named = _component_hashes(parts, part, exactly=is_few)
+    least = parts.column("least")
+    low = np.full(int(part.max()) + 1, np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(low, part, least)
+    if is_few:
+        several = np.flatnonzero(low[part] != least)
+        doubtful = np.flatnonzero(np.isin(part, np.unique(part[several])))
+        texts: dict[int, str] = {}
+        for at, rows in parts.rows(doubtful):
+            for number, row in zip(part[doubtful[at]].tolist(), rows, strict=True):
+                text = min(row.first, row.second)
+                texts[number] = min(texts.get(number, text), text)
+        for number, text in texts.items():
+            low[number] = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
+    named = low
     if has_clusters:
         named, part = np.where(given > 0, given, named[part]), np.arange(len(part), dtype=np.int32)
     hashes = distinct(named)
@@ -176,24 +189,6 @@ def _shared_hashes(
     names = np.array([int(content_hash(f"{number:016x}"), 16) for number in hashes.tolist()], np.uint64)
     alone = np.where(shared[0] | shared[1], 0, names[clusters])
     return np.stack([np.where(given > 0, given, alone), *shared], axis=1)
-
-
-def _component_hashes(parts: FinishedShards, part: NDArray[np.int32], *, exactly: bool) -> Hashes:
-    """The hash of the first text in alphabetical order of each component; or the smallest hash of such a text."""
-    least = parts.column("least")
-    low = np.full(int(part.max()) + 1, np.iinfo(np.uint64).max, np.uint64)
-    np.minimum.at(low, part, least)
-    if exactly:
-        several = np.flatnonzero(low[part] != least)
-        doubtful = np.flatnonzero(np.isin(part, np.unique(part[several])))
-        texts: dict[int, str] = {}
-        for at, rows in parts.rows(doubtful):
-            for number, row in zip(part[doubtful[at]].tolist(), rows, strict=True):
-                text = min(row.first, row.second)
-                texts[number] = min(texts.get(number, text), text)
-        for number, text in texts.items():
-            low[number] = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
-    return low
 
 
 def _repeated_pairs(pairs: Hashes) -> tuple[Positions, Positions]:
@@ -276,19 +271,15 @@ class LargeDataLoader:
         """
         kind, _, place = spec.partition(":")
         if self.is_asked:
-            _refuse_others(spec, kind, place)
+            is_file = not storage.is_url(place) and Path(place).expanduser().is_file()
+            if kind != KIND or not place or (is_file and not place.lower().endswith(ENDING)):
+                raise UsageError(
+                    f"--engine measures labelled pairs in Parquet files, but --data is {spec}: write "
+                    f"--data=pairs:PLACE, where PLACE is a .parquet file, a folder of them or a URL, or leave out "
+                    f"--engine"
+                )
         found = plan_shards(place, BadRows(skip=self.skip_bad_rows))
         self._tell(label, found)
-        return self._dataset(label, found)
-
-    def _tell(self, label: str, found: ShardPlan) -> None:
-        if not self.is_asked:
-            log.warning("%s: %d rows are measured in %d shards (--engine=local)", label, found.rows, len(found.shards))
-        if found.skipped:
-            log.warning("%s: %d files left out; the first: %s", label, len(found.skipped), found.skipped[0])
-
-    def _dataset(self, label: str, found: ShardPlan) -> Dataset:
-        """All pairs as columns, and a sample of them in memory."""
         self._plans[label] = found
         work = Survey(self.folder, found.fingerprint, self.skip_bad_rows)
         done = self._run(work, found.shards, f"reading {label}", [self._lock(work)], Progress(quiet=self.quiet))
@@ -301,6 +292,12 @@ class LargeDataLoader:
             about=self.engine.about(), score=self.score,
         )  # fmt: skip
         return _with_sample(columns, self.sample or SAMPLE, self.seed)
+
+    def _tell(self, label: str, found: ShardPlan) -> None:
+        if not self.is_asked:
+            log.warning("%s: %d rows are measured in %d shards (--engine=local)", label, found.rows, len(found.shards))
+        if found.skipped:
+            log.warning("%s: %d files left out; the first: %s", label, len(found.skipped), found.skipped[0])
 
     def score(
         self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
@@ -315,7 +312,11 @@ class LargeDataLoader:
         title = f"{subject.label} scores {columns.name}"
         done = self._run(work, found.shards, title, locks(subject.model), progress)
         parts = FinishedShards(work.files, done)
-        _refuse_other_sizes(parts, columns)
+        if int(parts.sizes.sum()) != len(columns):
+            raise DataError(
+                f"{columns.name}: {parts.sizes.sum():,} pairs were scored, but {len(columns):,} were read: the files "
+                f"changed during the run. Start the run again"
+            )
         has_backward = "backward" in work.files.columns(done[0].shard, ["backward"])
         computed = sum(one.counts["computed"] for one in done) if before < len(done) else 0
         backward = parts.column("backward", np.float64) if has_backward else None
@@ -355,43 +356,8 @@ def _with_progress(done: Iterator[Done], progress: Progress) -> Iterator[Done]:
         yield one
 
 
-def _refuse_others(spec: str, kind: str, place: str) -> None:
-    """UsageError for data that are not measured in shards."""
-    is_file = not storage.is_url(place) and Path(place).expanduser().is_file()
-    if kind != KIND or not place or (is_file and not place.lower().endswith(ENDING)):
-        raise UsageError(
-            f"--engine measures labelled pairs in Parquet files, but --data is {spec}: write --data=pairs:PLACE, where "
-            f"PLACE is a .parquet file, a folder of them or a URL, or leave out --engine"
-        )
-
-
-def _refuse_other_sizes(parts: FinishedShards, columns: PairColumns) -> None:
-    if int(parts.sizes.sum()) != len(columns):
-        raise DataError(
-            f"{columns.name}: {parts.sizes.sum():,} pairs were scored, but {len(columns):,} were read: the files "
-            f"changed during the run. Start the run again"
-        )
-
-
 def _with_sample(columns: PairColumns, count: int, seed: int) -> Dataset:
     """The data set of these columns, with `count` of its clusters in memory."""
-    positions = _sample_positions(columns, count, seed)
-    kept = zip(columns.pairs(positions), shares_of(columns.rows(positions)), strict=True)
-    found = tuple(replace(pair, shares=shares) for pair, shares in kept)
-    groups = tuple(
-        Group(p.id, p.first, p.second, p.cluster, split=p.split, shares=p.shares) for p in found if p.label == 1
-    )
-    return Dataset(
-        columns.name, found, groups, LICENCE, columns.counts["read"],
-        skipped=columns.skipped,
-        sampled=len(found) < len(columns),
-        universe=tuple(sorted({p.cluster for p in found})),
-        whole=columns,
-    )  # fmt: skip
-
-
-def _sample_positions(columns: PairColumns, count: int, seed: int) -> NDArray[np.int64]:
-    """The positions of the pairs of some clusters, which are chosen by the hash of their names as in smaller data."""
 
     def rank(number: int) -> bytes:
         return hashlib.sha256(f"{seed}/{columns.cluster_name(number)}".encode()).digest()
@@ -404,4 +370,16 @@ def _sample_positions(columns: PairColumns, count: int, seed: int) -> NDArray[np
             total += int(sizes[number])
     is_chosen = np.zeros(len(sizes), bool)
     is_chosen[chosen] = True
-    return np.flatnonzero(is_chosen[columns.clusters])
+    positions = np.flatnonzero(is_chosen[columns.clusters])
+    kept = zip(columns.pairs(positions), shares_of(columns.rows(positions)), strict=True)
+    found = tuple(replace(pair, shares=shares) for pair, shares in kept)
+    groups = tuple(
+        Group(p.id, p.first, p.second, p.cluster, split=p.split, shares=p.shares) for p in found if p.label == 1
+    )
+    return Dataset(
+        columns.name, found, groups, LICENCE, columns.counts["read"],
+        skipped=columns.skipped,
+        sampled=len(found) < len(columns),
+        universe=tuple(sorted({p.cluster for p in found})),
+        whole=columns,
+    )  # fmt: skip

@@ -260,7 +260,11 @@ class ColumnPairs(WholeItems):
         """The scores of these pairs from those of all, and by `by` of the pairs in memory."""
         columns = self.columns
         whole = ShardScores(columns.overlap) if model is None else columns.scored[model]
-        forward, draws = self.take(whole.forward), self._draws(seed)
+        key = (id(self), seed)
+        if key not in self.columns.drawn:
+            self.columns.drawn.clear()
+            self.columns.drawn[key] = Resampler(self.clusters, seed=seed, shares=self.shares)
+        forward, draws = self.take(whole.forward), self.columns.drawn[key]
         if self.tail:
             first, second = ([getattr(pair, side) for pair in self.tail] for side in ("first", "second"))
             forward = np.append(forward, by.pairs(first, second))
@@ -268,14 +272,6 @@ class ColumnPairs(WholeItems):
             return ColumnPairScores(forward, self.labels, draws, scale, items=self, decision=by.decision)
         backward = forward if whole.backward is None else self.take(whole.backward)
         return ColumnBothOrdersScores(forward, backward, self.labels, draws, scale, items=self, decision=by.decision)
-
-    def _draws(self, seed: int) -> Resampler:
-        """Kept for the last items of the data alone, since it is large."""
-        key = (id(self), seed)
-        if key not in self.columns.drawn:
-            self.columns.drawn.clear()
-            self.columns.drawn[key] = Resampler(self.clusters, seed=seed, shares=self.shares)
-        return self.columns.drawn[key]
 
     def shown(
         self, scores: ColumnPairScores | ColumnBothOrdersScores, *, seed: int

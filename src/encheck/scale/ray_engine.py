@@ -81,7 +81,13 @@ class RayWorker:
     def __call__(self, row: Mapping[str, str]) -> dict[str, str]:
         """Do the shard of a row."""
         answer = self._answer(Shard(**json.loads(row["shard"])))
-        return {"answer": json.dumps(answer | {"worker": self.name} | _resources_used())}
+        most = 0
+        with suppress(ImportError):  # Windows
+            import resource
+
+            most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        peak = most / (2**20 if sys.platform == "darwin" else 2**10)  # MB
+        return {"answer": json.dumps(answer | {"worker": self.name, "peak": peak, "cpu": time.process_time()})}
 
     def _answer(self, shard: Shard) -> dict[str, Any]:
         if self.error or not self.do:
@@ -114,16 +120,6 @@ def _ray_get(promise: Any) -> Any:
     import ray
 
     return ray.get(promise)
-
-
-def _resources_used() -> dict[str, float]:
-    """The most memory that this process had, MB, and its processor seconds."""
-    most = 0
-    with suppress(ImportError):  # Windows
-        import resource
-
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"peak": most / (2**20 if sys.platform == "darwin" else 2**10), "cpu": time.process_time()}
 
 
 def _error_values(error: Exception, where: str = "") -> dict[str, str]:

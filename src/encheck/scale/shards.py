@@ -182,7 +182,15 @@ class LocalEngine:
             else:
                 yield done
         if self.workers > 1 and len(left) > 1:
-            yield from _in_processes(work, left, min(self.workers, len(left)))
+            workers = min(self.workers, len(left))
+            with ProcessPoolExecutor(workers, get_context("spawn"), _begin_worker, (work,)) as pool:
+                tasks = [pool.submit(_do_shard, shard) for shard in left]
+                try:
+                    for task in as_completed(tasks):
+                        yield task.result()
+                finally:
+                    for task in tasks:
+                        task.cancel()
         elif left:
             yield from map(work.begin(), left)
 
@@ -192,17 +200,6 @@ class LocalEngine:
 
 
 _shard_functions: list[Callable[[Shard], Done]] = []  # of a worker process: what it began with
-
-
-def _in_processes(work: Work, shards: Sequence[Shard], workers: int) -> Iterator[Done]:
-    with ProcessPoolExecutor(workers, get_context("spawn"), _begin_worker, (work,)) as pool:
-        tasks = [pool.submit(_do_shard, shard) for shard in shards]
-        try:
-            for task in as_completed(tasks):
-                yield task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
 
 
 def _begin_worker(work: Work) -> None:

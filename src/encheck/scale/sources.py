@@ -67,64 +67,8 @@ def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = RO
     found = storage.list_files(str(place), ending=ENDING)
     if not found:
         raise DataError(f"{place}: holds no {ENDING} file; {EXPECTED}")
-    read = _alike(_footers(found), bad)
-    shards = [shard for file, footer in read for shard in _shards(file.url, footer.groups, rows)]
-    numbered = tuple(_numbered(shards))
-    if not numbered:
-        raise DataError(f"{place}: has no rows; {EXPECTED}{_left_out(bad)}")
-    marks = [(file.name, file.size, file.version, footer.digest) for file, footer in read]
-    fingerprint = hashlib.sha256(json.dumps([marks, rows]).encode()).hexdigest()[:16]
-    return ShardPlan(numbered, read[0][1].columns, fingerprint, tuple(bad.skipped))
-
-
-def _left_out(bad: BadRows) -> str:
-    return f". {len(bad.skipped)} files were left out, the first because: {bad.skipped[0]}" if bad.skipped else ""
-
-
-def _footers(found: Sequence[storage.Found]) -> Iterator[tuple[storage.Found, _FileFooter | DataError]]:
-    with ThreadPoolExecutor(FOOTERS_AT_ONCE) as threads:
-        yield from zip(found, threads.map(_footer_or_error, found), strict=True)
-
-
-def _footer_or_error(file: storage.Found) -> _FileFooter | DataError:
-    try:
-        return _footer(file)
-    except DataError as error:
-        return error
-
-
-def _footer(file: storage.Found) -> _FileFooter:
-    with _parquet(file.url) as parquet:
-        found = parquet.metadata
-        groups = [found.row_group(i) for i in range(found.num_row_groups)]
-        digest = hashlib.sha256(json.dumps([group.to_dict() for group in groups], default=str).encode()).hexdigest()
-        sizes = [(g.num_rows, sum(g.column(i).total_compressed_size for i in range(g.num_columns))) for g in groups]
-        return _FileFooter(_columns(file.url, parquet.schema_arrow), sizes, digest)
-
-
-def _columns(url: str, schema: Any) -> dict[str, str]:
-    """The column of each role; DataError if one is missing, or the texts are no strings."""
-    chosen = {role: name for role, name in pair_columns(url, list(schema.names)).items() if name}
-    for role in TEXTS:
-        kind = schema.field(chosen[role]).type
-        if not _is_text(kind):
-            raise DataError(f"{url}: the column {chosen[role]!r} has the type {kind}, but should hold strings")
-    return chosen
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    of = kind.value_type if types.is_dictionary(kind) else kind
-    return any(holds(of) for holds in (types.is_string, types.is_large_string, types.is_string_view, types.is_null))
-
-
-def _alike(
-    footers: Iterator[tuple[storage.Found, _FileFooter | DataError]], bad: BadRows
-) -> list[tuple[storage.Found, _FileFooter]]:
-    """The files with the roles of the first that can be read; others are an error, or are skipped and noted."""
-    kept: list[tuple[storage.Found, _FileFooter]] = []
-    for file, footer in footers:
+    kept: list[tuple[storage.StoredFile, _FileFooter]] = []
+    for file, footer in _footers(found):
         wrong = str(footer) if isinstance(footer, DataError) else _difference(kept, file, footer)
         if not wrong and isinstance(footer, _FileFooter):
             kept.append((file, footer))
@@ -134,10 +78,54 @@ def _alike(
             bad.skipped.append(wrong)
     if not kept:
         raise DataError(f"none of the files can be used{_left_out(bad)}")
-    return kept
+    shards = [shard for file, footer in kept for shard in _shards(file.url, footer.groups, rows)]
+    numbered = tuple(_numbered(shards))
+    if not numbered:
+        raise DataError(f"{place}: has no rows; {EXPECTED}{_left_out(bad)}")
+    marks = [(file.name, file.size, file.version, footer.digest) for file, footer in kept]
+    fingerprint = hashlib.sha256(json.dumps([marks, rows]).encode()).hexdigest()[:16]
+    return ShardPlan(numbered, kept[0][1].columns, fingerprint, tuple(bad.skipped))
 
 
-def _difference(kept: Sequence[tuple[storage.Found, _FileFooter]], file: storage.Found, footer: _FileFooter) -> str:
+def _left_out(bad: BadRows) -> str:
+    return f". {len(bad.skipped)} files were left out, the first because: {bad.skipped[0]}" if bad.skipped else ""
+
+
+def _footers(found: Sequence[storage.StoredFile]) -> Iterator[tuple[storage.StoredFile, _FileFooter | DataError]]:
+    with ThreadPoolExecutor(FOOTERS_AT_ONCE) as threads:
+        yield from zip(found, threads.map(_footer_or_error, found), strict=True)
+
+
+def _footer_or_error(file: storage.StoredFile) -> _FileFooter | DataError:
+    try:
+        with _parquet(file.url) as parquet:
+            found = parquet.metadata
+            groups = [found.row_group(i) for i in range(found.num_row_groups)]
+            digest = hashlib.sha256(json.dumps([group.to_dict() for group in groups], default=str).encode()).hexdigest()
+            sizes = [(g.num_rows, sum(g.column(i).total_compressed_size for i in range(g.num_columns))) for g in groups]
+            return _FileFooter(_columns(file.url, parquet.schema_arrow), sizes, digest)
+    except DataError as error:
+        return error
+
+
+def _columns(url: str, schema: Any) -> dict[str, str]:
+    """The column of each role; DataError if one is missing, or the texts are no strings."""
+    chosen = {role: name for role, name in pair_columns(url, list(schema.names)).items() if name}
+    for role in TEXTS:
+        kind = schema.field(chosen[role]).type
+        import pyarrow.types as types
+
+        of = kind.value_type if types.is_dictionary(kind) else kind
+        if not any(
+            holds(of) for holds in (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
+        ):
+            raise DataError(f"{url}: the column {chosen[role]!r} has the type {kind}, but should hold strings")
+    return chosen
+
+
+def _difference(
+    kept: Sequence[tuple[storage.StoredFile, _FileFooter]], file: storage.StoredFile, footer: _FileFooter
+) -> str:
     if not kept or footer.columns.keys() == kept[0][1].columns.keys():
         return ""
     first, other = (", ".join(names) for names in (kept[0][1].columns.values(), footer.columns.values()))
@@ -250,16 +238,13 @@ def shard_rows_at(shard: Shard, places: Positions) -> list[PairRow]:
 
 def _checked_rows(shard: Shard, start: int, batch: Any, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
     """The valid rows of a record batch whose columns are called by their roles."""
-    chosen, columns = _chosen(batch.schema.names), [_column_values(batch, role) for role in PAIR_COLUMNS]
+    chosen = {role: role if role in batch.schema.names else None for role in PAIR_COLUMNS}
+    columns = [_column_values(batch, role) for role in PAIR_COLUMNS]
     for at, values in enumerate(zip(*columns, strict=True), start):
         try:
             yield at, pair_row(dict(zip(PAIR_COLUMNS, values, strict=True)), chosen)
         except ValueError as error:
             bad(shard.url, shard.start + at + 1, str(error))
-
-
-def _chosen(names: Sequence[str]) -> Mapping[str, str | None]:
-    return {role: role if role in names else None for role in PAIR_COLUMNS}
 
 
 def _column_values(batch: Any, role: str) -> Sequence[Any]:

@@ -86,44 +86,25 @@ class Survey(_FiledWork):
         found = list(shard_rows(shard, bad))
         rows = [row for _, row in found]
         columns: dict[str, NDArray[Any]] = {"row": np.array([at for at, _ in found], np.int32)}
-        columns |= _label_columns(rows)
-        columns |= _surface_columns(rows)
-        columns |= _hash_columns(rows)
+        columns |= {
+            "label": np.array([-1 if row.label is None else row.label for row in rows], np.int8),
+            "gold": np.array([np.nan if row.score is None else row.score for row in rows], np.float64),
+            "same": np.array([row.first == row.second for row in rows], bool),
+        }
+        first, second = [row.first for row in rows], [row.second for row in rows]
+        columns |= {"overlap": jaccard_once(first, second), "divergence": jsd_once(first, second)}
+        hashes: Mapping[str, Callable[[PairRow], int]] = {
+            "words": lambda row: _hash(f"sentence\0{_bag(row.first)}"),
+            "others": lambda row: _hash(f"sentence\0{_bag(row.second)}"),
+            "least": lambda row: _hash(min(row.first, row.second)),
+            "first": lambda row: _hash(row.first),
+            "pair": lambda row: _hash(f"{row.first}\0{row.second}"),
+            "given": lambda row: _hash(row.cluster) if row.cluster else 0,
+        }
+        columns |= {name: np.fromiter(map(of, rows), np.uint64, len(rows)) for name, of in hashes.items()}
         counts = {"rows": len(rows), "read": shard.rows, "skipped": len(bad.skipped)}
         seconds = time.monotonic() - start
         return self.files.write(shard, columns, counts=counts, seconds=seconds, notes=bad.skipped[:NOTES])
-
-
-def _label_columns(rows: Sequence[PairRow]) -> dict[str, NDArray[Any]]:
-    """What the data say: the label, -1 for none, and the score, NaN for none; whether both texts are the same."""
-    return {
-        "label": np.array([-1 if row.label is None else row.label for row in rows], np.int8),
-        "gold": np.array([np.nan if row.score is None else row.score for row in rows], np.float64),
-        "same": np.array([row.first == row.second for row in rows], bool),
-    }
-
-
-def _surface_columns(rows: Sequence[PairRow]) -> dict[str, NDArray[Any]]:
-    """Word overlap and divergence, as the checks have them."""
-    first, second = [row.first for row in rows], [row.second for row in rows]
-    return {"overlap": jaccard_once(first, second), "divergence": jsd_once(first, second)}
-
-
-def _hash_columns(rows: Sequence[PairRow]) -> dict[str, NDArray[np.uint64]]:
-    """Hashes of 64 bits, the same in every process.
-
-    They are of the words of each side in any order, of the text that comes first in the alphabet, of the first text, of
-    the pair, and of the given cluster, 0 for none.
-    """
-    hashes: Mapping[str, Callable[[PairRow], int]] = {
-        "words": lambda row: _hash(f"sentence\0{_bag(row.first)}"),
-        "others": lambda row: _hash(f"sentence\0{_bag(row.second)}"),
-        "least": lambda row: _hash(min(row.first, row.second)),
-        "first": lambda row: _hash(row.first),
-        "pair": lambda row: _hash(f"{row.first}\0{row.second}"),
-        "given": lambda row: _hash(row.cluster) if row.cluster else 0,
-    }
-    return {name: np.fromiter(map(of, rows), np.uint64, len(rows)) for name, of in hashes.items()}
 
 
 def _hash(text: str) -> int:
@@ -190,7 +171,11 @@ class ScoreWork(_FiledWork):
         else:
             columns, computed = _by_pairs(model, pairs, both_orders=self.both_orders)
         for name, values in columns.items():
-            _refuse_no_numbers(self.config.label, shard, name, values, pairs)
+            if (bad := np.flatnonzero(~np.isfinite(values))).size:
+                raise EncoderError(
+                    f"{self.config.label}: the {name} score of {bad.size} of {len(values)} pairs of {shard} is not a "
+                    f"number, first of {pairs[bad[0]]}. Remedy: vectors that are not all zeros, blank texts' too"
+                )
         if isinstance(model, Verified):
             model.verify_fingerprint()
         counts = {"rows": len(pairs), "computed": computed}
@@ -248,11 +233,3 @@ def _by_pairs(model: Model, pairs: Sequence[Pair], *, both_orders: bool) -> tupl
         found[start : start + PAIRS_PER_BATCH] = scores.astype(np.float32)  # as the store keeps them
     columns = {"forward": found[places[: len(pairs)]]}
     return columns | ({"backward": found[places[len(pairs) :]]} if both_orders else {}), len(asked)
-
-
-def _refuse_no_numbers(label: str, shard: Shard, name: str, values: Floats, pairs: Sequence[Pair]) -> None:
-    if (bad := np.flatnonzero(~np.isfinite(values))).size:
-        raise EncoderError(
-            f"{label}: the {name} score of {bad.size} of {len(values)} pairs of {shard} is not a number, first of "
-            f"{pairs[bad[0]]}. Remedy: vectors that are not all zeros, blank texts' too"
-        )

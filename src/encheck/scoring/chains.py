@@ -118,7 +118,10 @@ class ChainScores:
         at, members = np.array([i for i, _ in rows], np.intp), np.array(steps, np.intp)
         plain = (edits_json(()),) * len(rows)
         near = TextColumns(
-            tuple(_other(c) for c in chains), table[at, 0], None if overlap is None else overlap[at, 0], plain
+            tuple((c.partner if c.pivot == "a" else c.source) for c in chains),
+            table[at, 0],
+            None if overlap is None else overlap[at, 0],
+            plain,
         )
         far = TextColumns(
             tuple(c.members[k - 1] for c, k in zip(chains, steps, strict=True)), table[at, members],
@@ -128,7 +131,8 @@ class ChainScores:
         )  # fmt: skip
         return ItemFrame(
             CHAIN, case, tuple(ItemId(c.id).member(k) for c, k in zip(chains, steps, strict=True)),
-            sources=tuple(_pivot(c) for c in chains), near=near, far=far, clusters=tuple(c.cluster for c in chains),
+            sources=tuple(c.source if c.pivot == "a" else c.partner for c in chains), near=near, far=far,
+            clusters=tuple(c.cluster for c in chains),
             splits=tuple(c.split for c in chains), steps=tuple(steps),
             source_is_second=tuple(c.pivot == "b" for c in chains), shares=shares_column(chains),
         )  # fmt: skip
@@ -138,14 +142,6 @@ class ChainScores:
         names = ["paraphrase", *(f"member {k + 1}" for k in range(len(item.members)))]
         rows = zip(names, item.pairs, self.values[position], strict=False)
         return [ExampleLine(f"{name:11}", " | ".join(pair), float(value)) for name, pair, value in rows]
-
-
-def _pivot(chain: Chain) -> str:
-    return chain.source if chain.pivot == "a" else chain.partner
-
-
-def _other(chain: Chain) -> str:
-    return chain.partner if chain.pivot == "a" else chain.source
 
 
 def _edits(chain: Chain, step: int) -> str:

@@ -143,14 +143,10 @@ def surface_classifiers(
     is_pair = any(one.second for one in items)
     name, features = (OVERLAPS, overlap_features) if is_pair else (BAG_OF_WORDS, bag_of_words)
     learned = ClassifiedScores.learned(items, others, features, resampler, inner=INNER_OF_SURFACE)
-    return {name: learned, MAJORITY: _majority(learned, items, others)}
-
-
-def _majority(learned: ClassifiedScores, items: Sequence[Classified], others: Sequence[Classified]) -> ClassifiedScores:
-    """Every text in the class that most of what is learned from has."""
     counts = np.unique([one.label for one in (others or items)], return_counts=True)
     largest = counts[0][int(np.argmax(counts[1]))]
-    return replace(learned, values=np.array([float(one.label == largest) for one in items]), told=None)
+    all_largest = np.array([float(one.label == largest) for one in items])
+    return {name: learned, MAJORITY: replace(learned, values=all_largest, told=None)}
 
 
 def bag_of_words(texts: Sequence[Classified]) -> Any:

@@ -63,7 +63,9 @@ class LoggedScores(PairScores):
         answers, best, found = [], [], []
         for q, (rows, values) in zip(queries, by.ranked(queries, KEPT), strict=True):
             first = rows[:KEPT].tolist()
-            answers.append(Answers((), first=_counted(first, q.documents)))
+            same = q.documents.same
+            counted = dict.fromkeys(same[row] for row in first) if same else first
+            answers.append(Answers((), first=tuple(counted)))
             best.append(float(values[0]))
             found.append(q.documents.texts[first[0]])
         scores: Floats = np.array(best)
@@ -84,8 +86,3 @@ class LoggedScores(PairScores):
     def example(self, item: Any, position: int) -> list[ExampleLine]:
         """The query and its first answer."""
         return text_above_source("first answer", float(self.values[position]), item.source, self.found[position], ())
-
-
-def _counted(rows: Sequence[int], documents: Documents) -> tuple[int, ...]:
-    """The rows that these count as, each once."""
-    return tuple(dict.fromkeys(documents.same[row] for row in rows)) if documents.same else tuple(rows)

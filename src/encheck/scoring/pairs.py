@@ -68,7 +68,12 @@ def difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
     """
     found = jsd([p.first for p in pairs], [p.second for p in pairs])
     empty = sum(not (tokenise(p.first) and tokenise(p.second)) for p in pairs)
-    return difficulty_by_divergence(found, _binary_labels(pairs), [p.split for p in pairs], scope=scope, empty=empty)
+    for pair in pairs:
+        if pair.label not in (0, 1):
+            raise ValueError(f"{pair.id} has the label {pair.label}, but a difficulty is that of a label 0 or 1")
+    return difficulty_by_divergence(
+        found, np.array([pair.label for pair in pairs], np.int8), [p.split for p in pairs], scope=scope, empty=empty
+    )
 
 
 def difficulty_by_divergence(
@@ -104,13 +109,6 @@ def _cuts(rounded: NDArray[np.float64], names: list[str], which: NDArray[np.intp
 
 def _median(values: NDArray[np.float64]) -> float:
     return round(float(np.median(values)), DECIMALS)
-
-
-def _binary_labels(pairs: Sequence[Any]) -> NDArray[np.int8]:
-    for pair in pairs:
-        if pair.label not in (0, 1):
-            raise ValueError(f"{pair.id} has the label {pair.label}, but a difficulty is that of a label 0 or 1")
-    return np.array([pair.label for pair in pairs], np.int8)
 
 
 LABELS = {1: "same", 0: "other"}

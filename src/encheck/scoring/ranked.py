@@ -98,7 +98,7 @@ class RankedScores(SearchScores):
             known = {row for row, _ in q.right}.union(q.wrong or ())
             is_unjudged = q.wrong is not None and int(rows[0]) not in known
             won = int((duels > scale.tie).sum())
-            answers.append(Answers(ranks, won, duels.size, first_rows(rows), is_unjudged))
+            answers.append(Answers(ranks, won, duels.size, tuple(rows[:KEPT].tolist()), is_unjudged))
             other = _first_other(q, rows)
             near.append(float(right[0]))
             far.append(float(values[other]))
@@ -116,11 +116,6 @@ class RankedScores(SearchScores):
             RANKED, case, queries, sources=tuple(q.source for q in queries), near=near, far=far,
             slices=slices if any(slices) else (), answers=tuple(map(str, self.answers)), roles=("query", "document"),
         )  # fmt: skip
-
-
-def first_rows(rows: Any) -> tuple[int, ...]:
-    """The rows of the first answers, as many as are kept."""
-    return tuple(rows[:KEPT].tolist())
 
 
 def _first_other(query: RankedQuery, rows: Any) -> int:

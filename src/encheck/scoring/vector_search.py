@@ -226,14 +226,11 @@ class InvertedLists:
         probes = self.size.probes
         for start in range(0, len(queries), 1_024):
             some = self._prepared(queries[start : start + 1_024])
-            centres = np.stack([_best(row, probes) for row in block_scorer(self.similarity, some)(self._centres[1])])
+            scores = block_scorer(self.similarity, some)(self._centres[1])
+            centres = np.argsort(-scores, axis=1, kind="stable")[:, :probes]
             order, distances = centres.astype(np.int64), np.zeros(centres.shape, np.float32)
             _, found = self._index.search_preassigned(some, count, order, distances)
             yield from (np.sort(rows[rows != MISSING]).astype(np.intp) for rows in found)
-
-
-def _best(scores: Floats, count: int) -> NDArray[np.intp]:
-    return np.argsort(-scores, kind="stable")[:count]
 
 
 @dataclass(frozen=True)
