@@ -248,9 +248,9 @@ def test_a_sentence_of_two_topics_is_no_reference_for_itself():
 
 
 SCRIPT = """
-from encheck.datasets.dataset import from_rows
-from encheck.datasets.reader import Row
-data = from_rows("own", [Row(f"kettle{n} sings{n}", f"pot{n}", n % 2) for n in range(60)], sample=30)
+from encheck.datasets.dataset import dataset_from_rows
+from encheck.datasets.reader import PairRow
+data = dataset_from_rows("own", [PairRow(f"kettle{n} sings{n}", f"pot{n}", n % 2) for n in range(60)], sample=30)
 print(data.fingerprint, data.universe, [p.id for p in data.reference(seed=0, count=40)])
 """
 

@@ -64,7 +64,7 @@ def items(seed, name):
 
 @cache
 def data(seed):
-    return probes.probe_dataset(list(fresh_probes.fresh_groups(seed)))
+    return probes.dataset_of_groups(list(fresh_probes.fresh_groups(seed)))
 
 
 @cache

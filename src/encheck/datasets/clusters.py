@@ -102,7 +102,7 @@ def near_duplicates(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def _alike_pairs(bags: Sequence[frozenset[str]], counts: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-    """Pairs that are alike; only those that share one of their rarest words are compared, see `rarest`."""
+    """Pairs that are alike; only those that share one of their rarest words are compared, see `rarest_words`."""
     at: dict[str, list[int]] = {}
     for i, bag in enumerate(bags):
         rare = rarest_words(bag, counts)

@@ -174,8 +174,9 @@ FEWEST_WORDS, MOST_WORDS = 4, 60  # of a sentence; a longer query is as long as 
 def search_groups(name: str, found: Collection) -> tuple[Group, ...]:
     """A group a text, in the cluster of its query; none of documents that nobody judged.
 
-    At most `MOST` queries and `MOST` sentences, chosen by their hash. A text that stands twice is one, in the first
-    cluster by name. What is no sentence of `FEWEST_WORDS` to `MOST_WORDS` words is left out, as headings are.
+    At most `MOST_SEARCHED_TEXTS` queries and as many sentences, chosen by their hash. A text that stands twice is one,
+    in the first cluster by name. What is no sentence of `FEWEST_WORDS` to `MOST_WORDS` words is left out, as headings
+    are.
     """
     if found.passages:
         return ()

@@ -20,7 +20,7 @@ FEWEST = 2  # words of a query that all stand in a document: one alone says litt
 def normalised(text: str) -> str:
     """The text in lower case with single blanks.
 
-    >>> plain("Which  words?")
+    >>> normalised("Which  words?")
     'which words?'
     """
     return " ".join(text.lower().split())
@@ -86,7 +86,7 @@ class DataWarning:
 
 
 def data_warnings(collection: Collection) -> list[DataWarning]:
-    """The oddities that occur, in the order of `_found`."""
+    """The oddities that occur, in the order of `_every_warning`."""
     return [one for one in _every_warning(collection) if one.count]
 
 

@@ -223,7 +223,7 @@ def dataset_from_rows(
 
 
 def dataset_from_sample(name: str, kept: SampledPairs, *, licence: str = "") -> Dataset:
-    """The data set that `from_rows` makes of all rows, of those that were kept."""
+    """The data set that `dataset_from_rows` makes of all rows, of those that were kept."""
     return _dataset_of_pairs(name, kept.rows, licence, rows=kept.of, skipped=kept.skipped)
 
 

@@ -27,7 +27,7 @@ TOKEN = re.compile(r"\w+|\W+")
 def word_edits(source: str, text: str) -> tuple[Edit, ...]:
     """What turns the source into the text, word by word.
 
-    >>> edits("a red car", "a blue car")
+    >>> word_edits("a red car", "a blue car")
     (Edit(start=2, end=5, text='blue'),)
     """
     old, new = TOKEN.findall(source), TOKEN.findall(text)

@@ -231,8 +231,8 @@ def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | No
 def data_label(spec: str) -> str:
     """What results call the data of a specification: its name, and the seed of what is made from one.
 
-    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3"), stem("./help-center"), stem("triplets@hedging:hedges.csv")
-    ('mrpc', 'probes:fresh=3', 'help-center', 'triplets')
+    >>> [data_label(spec) for spec in ("mrpc:/data/mrpc", "probes:fresh=3", "./help-center", "triplets@hedging:a.csv")]
+    ['mrpc', 'probes:fresh=3', 'help-center', 'triplets']
     """
     head = spec.partition(":")[0]
     name = head.partition("@")[0]
@@ -417,7 +417,7 @@ def _labelled_dataset(name: str, module: DataSource, asked: DataRequest) -> Data
     _warn_of_skipped(asked.called, asked.bad)
     skipped = tuple(asked.bad.skipped)
     if hasattr(module, "groups"):
-        own: Dataset = module.dataset(rows)
+        own: Dataset = module.dataset_of_groups(rows)
         return replace(own, name=asked.called, skipped=skipped)
     return dataset_from_rows(
         asked.called, rows, licence=module.LICENCE, sample=asked.sample, seed=asked.seed, skipped=skipped

@@ -36,7 +36,7 @@ ROWS_AT_ONCE = 10_000
 class PairTable:
     """Rows in columns, which are written once, batch by batch, and can then be read any number of times.
 
-    The columns are those of `schema`. Not for use by several threads.
+    The columns are those of `pair_schema`. Not for use by several threads.
     """
 
     def __init__(self) -> None:

@@ -112,7 +112,7 @@ def pair_row(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> Pai
 def finite_score(value: object) -> float:
     """A graded similarity; ValueError if it is no number.
 
-    >>> score_of("3.8"), score_of(-1)
+    >>> finite_score("3.8"), finite_score(-1)
     (3.8, -1.0)
     """
     try:

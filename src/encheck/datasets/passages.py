@@ -65,8 +65,8 @@ class Page:
 def page_of_html(text: str) -> Page:
     """What stands in HTML; its title is the first `h1`, else `title`.
 
-    >>> of_html("<title>T</title><h1>Refunds</h1><p>Ask <b>us</b>.</p><h2>When</h2>Soon.")
-    Page(title='Refunds', sections=(Section(heading='Refunds', text='Ask us.'), Section(heading='When', text='Soon.')))
+    >>> page_of_html("<title>T</title><h1>Refunds</h1><p>Ask <b>us</b>.</p>")
+    Page(title='Refunds', sections=(PageSection(heading='Refunds', text='Ask us.'),))
     """
     reader = _PageReader()
     reader.feed(text)
@@ -77,8 +77,8 @@ def page_of_html(text: str) -> Page:
 def page_of_markdown(text: str) -> Page:
     """What stands in Markdown (CommonMark and tables); a title in YAML front matter goes first.
 
-    >>> of_markdown("# Refunds\\n\\nAsk *us*.").sections
-    (Section(heading='Refunds', text='Ask us.'),)
+    >>> page_of_markdown("# Refunds\\n\\nAsk *us*.").sections
+    (PageSection(heading='Refunds', text='Ask us.'),)
     """
     from markdown_it import MarkdownIt
 
@@ -337,7 +337,7 @@ def _log_table_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _LoggedQuer
 def query_count(value: Any) -> int:
     """How often a query was asked, 1 where nothing says so; ValueError for what is no whole number above 0.
 
-    >>> count_of("12"), count_of(None)
+    >>> query_count("12"), query_count(None)
     (12, 1)
     """
     if is_missing(value):

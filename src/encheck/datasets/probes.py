@@ -80,7 +80,7 @@ VERSION = "4.0.0"
 @cache
 def embedded() -> Dataset:
     """The probes that come with encheck."""
-    return replace(probe_dataset(list(_embedded_groups())), version=VERSION)
+    return replace(dataset_of_groups(list(_embedded_groups())), version=VERSION)
 
 
 @cache
@@ -104,7 +104,7 @@ def from_seed(path: str) -> Dataset | None:
     """The fresh probes, where the path is `fresh=SEED`; None for a file. DataError for a wrong seed."""
     if not path.startswith(FRESH):
         return None
-    return probe_dataset(list(fresh_groups(seed_of(path.removeprefix(FRESH)))))
+    return dataset_of_groups(list(fresh_groups(seed_of(path.removeprefix(FRESH)))))
 
 
 def seed_of(text: str) -> int:
@@ -193,7 +193,7 @@ def _probe_variant(source: str, entry: dict[str, Any]) -> Variant:
     return Variant(text, relation, level, edits)
 
 
-def probe_dataset(found: list[Group]) -> Dataset:
+def dataset_of_groups(found: list[Group]) -> Dataset:
     """Pairs of the groups: sentence with paraphrase and rewrite (1), with its hard negative (0).
 
     Crossed groups stand there once for each of their sides.

@@ -292,7 +292,7 @@ def made_rows(
 def checked_score(value: str, low: float, high: float) -> float:
     """The score as a number; ValueError if it is not one, or not from `low` to `high`.
 
-    >>> graded(" 3.80", 0, 5)
+    >>> checked_score(" 3.80", 0, 5)
     3.8
     """
     try:
@@ -419,7 +419,7 @@ def warn_unless_published(name: str, counts: Mapping[str, int], expected: Expect
 def rows_and_labels(rows: int, labels: Mapping[str, int], *, noun: str = " rows") -> str:
     """Rows and balance in words.
 
-    >>> described(4076, {"0": 1323, "1": 2753})
+    >>> rows_and_labels(4076, {"0": 1323, "1": 2753})
     '4,076 rows (1: 2,753, 0: 1,323)'
     """
     balance = ", ".join(f"{label}: {count:,}" for label, count in sorted(labels.items(), reverse=True))
@@ -455,7 +455,7 @@ def table_rows(path: Path, bad: BadRows) -> tuple[list[str], Named]:
 def unknown_format(path: Path, known: Iterable[str]) -> DataError:
     """That a file is of no format that is read, with the command that makes it one.
 
-    >>> str(unread_format(Path("log.zst"), [".csv"]))
+    >>> str(unknown_format(Path("log.zst"), [".csv"]))
     "log.zst: unknown file ending '.zst'. There are: .csv. Remedy: unzstd log.zst"
     """
     ending, name = path.suffix.lower(), path.with_suffix("")
@@ -481,7 +481,7 @@ def parquet_files(folder: Path) -> list[Path]:
 def file_ending(path: Path) -> str:
     """The ending of a file's name in lower case, with what stands before .gz.
 
-    >>> ending_of(Path("qrels/test.TSV.gz")), ending_of(Path("a.b.parquet"))
+    >>> file_ending(Path("qrels/test.TSV.gz")), file_ending(Path("a.b.parquet"))
     ('.tsv.gz', '.parquet')
     """
     name = path.name.lower()

@@ -207,7 +207,7 @@ def _query_of_rows(
 def relevance_of(value: object) -> int:
     """A relevance as a whole number; ValueError if it is not one.
 
-    >>> grade_of("2"), grade_of(1.0)
+    >>> relevance_of("2"), relevance_of(1.0)
     (2, 1)
     """
     try:
@@ -534,7 +534,7 @@ def _column(file: Source, role: str, names: Sequence[str], columns: Sequence[str
 def id_text(value: object, name: str) -> str:
     """An id as text; it may be a number and may hold blanks. ValueError if it is not one.
 
-    >>> identifier(12, "id"), identifier("Geneva Durben", "id")
+    >>> id_text(12, "id"), id_text("Geneva Durben", "id")
     ('12', 'Geneva Durben')
     """
     if isinstance(value, str) and not is_missing(value):

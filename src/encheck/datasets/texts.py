@@ -99,7 +99,7 @@ def _without_text(path: str, bad: BadRows) -> DataError:
 def text_source(path: str) -> TextSource:
     """The file, and the column behind its last colon; a file whose own name has a colon is found by it.
 
-    >>> place_of("tickets.csv:body").column, place_of("tickets.txt").column
+    >>> text_source("tickets.csv:body").column, text_source("tickets.txt").column
     ('body', '')
     """
     name, _, column = path.rpartition(":")

@@ -26,7 +26,7 @@ from encheck.scoring.classified import Classified
 from encheck.scoring.crossed import Crossed, CrossedSide
 from encheck.scoring.item import Item, Items
 from encheck.scoring.pairs import SentencePair, tuning_pairs
-from encheck.scoring.splits import TEST, test_positions
+from encheck.scoring.splits import TEST, measured_positions
 from encheck.scoring.triplets import Triplet, surface_preference
 from encheck.statistics.regression import fewest_for_folds
 from encheck.types import Edit, Group, Lacking, Variant, content_hash
@@ -137,7 +137,7 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     if dataset.whole:
         return dataset.whole.both_orders()
     labelled = [p for p in dataset.pairs if p.label is not None]
-    measured = [labelled[i] for i in test_positions([p.split for p in labelled])]
+    measured = [labelled[i] for i in measured_positions([p.split for p in labelled])]
     kept = tuple(
         BothOrders(ItemId(p.id).in_both_orders, p.first, p.second, int(p.label or 0), p.cluster, p.split, p.shares)
         for p in measured
@@ -167,7 +167,7 @@ def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
         return dataset.whole.graded()
     graded = [p for p in dataset.pairs if p.score is not None]
     refuse_no_order(dataset.name, np.array([p.score for p in graded], np.float64))
-    kept = tuple(graded[i] for i in test_positions([p.split for p in graded]))
+    kept = tuple(graded[i] for i in measured_positions([p.split for p in graded]))
     excluded = {"no score": len(dataset.pairs) - len(graded), "not in the test part": len(graded) - len(kept)}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
 

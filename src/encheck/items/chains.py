@@ -163,7 +163,7 @@ def with_sides_exchanged(group: Group) -> Group:
 def chain_pivot(level: int | str) -> Pivot:
     """The pivot that a level names; ValueError for anything else.
 
-    >>> pivot_of("pivot=a")
+    >>> chain_pivot("pivot=a")
     'a'
     """
     if level not in PIVOTS:

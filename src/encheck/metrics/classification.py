@@ -15,7 +15,7 @@ from encheck.metrics import thresholds
 from encheck.metrics.metric import estimated, metric
 from encheck.metrics.thresholds import Chosen, Objective, has_both, in_folds, on_validation
 from encheck.scoring.scores import PairScores
-from encheck.scoring.splits import VALIDATION, test_positions
+from encheck.scoring.splits import VALIDATION, measured_positions
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -51,7 +51,7 @@ def by_head(scores: PairScores) -> list[Estimate]:
     """
     if scores.decision is None:
         return []
-    measured = test_positions(scores.splits)
+    measured = measured_positions(scores.splits)
     said = (scores.values[measured] >= scores.decision).astype(float)
     chosen = Chosen(said, scores.decision, 0)
     names = {"head_accuracy": thresholds.accuracy, "head_f1": thresholds.f1}
@@ -59,7 +59,7 @@ def by_head(scores: PairScores) -> list[Estimate]:
 
 
 def _measured(name: str, scores: PairScores, objective: Objective) -> Estimate:
-    measured = test_positions(scores.splits)
+    measured = measured_positions(scores.splits)
     return _predicted(name, scores, measured, predictions(scores, measured, objective=objective), objective)
 
 

@@ -22,7 +22,7 @@ from encheck.metrics.metric import estimated, figure, metric, ratio
 from encheck.metrics.pairs import of_two_labels
 from encheck.scoring.pairs import CELLS, Difficulty, Scope
 from encheck.scoring.scores import PairScores
-from encheck.scoring.splits import test_positions
+from encheck.scoring.splits import measured_positions
 from encheck.statistics.bootstrap import Resampler, auc_of, widened
 from encheck.types import Estimate
 
@@ -68,7 +68,7 @@ def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
     The threshold has the best F1 on the validation part; without one, on the other folds of ten. NothingToMeasure
     where there is no Pn or no Nn pair.
     """
-    found, measured = scores.difficulty(scope), test_positions(scores.splits)
+    found, measured = scores.difficulty(scope), measured_positions(scores.splits)
     part = found.of(measured)
     _refuse_empty(part, scores)
     surface = {name: _cases(beside, part, measured) for name, beside in scores.surface.items()}

@@ -217,9 +217,9 @@ def storage_errors(place: str) -> Iterator[None]:
 def storage_problem(place: str, error: Exception) -> str:
     """What went wrong there, and what to do.
 
-    >>> problem("s3://logs/2026", FileNotFoundError())
+    >>> storage_problem("s3://logs/2026", FileNotFoundError())
     'does not exist: check the name of the bucket and of the folder'
-    >>> problem("s3://logs/2026", PermissionError("Forbidden"))
+    >>> storage_problem("s3://logs/2026", PermissionError("Forbidden"))
     'access is denied (Forbidden): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE'
     """
     scheme = place.partition("://")[0].lower() if is_url(place) else ""

@@ -62,7 +62,7 @@ class Chain(Item):
 class ChainScores:
     """Similarity of the paraphrase and then of each member of each chain, shape [n, 1 + members].
 
-    Ties are equal (see `tied`); NaN if a chain is shorter than the longest. `decision` as of pairs; `learned` is
+    Ties are equal (see `with_ties_equal`); NaN if a chain is shorter than the longest. `decision` as of pairs; `learned` is
     what a threshold is chosen on, None if the data have no validation part of both labels.
     """
 
@@ -153,7 +153,7 @@ def _edits(chain: Chain, step: int) -> str:
 def with_ties_equal(values: Floats, tie: float) -> Floats:
     """The scores with those in a row made equal that differ by no more than `tie`; shape [n, k], NaN stays.
 
-    >>> tied(np.array([[0.3, 0.1 + 2e-7, np.nan, 0.1], [0.5, 0.4, 0.3, 0.2]]), 1e-5).tolist()
+    >>> with_ties_equal(np.array([[0.3, 0.1 + 2e-7, np.nan, 0.1], [0.5, 0.4, 0.3, 0.2]]), 1e-5).tolist()
     [[0.3, 0.1, nan, 0.1], [0.5, 0.4, 0.3, 0.2]]
     """
     order = np.argsort(values, axis=1)

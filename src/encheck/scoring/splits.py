@@ -12,7 +12,7 @@ VALIDATION = frozenset({"validation", "dev"})
 TEST = frozenset({"test", "gate"})  # dev and gate are the probes' own
 
 
-def test_positions(splits: Sequence[str] | NDArray[np.object_]) -> NDArray[np.intp]:
+def measured_positions(splits: Sequence[str] | NDArray[np.object_]) -> NDArray[np.intp]:
     """Positions of the items of a test split; of all of them where the data name none."""
     if TEST.isdisjoint(splits):
         return np.arange(len(splits))
@@ -22,7 +22,7 @@ def test_positions(splits: Sequence[str] | NDArray[np.object_]) -> NDArray[np.in
 def split_label(splits: Iterable[str]) -> str:
     """What these items' splits are called in other people's formats; `all` where one of them has no name.
 
-    >>> splits_together(["gate", "dev", "gate"]), splits_together(["test", ""]), splits_together([])
+    >>> split_label(["gate", "dev", "gate"]), split_label(["test", ""]), split_label([])
     ('dev+gate', 'all', 'all')
     """
     found = set(splits)

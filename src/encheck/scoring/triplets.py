@@ -153,7 +153,7 @@ def surface_preference(source: str, near: str, far: str) -> int:
 
     Distances are in shares of the longer text's tokens, as the scorer `edit-distance` has them.
 
-    >>> favour("the dog bit the man", "the man was bitten by the dog", "the man bit the dog")
+    >>> surface_preference("the dog bit the man", "the man was bitten by the dog", "the man bit the dog")
     -1
     """
     to_near, to_far = (float(SURFACE["edit-distance"]([source], [text])[0]) for text in (near, far))
