@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
@@ -72,91 +72,55 @@ def spoken(number: int) -> str:
     return words.replace("one", "a", 1) if 100 <= number < 200 else words
 
 
-def _halves(number: int) -> str:
-    return f"{spoken(number)} and a half"
+@cache
+def _fixed_notations() -> Mapping[str, list[Pair]]:
+    """By notation, its values in order, each in the two ways of writing it."""
 
+    def smaller(unit: str, small: str, least: int) -> list[Pair]:
+        """Less than one of a unit, in it and in thousandths of it: in steps of five hundredths."""
+        return [(f"{part / 100:g} {unit}", f"{part}0 {small}") for part in range(least, 100, 5)]
 
-def _smaller(unit: str, smaller: str, least: int) -> list[Pair]:
-    """Less than one of a unit, in it and in thousandths of it: in steps of five hundredths."""
-    return [(f"{part / 100:g} {unit}", f"{part}0 {smaller}") for part in range(least, 100, 5)]
+    halves = {number: f"{spoken(number)} and a half" for number in range(1, 15)}
 
+    def and_a_half(unit: str, word: str) -> list[Pair]:
+        return [(f"{number}.5 {unit}", f"{halves[number]} {word}") for number in range(1, 10)]
 
-def _and_a_half(unit: str, word: str) -> list[Pair]:
-    return [(f"{number}.5 {unit}", f"{_halves(number)} {word}") for number in range(1, 10)]
-
-
-def _dates(rng: Random) -> list[Pair]:
-    year = rng.randrange(2012, 2025)
-    days = [(month, day) for month in range(1, 13) for day in range(1, 10)]
-    return [(f"{day} {MONTHS[month - 1]} {year}", f"{year}-{month:02}-{day:02}") for month, day in days]
-
-
-def _times(rng: Random) -> list[Pair]:
-    minutes = rng.choice(["05", "10", "20", "25", "35", "40", "50", "55"])
-    return [(f"{hour}:{minutes} p.m.", f"{hour + 12}:{minutes}") for hour in range(1, 12)]
-
-
-def _clock(_rng: Random) -> list[Pair]:
-    found = []
+    pence = [(pounds, tens) for pounds in range(1, 10) for tens in range(2, 10)]
+    clock = []
     for hour in range(1, 12):
-        found += [(f"quarter past {spoken(hour)}", f"{hour}:15"), (f"half past {spoken(hour)}", f"{hour}:30")]
-        found += [(f"quarter to {spoken(hour + 1)}", f"{hour}:45")]
-    return found
-
-
-def _euros(_rng: Random) -> list[Pair]:
-    amounts = [*range(15, 100, 5), *range(120, 500, 30)]
-    return [(f"€{amount}", f"{spoken(amount)} euros") for amount in amounts]
-
-
-def _pence(_rng: Random) -> list[Pair]:
-    amounts = [(pounds, tens) for pounds in range(1, 10) for tens in range(2, 10)]
-    named = [(pounds, tens, "pound" if pounds == 1 else "pounds") for pounds, tens in amounts]
-    return [(f"£{pounds}.{tens}0", f"{spoken(pounds)} {name} {spoken(10 * tens)}") for pounds, tens, name in named]
-
-
-def _quarters(rng: Random) -> list[Pair]:
-    year = rng.randrange(2012, 2025)
-    return [(f"the {name} quarter of {year}", f"Q{number} {year}") for number, name in enumerate(QUARTERS, 1)]
-
-
-def _limits(rng: Random) -> list[Pair]:
-    k = rng.randrange(3, 13)
-    return [(f"at least {spoken(k)}", f"{k} or more"), (f"at most {spoken(k)}", f"{k} or fewer")]
-
-
-NOTATIONS: dict[str, Callable[[Random], list[Pair]]] = {
-    "kilograms": lambda _: [*_smaller("kg", "g", 5), *_and_a_half("kg", "kilograms")],
-    "kilometres": lambda _: [*_smaller("km", "metres", 5), *_and_a_half("km", "kilometres")],
-    "metres": lambda _: [*((f"0.{d} m", f"{d}0 cm") for d in range(3, 10)), *_and_a_half("m", "metres")],
-    "litres": lambda _: [*_smaller("litres", "ml", 25), *_and_a_half("litres", "litres")],
-    "hours": lambda _: [(words, f"{minutes} minutes") for minutes, words in MINUTES.items()],
-    "days": lambda _: [(f"{spoken(days)} days", f"{24 * days} hours") for days in range(2, 11)],
-    "weeks": lambda _: [(f"{spoken(weeks)} weeks", f"{7 * weeks} days") for weeks in range(2, 16)],
-    "years": lambda _: [(words, f"{months} months") for months, words in MONTHS_LONG.items()],
-    "millions": lambda _: [(f"$1.{tenths} million", f"$1,{tenths}00,000") for tenths in range(1, 10)],
-    "pence": _pence,
-    "euros": _euros,
-    "percent": lambda _: [(f"{share}%", words) for share, words in SHARES.items()],
-    "halves-percent": lambda _: [
-        *((f"{share:g}%", words) for share, words in PERCENT_PARTS),
-        *((f"{number}.5%", f"{_halves(number)} percent") for number in range(1, 15)),
-    ],
-    "halves": lambda _: [(f"{number}.5", _halves(number)) for number in range(1, 10)],
-    "dates": _dates,
-    "times": _times,
-    "clock": _clock,
-    "range": lambda _: [(f"{spoken(low)} to {spoken(high)}", f"{low}–{high}") for low, high in RANGES],
-    "ordinal": lambda _: [(spelled_ordinal(number), ordinal(number)) for number in range(4, 21)],
-    "version": lambda _: [(f"version {number}.0", f"v{number}") for number in range(2, 20)],
-    "bounds": lambda _: [(f"at least {spoken(number)}", f"{number} or more") for number in range(4, 25)],
-    "limits": _limits,
-    "thousands": lambda _: [(f"{number},000", f"{spoken(number)} thousand") for number in range(2, 20)],
-    "count": lambda _: [(spoken(number), f"{number}") for number in range(2, 41)],
-    "quarter": _quarters,
-    "decades": lambda _: [(f"the {name}", f"the 19{2 + number}0s") for number, name in enumerate(DECADES)],
-    "centuries": lambda _: [(f"the {ordinal(number)} century", f"the {number - 1}00s") for number in range(12, 20)],
-}
+        clock += [(f"quarter past {spoken(hour)}", f"{hour}:15"), (f"half past {spoken(hour)}", f"{hour}:30")]
+        clock += [(f"quarter to {spoken(hour + 1)}", f"{hour}:45")]
+    return {
+        "kilograms": [*smaller("kg", "g", 5), *and_a_half("kg", "kilograms")],
+        "kilometres": [*smaller("km", "metres", 5), *and_a_half("km", "kilometres")],
+        "metres": [*((f"0.{d} m", f"{d}0 cm") for d in range(3, 10)), *and_a_half("m", "metres")],
+        "litres": [*smaller("litres", "ml", 25), *and_a_half("litres", "litres")],
+        "hours": [(words, f"{minutes} minutes") for minutes, words in MINUTES.items()],
+        "days": [(f"{spoken(days)} days", f"{24 * days} hours") for days in range(2, 11)],
+        "weeks": [(f"{spoken(weeks)} weeks", f"{7 * weeks} days") for weeks in range(2, 16)],
+        "years": [(words, f"{months} months") for months, words in MONTHS_LONG.items()],
+        "millions": [(f"$1.{tenths} million", f"$1,{tenths}00,000") for tenths in range(1, 10)],
+        "pence": [
+            (f"£{pounds}.{tens}0", f"{spoken(pounds)} pound{'s' * (pounds > 1)} {spoken(10 * tens)}")
+            for pounds, tens in pence
+        ],
+        "euros": [(f"€{n}", f"{spoken(n)} euros") for n in (*range(15, 100, 5), *range(120, 500, 30))],
+        "percent": [(f"{share}%", words) for share, words in SHARES.items()],
+        "halves-percent": [
+            *((f"{share:g}%", words) for share, words in PERCENT_PARTS),
+            *((f"{number}.5%", f"{words} percent") for number, words in halves.items()),
+        ],
+        "halves": [(f"{number}.5", halves[number]) for number in range(1, 10)],
+        "clock": clock,
+        "range": [(f"{spoken(low)} to {spoken(high)}", f"{low}–{high}") for low, high in RANGES],
+        "ordinal": [(spelled_ordinal(number), ordinal(number)) for number in range(4, 21)],
+        "version": [(f"version {number}.0", f"v{number}") for number in range(2, 20)],
+        "bounds": [(f"at least {spoken(number)}", f"{number} or more") for number in range(4, 25)],
+        "thousands": [(f"{number},000", f"{spoken(number)} thousand") for number in range(2, 20)],
+        "count": [(spoken(number), f"{number}") for number in range(2, 41)],
+        "decades": [(f"the {name}", f"the 19{2 + number}0s") for number, name in enumerate(DECADES)],
+        "centuries": [(f"the {ordinal(number)} century", f"the {number - 1}00s") for number in range(12, 20)],
+    }
 
 
 def draw_number(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
@@ -164,21 +128,30 @@ def draw_number(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
 
     KeyError for a notation that there is not.
     """
-    values = NOTATIONS[notation](rng)
-    size = rng.choice(SIZES)
-    least, most = _apart(size, len(values))
-    first = rng.randrange(len(values))
-    others = [i for i in range(len(values)) if least <= abs(i - first) <= most]
+    if notation == "dates":
+        year = rng.randrange(2012, 2025)
+        days = [(month, day) for month in range(1, 13) for day in range(1, 10)]
+        values = [(f"{day} {MONTHS[month - 1]} {year}", f"{year}-{month:02}-{day:02}") for month, day in days]
+    elif notation == "times":
+        minutes = rng.choice(["05", "10", "20", "25", "35", "40", "50", "55"])
+        values = [(f"{hour}:{minutes} p.m.", f"{hour + 12}:{minutes}") for hour in range(1, 12)]
+    elif notation == "quarter":
+        year = rng.randrange(2012, 2025)
+        values = [(f"the {name} quarter of {year}", f"Q{number} {year}") for number, name in enumerate(QUARTERS, 1)]
+    elif notation == "limits":
+        k = rng.randrange(3, 13)
+        values = [(f"at least {spoken(k)}", f"{k} or more"), (f"at most {spoken(k)}", f"{k} or fewer")]
+    else:
+        values = _fixed_notations()[notation]
+    size, count = rng.choice(SIZES), len(values)
+    least, most = {
+        "near": (1, 1), "middle": (2, max(2, count // 4)), "far": (max(count // 3, 1), count),
+    }[size]  # fmt: skip
+    first = rng.randrange(count)
+    others = [i for i in range(count) if least <= abs(i - first) <= most]
     if not others:
         return draw_number(notation, rng)
     return values[first], values[rng.choice(others)], size
-
-
-def _apart(size: str, count: int) -> tuple[int, int]:
-    """How many places two of so many values lie apart, at least and at most."""
-    if size == "near":
-        return 1, 1
-    return (2, max(2, count // 4)) if size == "middle" else (max(count // 3, 1), count)
 
 
 LISTED = "@"
@@ -227,30 +200,26 @@ def clause_alone(frame: ProbeFrame) -> ProbeFrame | None:
 @cache
 def probe_frames() -> tuple[ProbeFrame, ...]:
     """All frames, in the order of the file."""
-    forms = {row[0]: _form(row) for row in _tsv_rows("forms")}
+    forms = {
+        name: GapForm(name, first, second, candidate, tuple(exchanged.split()), kept, changed)
+        for name, first, second, candidate, exchanged, kept, changed in _tsv_rows("forms")
+    }
     lists = dict(_tsv_rows("lists"))
-    return tuple(
-        ProbeFrame(phenomenon, forms[form], template, dict(_filler(one, lists) for one in given))
-        for phenomenon, form, template, *given in _tsv_rows("frames")
-    )
+    frames = []
+    for phenomenon, form, template, *given in _tsv_rows("frames"):
+        fillers = {}
+        for text in given:
+            name, _, options = text.partition("=")
+            listed = lists[options.removeprefix(LISTED)] if options.startswith(LISTED) else options
+            fillers[name] = tuple(option.strip() for option in listed.split(";"))
+        frames.append(ProbeFrame(phenomenon, forms[form], template, fillers))
+    return tuple(frames)
 
 
 def _tsv_rows(name: str) -> list[list[str]]:
     """The rows of a table of this package, without its head."""
     text = (resources.files("encheck.datasets") / "fresh" / f"{name}.tsv").read_text("utf-8")
     return list(csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
-
-
-def _form(row: list[str]) -> GapForm:
-    name, first, second, candidate, exchanged, kept, changed = row
-    return GapForm(name, first, second, candidate, tuple(exchanged.split()), kept, changed)
-
-
-def _filler(text: str, lists: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """The name of a filler and its options, of the table of lists where that is what it says."""
-    name, _, options = text.partition("=")
-    found = lists[options.removeprefix(LISTED)] if options.startswith(LISTED) else options
-    return name, tuple(one.strip() for one in found.split(";"))
 
 
 A_FRAME = 6  # groups
@@ -265,20 +234,19 @@ Values = dict[str, str]
 def fresh_groups(seed: int) -> tuple[Group, ...]:
     """The groups of this seed: of each frame as many as its fillers give, at most six, and no text twice."""
     taken: set[str] = set()
-    return tuple(group for frame in probe_frames() for group in _frame_groups(frame, seed, taken))
-
-
-def _frame_groups(frame: ProbeFrame, seed: int, taken: set[str]) -> Iterator[Group]:
-    rng = Random(f"{seed}/{frame.id}")  # noqa: S311 - no secret
-    made = 0
-    for group in (fill_frame(frame, rng) for _ in range(TRIES)):
-        texts = {group.source, *(variant.text for variant in group.variants)} if group else taken
-        if group and not texts & taken:
-            taken |= texts
-            made += 1
-            yield group
-        if made == A_FRAME:
-            return
+    groups: list[Group] = []
+    for frame in probe_frames():
+        rng, made = Random(f"{seed}/{frame.id}"), 0  # noqa: S311 - no secret
+        for _ in range(TRIES):
+            group = fill_frame(frame, rng)
+            texts = {group.source, *(variant.text for variant in group.variants)} if group else taken
+            if group and not texts & taken:
+                taken |= texts
+                made += 1
+                groups.append(group)
+            if made == A_FRAME:
+                break
+    return tuple(groups)
 
 
 def fill_frame(frame: ProbeFrame, rng: Random) -> Group | None:
