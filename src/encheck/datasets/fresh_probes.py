@@ -297,18 +297,14 @@ def _filler_values(frame: ProbeFrame, rng: Random) -> Values:
     values = dict(ORDINALS)
     for name, options in frame.fillers.items():
         if name == "number":
-            values |= _number_values(options[0], rng)
+            # `n` and `o` are in the one notation, `m` and `p` in the other
+            *pairs, size = draw_number(options[0], rng)
+            turn = rng.choice([1, -1])
+            (n, m), (o, p) = (pair[::turn] for pair in pairs)
+            values |= {"n": n, "m": m, "o": o, "p": p, "size": size}
             continue
         turn = rng.choice([1, -1]) if "|" in name else 1
         for part, option in zip(name.split("+"), rng.sample(options, name.count("+") + 1), strict=True):
             halves = option.split("/")[::turn]
             values |= zip(part.replace("|", "/").split("/"), halves * 2, strict=False)
     return values
-
-
-def _number_values(notation: str, rng: Random) -> Values:
-    """Two values in both notations, `n` and `o` in the one, `m` and `p` in the other, and how far they lie apart."""
-    *pairs, size = draw_number(notation, rng)
-    turn = rng.choice([1, -1])
-    (n, m), (o, p) = (pair[::turn] for pair in pairs)
-    return {"n": n, "m": m, "o": o, "p": p, "size": size}

@@ -91,7 +91,7 @@ class DataSets(Mapping[str, DataSource]):
     """The data sets that there are, by name: those of the modules of this package, and those of packages.
 
     A module that has a LICENCE is one; one with DATA_SETS holds several. Those of `packaged` are imported when they
-    are asked for: UsageError where that fails. DataError for one that lacks what a data set has to have.
+    are request for: UsageError where that fails. DataError for one that lacks what a data set has to have.
     """
 
     def __init__(self) -> None:
@@ -160,7 +160,11 @@ def load(
         return whole.quick_part()
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
-    module = _module_of(spec, name)
+    if name not in known_data_sets():
+        if spec.startswith(PATHS):
+            raise DataError(f"--data={spec}: there is no such file or folder")
+        raise DataError(unknown("data set", name, known_data_sets()))
+    module = known_data_sets()[name]
     _refuse_reading(name, module, reading, path)
     if not path:
         if not hasattr(module, "embedded"):
@@ -173,10 +177,13 @@ def load(
     if made:
         return replace(made, name=label or data_label(spec).replace(":", "-"))
     called = label or data_label(spec)
-    asked = DataRequest(called, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
+    request = DataRequest(called, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
     if name in CONTEST_KINDS and properties_of(spec):
-        return _contest_dataset(module, asked)
-    return _read_place(name, _module_for_place(module, path, asked.called), asked)
+        return _contest_dataset(module, request)
+    if hasattr(module, "other_kind") and (kind := module.other_kind(_place(path))):
+        log.warning("%s: %s holds queries and documents: taken for --data=%s:%s", request.called, path, kind, path)
+        module = known_data_sets()[kind]
+    return _read_place(name, module, request)
 
 
 def stream(spec: str, *, skip_bad_rows: bool = False) -> Iterator[Group] | None:
@@ -221,11 +228,11 @@ def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | No
         return None
     if hasattr(module, "other_kind") and module.other_kind(_place(path)):
         return None
-    asked = DataRequest(label or name, path, "", None, 0, AS_USUAL, BadRows(skip=skip_bad_rows))
-    found = _linked_pairs(name, module, asked)
-    for line in (*found.said, *_skipped_messages(asked.called, asked.bad)):
+    request = DataRequest(label or name, path, "", None, 0, AS_USUAL, BadRows(skip=skip_bad_rows))
+    found = _linked_pairs(name, module, request)
+    for line in (*found.said, *_skipped_messages(request.called, request.bad)):
         log.warning("%s", line)
-    return InColumns(asked.called, found, module.LICENCE, tuple(asked.bad.skipped))
+    return InColumns(request.called, found, module.LICENCE, tuple(request.bad.skipped))
 
 
 def data_label(spec: str) -> str:
@@ -337,36 +344,10 @@ def _with_guessed_kind(label: str | None, spec: str, *, has_log: bool) -> tuple[
     return label or data_label(spec), f"{kind}:{spec}"
 
 
-def _module_of(spec: str, name: str) -> DataSource:
-    """The module of a data set; DataError for an unknown name, and a path that is not there."""
-    if name in known_data_sets():
-        return known_data_sets()[name]
-    if spec.startswith(PATHS):
-        raise DataError(f"--data={spec}: there is no such file or folder")
-    raise DataError(unknown("data set", name, known_data_sets()))
-
-
-def _module_for_place(module: DataSource, path: str, name: str) -> DataSource:
-    """The module that reads the path: another one where the path holds what that reads, which is said."""
-    kind = module.other_kind(_place(path)) if hasattr(module, "other_kind") else ""
-    if not kind:
-        return module
-    log.warning("%s: %s holds queries and documents: taken for --data=%s:%s", name, path, kind, path)
-    return known_data_sets()[kind]
-
-
-def _every_row(name: str, module: DataSource, asked: DataRequest) -> list[Any]:
-    """All rows that lie at the path; DataError where there is none."""
-    rows = list(_read(module, asked.path, asked.bad, asked.reading))
-    if not rows:
-        raise _no_rows(name, module, asked)
-    return rows
-
-
-def _no_rows(name: str, module: DataSource, asked: DataRequest) -> DataError:
-    left_out = asked.bad.skipped
+def _no_rows(name: str, module: DataSource, request: DataRequest) -> DataError:
+    left_out = request.bad.skipped
     first = f"valid row (the first problem of {len(left_out)}: {left_out[0]})" if left_out else "rows"
-    return DataError(f"{name}: {asked.path} has no {first}; expected {module.FILES}")
+    return DataError(f"{name}: {request.path} has no {first}; expected {module.FILES}")
 
 
 def _warn_of_skipped(called: str, bad: BadRows) -> None:
@@ -379,103 +360,106 @@ def _skipped_messages(called: str, bad: BadRows) -> list[str]:
     return [f"{called}: {len(left_out)} malformed rows excluded; the first: {one}" for one in left_out[:1]]
 
 
-def _read_place(name: str, module: DataSource, asked: DataRequest) -> Dataset:
+def _read_place(name: str, module: DataSource, request: DataRequest) -> Dataset:
     """The data at the path, by the one reader that the module has."""
     if hasattr(module, "tasks"):
-        found: Tasks = {} if asked.path == HUB_WORD else module.tasks(_place(asked.path), asked.bad)
-        if not found or module.has_pairs(_place(asked.path)):
-            pairs = _labelled_dataset(name, module, asked)
+        found: Tasks = {} if request.path == HUB_WORD else module.tasks(_place(request.path), request.bad)
+        if not found or module.has_pairs(_place(request.path)):
+            pairs = _labelled_dataset(name, module, request)
         else:
-            _warn_of_skipped(asked.called, asked.bad)
-            pairs = Dataset(asked.called, (), (), module.LICENCE, 0, skipped=tuple(asked.bad.skipped))
-        return with_tasks(pairs, found, sample=asked.sample, seed=asked.seed)
+            _warn_of_skipped(request.called, request.bad)
+            pairs = Dataset(request.called, (), (), module.LICENCE, 0, skipped=tuple(request.bad.skipped))
+        return with_tasks(pairs, found, sample=request.sample, seed=request.seed)
     if hasattr(module, "collection"):
-        return _search_dataset(name, module, asked)
+        return _search_dataset(name, module, request)
     if hasattr(module, "texts"):
         plain: Dataset = module.texts(
-            asked.called, asked.path, asked.bad, part=asked.reading, sample=asked.sample, seed=asked.seed
+            request.called, request.path, request.bad, part=request.reading, sample=request.sample, seed=request.seed
         )
-        _warn_of_skipped(asked.called, asked.bad)
+        _warn_of_skipped(request.called, request.bad)
         return plain
-    return _contest_dataset(module, asked) if hasattr(module, "contrasts") else _labelled_dataset(name, module, asked)
+    return (
+        _contest_dataset(module, request) if hasattr(module, "contrasts") else _labelled_dataset(name, module, request)
+    )
 
 
-def _contest_dataset(module: DataSource, asked: DataRequest) -> Dataset:
+def _contest_dataset(module: DataSource, request: DataRequest) -> Dataset:
     """The data of triplets of properties, or of contrasts of queries."""
     found: Dataset = module.contrasts(
-        asked.called, _place(asked.path), asked.bad, given=asked.reading, sample=asked.sample, seed=asked.seed
+        request.called,
+        _place(request.path),
+        request.bad,
+        given=request.reading,
+        sample=request.sample,
+        seed=request.seed,
     )
-    _warn_of_skipped(asked.called, asked.bad)
+    _warn_of_skipped(request.called, request.bad)
     return found
 
 
-def _labelled_dataset(name: str, module: DataSource, asked: DataRequest) -> Dataset:
+def _labelled_dataset(name: str, module: DataSource, request: DataRequest) -> Dataset:
     """The data of labelled pairs or of groups."""
     if hasattr(module, "read_in_columns"):
-        return _dataset_of_table(name, module, asked)
-    rows = _every_row(name, module, asked)
-    _warn_of_skipped(asked.called, asked.bad)
-    skipped = tuple(asked.bad.skipped)
+        return _dataset_of_table(name, module, request)
+    rows = list(_read(module, request.path, request.bad, request.reading))
+    if not rows:
+        raise _no_rows(name, module, request)
+    _warn_of_skipped(request.called, request.bad)
+    skipped = tuple(request.bad.skipped)
     if hasattr(module, "groups"):
         own: Dataset = module.dataset_of_groups(rows)
-        return replace(own, name=asked.called, skipped=skipped)
+        return replace(own, name=request.called, skipped=skipped)
     return dataset_from_rows(
-        asked.called, rows, licence=module.LICENCE, sample=asked.sample, seed=asked.seed, skipped=skipped
+        request.called, rows, licence=module.LICENCE, sample=request.sample, seed=request.seed, skipped=skipped
     )
 
 
-def _dataset_of_table(name: str, module: DataSource, asked: DataRequest) -> Dataset:
+def _dataset_of_table(name: str, module: DataSource, request: DataRequest) -> Dataset:
     """The data of labelled pairs that are held in columns, or of those that another process of the run has kept."""
-    with shared_sample_file(asked.shared, (asked.called, asked.path, asked.sample, asked.seed, asked.bad.skip)) as file:
+    with shared_sample_file(
+        request.shared, (request.called, request.path, request.sample, request.seed, request.bad.skip)
+    ) as file:
         kept = file.read() if file else None
         if kept is None:
-            found = _linked_pairs(name, module, asked)
-            rows = list(sample_rows(found.held, found.links, count=asked.sample, seed=asked.seed))
-            said = (*found.said, *_skipped_messages(asked.called, asked.bad))
-            kept = SampledPairs(rows, found.held.rows, said, tuple(asked.bad.skipped))
+            found = _linked_pairs(name, module, request)
+            rows = list(sample_rows(found.held, found.links, count=request.sample, seed=request.seed))
+            said = (*found.said, *_skipped_messages(request.called, request.bad))
+            kept = SampledPairs(rows, found.held.rows, said, tuple(request.bad.skipped))
             if file:
                 file.write(kept)
     for line in kept.said:
         log.warning("%s", line)
-    return dataset_from_sample(asked.called, kept, licence=module.LICENCE)
+    return dataset_from_sample(request.called, kept, licence=module.LICENCE)
 
 
-def _linked_pairs(name: str, module: DataSource, asked: DataRequest) -> LinkedPairs:
-    found: LinkedPairs = module.read_in_columns(_place(asked.path), asked.bad)
+def _linked_pairs(name: str, module: DataSource, request: DataRequest) -> LinkedPairs:
+    found: LinkedPairs = module.read_in_columns(_place(request.path), request.bad)
     if not found.held.rows:
-        raise _no_rows(name, module, asked)
+        raise _no_rows(name, module, request)
     return found
 
 
-def _search_dataset(name: str, module: DataSource, asked: DataRequest) -> Dataset:
+def _search_dataset(name: str, module: DataSource, request: DataRequest) -> Dataset:
     """The data of queries and documents, which lie at the path or are fetched from the hub."""
-    is_of_hub = asked.path.startswith(HUB_PREFIX) and hasattr(module, "fetched")
-    of_hub = asked.path.removeprefix(HUB_PREFIX) if is_of_hub else ""
-    place = module.fetched(of_hub) if is_of_hub else typed(asked.path)
-    found = module.collection(place, asked.bad, *([asked.passages] if name == PASSAGES else []))
+    is_of_hub = request.path.startswith(HUB_PREFIX) and hasattr(module, "fetched")
+    of_hub = request.path.removeprefix(HUB_PREFIX) if is_of_hub else ""
+    place = module.fetched(of_hub) if is_of_hub else typed(request.path)
+    found = module.collection(place, request.bad, *([request.passages] if name == PASSAGES else []))
     licence = "its data card has it" if of_hub else module.LICENCE
-    _warn_of_skipped(asked.called, asked.bad)
-    skipped = tuple(asked.bad.skipped)
+    _warn_of_skipped(request.called, request.bad)
+    skipped = tuple(request.bad.skipped)
     if not found.queries and not found.passages:
-        raise DataError(f"{asked.called}: no query has a judgement{f' ({skipped[0]})' if skipped else ''}")
-    if own := own_documents_message(asked.called, found.own_documents, len(found.queries)):
+        raise DataError(f"{request.called}: no query has a judgement{f' ({skipped[0]})' if skipped else ''}")
+    if own := own_documents_message(request.called, found.own_documents, len(found.queries)):
         log.warning("%s", own)
     clusters = [q.cluster for q in found.queries]
-    kept = found if asked.sample is None else found.of(sample_clusters(clusters, asked.sample, seed=asked.seed))
-    return replace(
-        Dataset(
-            asked.called,
-            (),
-            search_groups(asked.called, kept),
-            licence,
-            len(found.queries),
-            skipped=skipped,
-            sampled=len(kept.queries) < len(found.queries),
-            universe=tuple(sorted({*kept.clusters, *(one.article for one in found.passages)})),
-            collection=kept,
-        ),
+    kept = found if request.sample is None else found.of(sample_clusters(clusters, request.sample, seed=request.seed))
+    return Dataset(
+        request.called, (), search_groups(request.called, kept), licence, len(found.queries), skipped=skipped,
+        sampled=len(kept.queries) < len(found.queries),
+        universe=tuple(sorted({*kept.clusters, *(one.article for one in found.passages)})), collection=kept,
         version=of_hub,
-    )
+    )  # fmt: skip
 
 
 def _refuse_unfinished(name: str, module: DataSource, place: str) -> None:

@@ -71,9 +71,11 @@ def pair_columns(path: Path | str, columns: list[str], needed: Sequence[str] = (
     if missing := next((role for role in needed if not chosen[role]), None):
         others = f"understood as {missing!r}: {', '.join(PAIR_COLUMNS[missing])}"
         or_score = " and no 'score'" if missing == "label" else ""
+        whole = columns[0] if len(columns) == 1 else ""
+        other = max(",;|\t", key=whole.count)
+        hint = f". Is {other!r} the delimiter? A .csv is divided by commas, a .tsv by tabs" if other in whole else ""
         raise DataError(
-            f"{path}:1: no column {missing!r}{or_score} (columns: {', '.join(columns) or 'none'}; {others})"
-            f"{_hint(columns)}"
+            f"{path}:1: no column {missing!r}{or_score} (columns: {', '.join(columns) or 'none'}; {others}){hint}"
         )
     if not is_production:
         refuse_misspelt(path, columns, PAIR_COLUMNS, chosen)
@@ -89,12 +91,6 @@ def _column(path: Path | str, role: str, columns: list[str]) -> str | None:
         called = " and ".join(map(repr, dict.fromkeys(found[0])))
         raise DataError(f"{path}:1: two columns are called {called}: rename one of them")
     return found[0][0] if found else None
-
-
-def _hint(columns: list[str]) -> str:
-    one = columns[0] if len(columns) == 1 else ""
-    other = max(",;|\t", key=one.count)
-    return f". Is {other!r} the delimiter? A .csv is divided by commas, a .tsv by tabs" if other in one else ""
 
 
 def pair_row(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> PairRow:
@@ -383,12 +379,10 @@ def _is_clean(column: Any) -> bool:
     if not (ends[1:] > ends[:-1]).all():
         return False
     edges = data[np.concatenate([ends[:-1], ends[1:] - 1])]
-    return bool(edges.min() >= FIRST_PRINTED and edges.max() <= LAST_PRINTED) and _is_unicode(data.tobytes())
-
-
-def _is_unicode(data: bytes) -> bool:
+    if edges.min() < FIRST_PRINTED or edges.max() > LAST_PRINTED:
+        return False
     try:
-        data.decode()
+        data.tobytes().decode()
     except UnicodeDecodeError:
         return False
     return True
@@ -451,7 +445,21 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     chosen = pair_columns(path, columns)
     for said in unread_columns_message(path, columns, chosen.values()):
         log.warning("%s", said)
-    yield from _scores_told(path, _repeats_told(path, _checked_rows(path, rows, chosen, bad)))
+    known: set[tuple[str, str]] = set()
+    count, scored, low, high = 0, 0, math.inf, -math.inf
+    for line, fields in rows:
+        try:
+            row = pair_row({role: fields.get(column) if column else None for role, column in chosen.items()}, chosen)
+        except ValueError as error:
+            bad(path, line, str(error))
+            continue
+        count += 1
+        known.add((row.first, row.second))
+        if row.score is not None:
+            low, high, scored = min(low, row.score), max(high, row.score), scored + 1
+        yield row
+    for said in (*repeats_message(path, count - len(known), count), *scores_message(path, scored, low, high)):
+        log.warning("%s", said)
 
 
 def read_in_columns(path: Path, bad: BadRows) -> LinkedPairs:
@@ -522,37 +530,6 @@ def other_kind(path: Path) -> str:
     if is_of_contrasts(columns):
         return "contrast"
     return "retrieval" if is_of_queries(columns) else ""
-
-
-def _repeats_told(path: Path, rows: Iterator[PairRow]) -> Iterator[PairRow]:
-    """The rows as they are, and at the end how many of them stood there before."""
-    known: set[tuple[str, str]] = set()
-    count = 0
-    for row in rows:
-        count += 1
-        known.add((row.first, row.second))
-        yield row
-    for line in repeats_message(path, count - len(known), count):
-        log.warning("%s", line)
-
-
-def _scores_told(path: Path, rows: Iterator[PairRow]) -> Iterator[PairRow]:
-    """The rows as they are, and at the end the range of their scores."""
-    low, high, count = math.inf, -math.inf, 0
-    for row in rows:
-        if row.score is not None:
-            low, high, count = min(low, row.score), max(high, row.score), count + 1
-        yield row
-    for line in scores_message(path, count, low, high):
-        log.warning("%s", line)
-
-
-def _checked_rows(path: Path, rows: Named, chosen: Mapping[str, str | None], bad: BadRows) -> Iterator[PairRow]:
-    for line, row in rows:
-        try:
-            yield pair_row({role: row.get(column) if column else None for role, column in chosen.items()}, chosen)
-        except ValueError as error:
-            bad(path, line, str(error))
 
 
 def _json_lines(path: Path, bad: BadRows) -> tuple[list[str], Named]:

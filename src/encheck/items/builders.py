@@ -22,7 +22,6 @@ from encheck.generators.written import OPTION, OWN_TEXT, PROBES
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.scoring.both_orders import BothOrders
-from encheck.scoring.classified import Classified
 from encheck.scoring.crossed import Crossed, CrossedSide
 from encheck.scoring.item import Item, Items
 from encheck.scoring.pairs import SentencePair, tuning_pairs
@@ -314,36 +313,27 @@ def classified(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
             f"{dataset.name} has no task {level}: see --data=senteval:PATH ({', '.join(TASKS)})",
             needs="" if dataset.tasks else "SentEval's downstream tasks",
         )
-    texts = sorted(dataset.tasks[str(level)], key=_fold_order)
-    measured = tuple(one for one in texts if not one.split or one.split in TEST)
-    others = tuple(one for one in texts if one.split and one.split not in TEST)
-    is_nested = not others
-    if any(one.split == DEVELOPMENT for one in others):
-        _refuse_single_class(dataset.name, str(level), [one for one in others if one.split != DEVELOPMENT])
-    else:
-        _refuse_small_classes(dataset.name, str(level), measured if is_nested else others, nested=is_nested)
-    return Items(measured, tuning=others)
+    texts = sorted(  # shorter texts first, then by class, as the toolkit sorts them: which folds there are hangs on it
+        dataset.tasks[str(level)], key=lambda text: (len(text.first.split()), len(text.second.split()), text.label)
+    )
+    measured = tuple(text for text in texts if not text.split or text.split in TEST)
+    others = tuple(text for text in texts if text.split and text.split not in TEST)
 
+    if any(text.split == DEVELOPMENT for text in others):
+        labels = {text.label for text in others if text.split != DEVELOPMENT}
+        if len(labels) < 2:
+            what = f"texts of the class {', '.join(labels)} alone" if labels else "no text"
+            raise NothingToMeasure(f"{level} of {dataset.name} has {what} to learn from: take a larger --sample")
+        return Items(measured, tuning=others)
 
-def _fold_order(one: Classified) -> tuple[int, int, str]:
-    """Shorter texts first, then by class, as the toolkit sorts them: which folds there are hangs on it."""
-    return len(one.first.split()), len(one.second.split()), one.label
-
-
-def _refuse_single_class(name: str, task: str, texts: Sequence[Classified]) -> None:
-    if len(labels := {one.label for one in texts}) < 2:
-        found = f"texts of the class {', '.join(labels)} alone" if labels else "no text"
-        raise NothingToMeasure(f"{task} of {name} has {found} to learn from: take a larger --sample")
-
-
-def _refuse_small_classes(name: str, task: str, texts: Sequence[Classified], *, nested: bool) -> None:
-    counts, fewest = Counter(one.label for one in texts), fewest_for_folds(nested=nested)
-    label, count = min(counts.items(), key=lambda one: one[1])
+    counts, fewest = Counter(text.label for text in others or measured), fewest_for_folds(nested=not others)
+    label, count = min(counts.items(), key=lambda entry: entry[1])
     if count < fewest or len(counts) < 2:
         raise NothingToMeasure(
-            f"{task} of {name} has {count} texts of the class {label}, but its folds need {fewest} of each of at least "
-            "two classes: take a larger --sample"
+            f"{level} of {dataset.name} has {count} texts of the class {label}, but its folds need {fewest} of each of "
+            "at least two classes: take a larger --sample"
         )
+    return Items(measured, tuning=others)
 
 
 def crossed(phenomenon: str) -> Builder:

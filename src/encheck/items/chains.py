@@ -181,11 +181,11 @@ def measured_groups(groups: Sequence[Group]) -> list[Group | str]:
 def _with_other_sources(groups: Sequence[Group | str], sources: Sources, maker: Maker) -> list[Group | str]:
     """The groups with another sentence in place of theirs, or a reason."""
     found = iter(sources([group for group in groups if isinstance(group, Group)], maker))
-    return [_with_source(group, next(found)) if isinstance(group, Group) else group for group in groups]
-
-
-def _with_source(group: Group, said: Variant | str) -> Group | str:
-    return said if isinstance(said, str) else replace(group, source=said.text)
+    stated = list[Group | str]()
+    for group in groups:
+        text = next(found) if isinstance(group, Group) else group
+        stated.append(replace(group, source=text.text) if isinstance(text, Variant) else text)
+    return stated
 
 
 def in_other_words(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:

@@ -8,8 +8,10 @@ an optimistic proxy.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
+from typing import Literal
 
 from encheck.datasets.collection import MOST_SEARCHED_TEXTS, ArticlePassage, Collection, CollectionQuery
 from encheck.datasets.dataset import Dataset
@@ -33,86 +35,75 @@ from encheck.types import content_hash
 PROXY = "titles and headings share words with their texts"
 MOST_KNOWN = 500  # queries of each kind
 SAME_WORDS = "another one has the same words"
-Parts = Callable[[Collection], Iterator[tuple[str, list[ArticlePassage]]]]
 
 
 def titles(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """Each title in search of the bodies of its article's passages, among those of all articles."""
-    return _known_items(dataset, _by_title, "title")
+    return _known_items(dataset, "title")
 
 
 def headings(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """Each heading in search of the bodies of its section's passages; one that repeats the title is left out."""
-    return _known_items(dataset, _by_heading, "heading")
+    return _known_items(dataset, "heading")
 
 
-def _by_title(found: Collection) -> Iterator[tuple[str, list[ArticlePassage]]]:
-    grouped: dict[str, list[ArticlePassage]] = {}
-    for one in found.headed:
-        grouped.setdefault(one.article, []).append(one)
-    return ((some[0].title, some) for some in grouped.values() if some[0].title)
-
-
-def _by_heading(found: Collection) -> Iterator[tuple[str, list[ArticlePassage]]]:
-    grouped: dict[tuple[str, str], list[ArticlePassage]] = {}
-    for one in found.headed:
-        grouped.setdefault((one.article, one.heading), []).append(one)
-    return ((some[0].heading, some) for some in grouped.values() if some[0].heading not in ("", some[0].title))
-
-
-def _known_items(dataset: Dataset, parts: Parts, name: str) -> Items:
+def _known_items(dataset: Dataset, name: Literal["title", "heading"]) -> Items:
     found = dataset.collection
     if found is None or not found.passages:
         raise NothingToMeasure(f"{dataset.name} has no articles: see --data=passages:PATH", needs="articles")
-    there = [(text, some) for text, some in parts(found) if len(some) < len(found.headed)]
-    counts = Counter(_normalised(text) for text, _ in there)
-    once = [(text, some) for text, some in there if counts[_normalised(text)] == 1]
+
+    parts: dict[tuple[str, str], list[ArticlePassage]] = {}
+    for passage in found.headed:
+        parts.setdefault((passage.article, "" if name == "title" else passage.heading), []).append(passage)
+    named = [(some[0].title if name == "title" else some[0].heading, some) for some in parts.values()]
+    there = [
+        (text, some)
+        for text, some in named
+        if text and (name == "title" or text != some[0].title) and len(some) < len(found.headed)
+    ]
+    counts = Counter(" ".join(text.lower().split()) for text, _ in there)
+    once = [(text, some) for text, some in there if counts[" ".join(text.lower().split())] == 1]
     if not once:
         raise NothingToMeasure(f"{dataset.name} has no {name} that belongs to only one text")
+
     chosen = sorted(once, key=lambda one: content_hash(one[0]))[:MOST_KNOWN]
     rows = {one: row for row, one in enumerate(found.bodies.ids)}
     lock = found.bodies.fingerprint
-
-    def query(text: str, right: list[ArticlePassage]) -> RankedQuery:
+    kept = []
+    for text, right in chosen:
         item = ItemId.of(dataset.name, content_hash(text, lock), "known", 1, name, 0)
-        places = tuple((row, 1) for row in sorted(rows[one.id] for one in right))
-        return RankedQuery(item, text, found.bodies, places, (), right[0].article)
-
-    kept = tuple(query(text, right) for text, right in chosen)
+        places = tuple((row, 1) for row in sorted(rows[passage.id] for passage in right))
+        kept.append(RankedQuery(item, text, found.bodies, places, (), right[0].article))
     excluded = {SAME_WORDS: len(there) - len(once), f"beyond the first {MOST_KNOWN:,}": len(once) - len(chosen)}
-    return Items(kept, {reason: count for reason, count in excluded.items() if count})
-
-
-def _normalised(text: str) -> str:
-    return " ".join(text.lower().split())
+    return Items(tuple(kept), {reason: count for reason, count in excluded.items() if count})
 
 
 MOST_WORDS = 150  # of a document: the passage that says the number, where it is longer
 MOST_PASSAGES = 4  # of the right documents of a query, that hold a number: the first ones
 
 
-def _number_passages(found: Collection, query: CollectionQuery) -> list[str]:
-    """The passages of its right documents that hold a number, best documents first."""
-    best = sorted(query.right, key=lambda name: (-query.right[name], name))
-    texts = (text for name in best for text in split(found.documents[name], words=MOST_WORDS) if MAYBE.search(text))
-    return [text for _, text in zip(range(MOST_PASSAGES), texts, strict=False)]
+def _number_contrasts(name: str, found: Collection, maker: Maker) -> Iterator[Contrast | str]:
+    """Each query and its right document against both with another number, or why there is none.
 
-
-def _number_contrast(name: str, query: CollectionQuery, passages: Sequence[str], maker: Maker) -> Contrast | str:
-    if maker.english.mode == "paper":
-        return "the published recipe has no numbers"
-    made = list(_shared_numbers(query, passages, maker))
-    both = next((one for one in made if isinstance(one, Shared)), None)
-    if both is None:
-        return str(made[0]) if made else NONE
-    item = ItemId.of(name, content_hash(*both.queries, *both.documents), "contrast", 1, NAME)
-    return Contrast(item, both.queries, both.documents, query.cluster)
-
-
-def _shared_numbers(query: CollectionQuery, passages: Sequence[str], maker: Maker) -> Iterator[Shared | str]:
-    english = maker.english
-    for text in passages:
-        yield shared_number(english.parse(query.text), english.parse(text), seed=maker.seed)
+    At most `MOST_SEARCHED_TEXTS` queries, by their hash.
+    """
+    english, passages_of = maker.english, list[tuple[CollectionQuery, list[str]]]()
+    for query in sorted(found.queries, key=lambda q: content_hash(q.text))[:MOST_SEARCHED_TEXTS]:
+        best = sorted(query.right, key=lambda name: (-query.right[name], name)) if MAYBE.search(query.text) else []
+        texts = (text for name in best for text in split(found.documents[name], words=MOST_WORDS) if MAYBE.search(text))
+        passages_of.append((query, list(islice(texts, MOST_PASSAGES))))
+    if english.mode == "paper":
+        yield from ("the published recipe has no numbers" for _ in passages_of)
+        return
+    english.parse_all(text for query, passages in passages_of if passages for text in (query.text, *passages))
+    for query, passages in passages_of:
+        made = [shared_number(english.parse(query.text), english.parse(text), seed=maker.seed) for text in passages]
+        both = next((one for one in made if isinstance(one, Shared)), None)
+        if both is None:
+            yield str(made[0]) if made else NONE
+        else:
+            item = ItemId.of(name, content_hash(*both.queries, *both.documents), "contrast", 1, NAME)
+            yield Contrast(item, both.queries, both.documents, query.cluster)
 
 
 Builder = Callable[[Dataset, int | str, Maker], Items]
@@ -171,7 +162,11 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     rows = {name: row for row, name in enumerate(documents.ids)}
     asked = [q for q in found.queries if 0 < len(q.right) < len(documents.ids) - bool(q.own)]
     has_wrong = any(grade <= 0 for q in found.queries for grade in q.relevance.values())
-    kept = tuple(_numbered_queries(_ranked_query(dataset.name, q, documents, rows, has_wrong=has_wrong) for q in asked))
+    seen: Counter[str] = Counter()  # queries whose texts are the same get numbers of their own
+    kept = []
+    for query in (_ranked_query(dataset.name, q, documents, rows, has_wrong=has_wrong) for q in asked):
+        kept.append(replace(query, id=query.id.numbered(seen[query.id])))
+        seen[query.id] += 1
     none = sum(not q.right for q in found.queries)
     excluded = {"no document is right": none, "every document is right": len(found.queries) - len(asked) - none}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
@@ -204,11 +199,7 @@ def contrasts(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
     """Two queries and two documents, each of which is right for one: those of the data, or made of a search."""
     found = dataset.collection
     if found is not None and not found.passages:
-        asked = sorted(found.queries, key=lambda q: content_hash(q.text))[:MOST_SEARCHED_TEXTS]
-        places = [(q, _number_passages(found, q) if MAYBE.search(q.text) else []) for q in asked]
-        if maker.english.mode != "paper":
-            maker.english.parse_all(text for q, some in places if some for text in (q.text, *some))
-        return collect(dataset, (_number_contrast(dataset.name, q, some, maker) for q, some in places))
+        return collect(dataset, _number_contrasts(dataset.name, found, maker))
     if not dataset.contrasts:
         raise NothingToMeasure(
             f"{dataset.name} has no contrasts of queries: see --data=contrast:PATH", needs="contrasts of queries"
@@ -237,14 +228,6 @@ def _ranked_query(
     )  # fmt: skip
 
 
-def _numbered_queries(queries: Iterable[RankedQuery]) -> Iterator[RankedQuery]:
-    """Give queries whose texts are the same numbers of their own."""
-    seen: Counter[str] = Counter()
-    for query in queries:
-        yield replace(query, id=query.id.numbered(seen[query.id]))
-        seen[query.id] += 1
-
-
 def _refuse_search(dataset: Dataset) -> None:
     """NothingToMeasure for queries and documents with labels."""
     if dataset.collection is not None and not dataset.collection.passages:
@@ -264,10 +247,13 @@ def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
 def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """A few texts of different clusters, to be encoded a second time; none of a search with labels."""
     _refuse_search(dataset)
+    first: dict[str, str] = {}  # text of each cluster, in the order of hashes
+    for cluster, text in _every_text(dataset):
+        first[cluster] = min(first.get(cluster, text), text, key=content_hash)
     return Items(
         tuple(
             Repeated(ItemId.of(dataset.name, content_hash(text), "repeated", 1, "again", 0), text, cluster)
-            for cluster, text in _one_text_a_cluster(dataset, REPEATED)
+            for cluster, text in sorted(first.items(), key=lambda entry: content_hash(entry[1]))[:REPEATED]
         )
     )
 
@@ -278,7 +264,14 @@ def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     A search with labels has none: its documents may be longer than what a model reads.
     """
     _refuse_search(dataset)
-    found = [(c, t, t.rsplit(None, TAIL)[0]) for c, t in _longest(dataset) if len(t.split()) > TAIL]
+    passages = [
+        (g.cluster, g.passage.around(g.source, sentences=MAX_PASSAGE_SENTENCES)) for g in dataset.groups if g.passage
+    ]
+    by_cluster: dict[str, str] = {}
+    for cluster, text in [*passages, *_every_text(dataset)]:
+        by_cluster[cluster] = max(by_cluster.get(cluster, ""), text, key=lambda t: (len(t), t))
+    longest = sorted(by_cluster.items(), key=lambda entry: (-len(entry[1]), entry[1]))[:CUT]
+    found = [(c, t, t.rsplit(None, TAIL)[0]) for c, t in longest if len(t.split()) > TAIL]
     if not found:
         raise NothingToMeasure(f"{dataset.name} has no text of {TAIL + 1} words")
     return Items(
@@ -289,24 +282,6 @@ def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
             for cluster, text, short in found
         )
     )
-
-
-def _one_text_a_cluster(dataset: Dataset, count: int) -> list[tuple[str, str]]:
-    """(cluster, text): one text of each cluster, the first in the order of hashes."""
-    first: dict[str, str] = {}
-    for cluster, text in _every_text(dataset):
-        first[cluster] = min(first.get(cluster, text), text, key=content_hash)
-    return sorted(first.items(), key=lambda entry: content_hash(entry[1]))[:count]
-
-
-def _longest(dataset: Dataset) -> list[tuple[str, str]]:
-    whole = [
-        (g.cluster, g.passage.around(g.source, sentences=MAX_PASSAGE_SENTENCES)) for g in dataset.groups if g.passage
-    ]
-    by_cluster: dict[str, str] = {}
-    for cluster, text in [*whole, *_every_text(dataset)]:
-        by_cluster[cluster] = max(by_cluster.get(cluster, ""), text, key=lambda t: (len(t), t))
-    return sorted(by_cluster.items(), key=lambda entry: (-len(entry[1]), entry[1]))[:CUT]
 
 
 def _every_text(dataset: Dataset) -> Iterator[tuple[str, str]]:

@@ -102,7 +102,14 @@ def columns_of_shards(
     repeats = _repeated_pairs(parts.column("pair"))
     counts = {what: sum(one.counts[what] for one in parts.done) for what in ("rows", "read", "skipped")}
     notes = tuple(note for one in parts.done for note in one.notes)
-    _warn(name, known["gold"], len(repeats[0]), notes, counts)
+    if len(repeats[0]):
+        said = "%s: %d of %d rows repeat an earlier pair word for word, and each counts"
+        log.warning(said, name, len(repeats[0]), counts["rows"])
+    if (scores := known["gold"][~np.isnan(known["gold"])]).size:
+        said = "%s: %d pairs have a score, from %g to %g: `sts` ranks pairs by it, higher means more similar"
+        log.warning(said, name, scores.size, scores.min(), scores.max())
+    if counts["skipped"]:
+        log.warning("%s: %d malformed rows excluded; the first: %s", name, counts["skipped"], notes[0])
     return PairColumns(
         name, known["label"], known["gold"], known["same"], known["overlap"], known["divergence"],
         clusters, hashes, order,
@@ -116,18 +123,6 @@ def columns_of_shards(
         about=about,
         things=things,
     )  # fmt: skip
-
-
-def _warn(name: str, gold: NDArray[np.float64], repeats: int, notes: Sequence[str], counts: dict[str, int]) -> None:
-    """What reading smaller data says as well."""
-    if repeats:
-        said = "%s: %d of %d rows repeat an earlier pair word for word, and each counts"
-        log.warning(said, name, repeats, counts["rows"])
-    if (there := gold[~np.isnan(gold)]).size:
-        said = "%s: %d pairs have a score, from %g to %g: `sts` ranks pairs by it, higher means more similar"
-        log.warning(said, name, there.size, there.min(), there.max())
-    if counts["skipped"]:
-        log.warning("%s: %d malformed rows excluded; the first: %s", name, counts["skipped"], notes[0])
 
 
 def _clusters(parts: FinishedShards, *, has_clusters: bool) -> tuple[NDArray[np.int32], Hashes, NDArray[np.int32]]:
@@ -279,7 +274,10 @@ class LargeDataLoader:
                     f"--engine"
                 )
         found = plan_shards(place, BadRows(skip=self.skip_bad_rows))
-        self._tell(label, found)
+        if not self.is_asked:
+            log.warning("%s: %d rows are measured in %d shards (--engine=local)", label, found.rows, len(found.shards))
+        if found.skipped:
+            log.warning("%s: %d files left out; the first: %s", label, len(found.skipped), found.skipped[0])
         self._plans[label] = found
         work = Survey(self.folder, found.fingerprint, self.skip_bad_rows)
         done = self._run(work, found.shards, f"reading {label}", [self._lock(work)], Progress(quiet=self.quiet))
@@ -292,12 +290,6 @@ class LargeDataLoader:
             about=self.engine.about(), score=self.score,
         )  # fmt: skip
         return _with_sample(columns, self.sample or SAMPLE, self.seed)
-
-    def _tell(self, label: str, found: ShardPlan) -> None:
-        if not self.is_asked:
-            log.warning("%s: %d rows are measured in %d shards (--engine=local)", label, found.rows, len(found.shards))
-        if found.skipped:
-            log.warning("%s: %d files left out; the first: %s", label, len(found.skipped), found.skipped[0])
 
     def score(
         self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
@@ -335,7 +327,10 @@ class LargeDataLoader:
             for lock in iter(locks) if any(work.found(shard) is None for shard in shards) else ():
                 held.enter_context(lock)
             with progress.task(title, sum(shard.rows for shard in shards), unit="pair"):
-                done = list(_with_progress(self.engine.run(work, shards), progress))
+                done = []
+                for one in self.engine.run(work, shards):
+                    progress.advance(one.shard.rows)
+                    done.append(one)
         give_back()  # texts and vectors of all shards came and went
         return sorted(done, key=lambda one: one.shard.number)
 
@@ -348,12 +343,6 @@ class LargeDataLoader:
 
         folder.mkdir(parents=True, exist_ok=True)
         return FileLock(folder / f"{work.key}.lock")
-
-
-def _with_progress(done: Iterator[Done], progress: Progress) -> Iterator[Done]:
-    for one in done:
-        progress.advance(one.shard.rows)
-        yield one
 
 
 def _with_sample(columns: PairColumns, count: int, seed: int) -> Dataset:

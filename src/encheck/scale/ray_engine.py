@@ -361,7 +361,11 @@ class RayEngine:
         return ray
 
     def _by_actors(self, ray: Any, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
-        gpus, actors = self._devices(ray, work, len(shards))
+        has, device = ray.cluster_resources(), getattr(work, "device", None)
+        is_cpu_work = device is None or device.name.startswith("cpu")  # work without a model, or on `--device cpu`
+        devices = 0 if is_cpu_work else int(has.get("GPU", 0))
+        gpus, most = int(bool(devices)), devices or max(1, int(has.get("CPU", 1)))
+        actors = max(1, min(self.workers or most, most, len(shards)))
         self._cluster |= {"workers": actors, "devices": "gpu" if gpus else "cpu"}
         ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(TryLedger).remote(TRIES * actors)
         rows = [{"shard": json.dumps(asdict(shard))} for shard in shards]
@@ -377,24 +381,10 @@ class RayEngine:
             answer = json.loads(row["answer"])
             self._peak[answer["worker"]], self._cpu[answer["worker"]] = answer["peak"], answer["cpu"]
             if "error" in answer:
-                raise _error_of(**answer["error"])
+                raise getattr(errors, answer["error"]["kind"], EncheckError)(answer["error"]["message"])
             yield Done(
                 known[answer["number"]], answer["path"], answer["counts"], answer["seconds"], (*answer["notes"],)
             )
-
-    def _devices(self, ray: Any, work: Work, shards: int) -> tuple[int, int]:
-        """GPUs of each actor, and the number of actors. Work without a model, or on `--device cpu`, takes CPUs."""
-        has = ray.cluster_resources()
-        device = getattr(work, "device", None)
-        gpus = int(has.get("GPU", 0)) if device is not None and not device.name.startswith("cpu") else 0
-        most = gpus or max(1, int(has.get("CPU", 1)))
-        return int(bool(gpus)), max(1, min(self.workers or most, most, shards))
-
-
-def _error_of(kind: str, message: str) -> EncheckError:
-    made = getattr(errors, kind, EncheckError)(message)
-    assert isinstance(made, EncheckError)
-    return made
 
 
 @contextmanager

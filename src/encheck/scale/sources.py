@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,9 @@ def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = RO
     if not found:
         raise DataError(f"{place}: holds no {ENDING} file; {EXPECTED}")
     kept: list[tuple[storage.StoredFile, _FileFooter]] = []
-    for file, footer in _footers(found):
+    with ThreadPoolExecutor(FOOTERS_AT_ONCE) as threads:
+        footers = list(threads.map(_footer_or_error, found))
+    for file, footer in zip(found, footers, strict=True):
         wrong = str(footer) if isinstance(footer, DataError) else _difference(kept, file, footer)
         if not wrong and isinstance(footer, _FileFooter):
             kept.append((file, footer))
@@ -79,7 +81,7 @@ def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = RO
     if not kept:
         raise DataError(f"none of the files can be used{_left_out(bad)}")
     shards = [shard for file, footer in kept for shard in _shards(file.url, footer.groups, rows)]
-    numbered = tuple(_numbered(shards))
+    numbered = tuple(replace(shard, number=number) for number, shard in enumerate(shards))
     if not numbered:
         raise DataError(f"{place}: has no rows; {EXPECTED}{_left_out(bad)}")
     marks = [(file.name, file.size, file.version, footer.digest) for file, footer in kept]
@@ -89,11 +91,6 @@ def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = RO
 
 def _left_out(bad: BadRows) -> str:
     return f". {len(bad.skipped)} files were left out, the first because: {bad.skipped[0]}" if bad.skipped else ""
-
-
-def _footers(found: Sequence[storage.StoredFile]) -> Iterator[tuple[storage.StoredFile, _FileFooter | DataError]]:
-    with ThreadPoolExecutor(FOOTERS_AT_ONCE) as threads:
-        yield from zip(found, threads.map(_footer_or_error, found), strict=True)
 
 
 def _footer_or_error(file: storage.StoredFile) -> _FileFooter | DataError:
@@ -144,11 +141,6 @@ def _shards(url: str, groups: Sequence[tuple[int, int]], most: int) -> Iterator[
         yield Shard(0, url, first, len(groups), start, rows, size)
 
 
-def _numbered(shards: Sequence[Shard]) -> Iterator[Shard]:
-    for number, s in enumerate(shards):
-        yield Shard(number, s.url, s.first, s.last, s.start, s.rows, s.size)
-
-
 def table_of(shard: Shard) -> Any:
     """The shard as a pyarrow table, its columns named by their roles: first, second, label, score, cluster.
 
@@ -184,28 +176,19 @@ def batches_of(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[Any]:
 @contextmanager
 def _parquet(url: str, *, said: str = "") -> Iterator[Any]:
     """The opened file, whose errors are DataErrors that name it."""
-    with storage.storage_errors(said or url), storage.open_reading(url) as source:
-        try:
-            with _opened(source) as parquet:
-                yield parquet
-        except ValueError as error:
-            raise DataError(f"{said or url}: {_broken(error)}") from error
-
-
-@contextmanager
-def _opened(source: Path | IO[bytes]) -> Iterator[Any]:
     import pyarrow
 
-    try:
-        with opened(source) as parquet:
-            yield parquet
-    except pyarrow.ArrowException as error:
-        raise ValueError((str(error).splitlines() or [type(error).__name__])[0]) from error
-
-
-def _broken(error: ValueError) -> str:
-    said = str(error)
-    return said if said.startswith("has ") else f"is not a Parquet file, or is truncated; write it again ({said})"
+    with storage.storage_errors(said or url), storage.open_reading(url) as source:
+        try:
+            with opened(source) as parquet:
+                yield parquet
+        except (ValueError, pyarrow.ArrowException) as error:
+            problem = str(error)
+            if isinstance(error, pyarrow.ArrowException):
+                problem = (problem.splitlines() or [type(error).__name__])[0]
+            if not problem.startswith("has "):
+                problem = f"is not a Parquet file, or is truncated; write it again ({problem})"
+            raise DataError(f"{said or url}: {problem}") from error
 
 
 Positions = NDArray[np.int64]
@@ -239,14 +222,9 @@ def shard_rows_at(shard: Shard, places: Positions) -> list[PairRow]:
 def _checked_rows(shard: Shard, start: int, batch: Any, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
     """The valid rows of a record batch whose columns are called by their roles."""
     chosen = {role: role if role in batch.schema.names else None for role in PAIR_COLUMNS}
-    columns = [_column_values(batch, role) for role in PAIR_COLUMNS]
+    columns = [batch.column(role).to_pylist() if chosen[role] else [None] * batch.num_rows for role in PAIR_COLUMNS]
     for at, values in enumerate(zip(*columns, strict=True), start):
         try:
             yield at, pair_row(dict(zip(PAIR_COLUMNS, values, strict=True)), chosen)
         except ValueError as error:
             bad(shard.url, shard.start + at + 1, str(error))
-
-
-def _column_values(batch: Any, role: str) -> Sequence[Any]:
-    found: Sequence[Any] = batch.column(role).to_pylist() if role in batch.schema.names else [None] * batch.num_rows
-    return found

@@ -191,21 +191,16 @@ def _by_vectors(model: Encoder, pairs: Sequence[Pair], *, both_orders: bool) -> 
     first, second = (
         np.array([numbers.setdefault(pair[side], len(numbers)) for pair in pairs], np.intp) for side in (0, 1)
     )
-    vectors = _vectors(model, list(numbers))
+    vectors = np.zeros((0, 0), np.float32)
+    for positions, some in batches_of(model, list(numbers)):
+        if not len(vectors):
+            vectors = np.zeros((len(numbers), some.shape[1]), np.float32)
+        vectors[positions] = some
     _, compare = comparing(model)
     columns = {"forward": _compared(vectors, first, second, compare)}
     if both_orders and isinstance(model, HeadedEncoder):
         columns["backward"] = _compared(vectors, second, first, compare)
     return columns, len(numbers)
-
-
-def _vectors(model: Encoder, texts: Sequence[str]) -> Vectors:
-    vectors = np.zeros((0, 0), np.float32)
-    for positions, some in batches_of(model, texts):
-        if not len(vectors):
-            vectors = np.zeros((len(texts), some.shape[1]), np.float32)
-        vectors[positions] = some
-    return vectors
 
 
 def _compared(

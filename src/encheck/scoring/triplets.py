@@ -144,8 +144,9 @@ def surface_differences(items: Sequence[Triplet]) -> Floats:
 def _surface_differences(texts: tuple[tuple[str, str, str], ...]) -> Floats:
     sources, near, far = ([some[k] for some in texts] for k in range(3))
     found = [score(sources, near) - score(sources, far) for score in map(SURFACE.__getitem__, DIFFERENCE_SCORERS)]
-    more = [np.array([said(s, a) - said(s, b) for s, a, b in texts]) for said in (_length, _frequency)]
-    return np.column_stack([*found, *more]).round(9)
+    length = [abs(len(b) - len(s)) / max(len(s), 1) - abs(len(a) - len(s)) / max(len(s), 1) for s, a, b in texts]
+    frequency = [_mean_frequency(a) - _mean_frequency(b) for _, a, b in texts]
+    return np.column_stack([*found, length, frequency]).round(9)
 
 
 def surface_preference(source: str, near: str, far: str) -> int:
@@ -160,14 +161,10 @@ def surface_preference(source: str, near: str, far: str) -> int:
     return int(np.sign(round(to_near - to_far, 9)))
 
 
-def _length(source: str, text: str) -> float:
-    return -abs(len(text) - len(source)) / max(len(source), 1)
-
-
-def _frequency(_source: str, text: str) -> float:
-    return float(np.mean([_zipf(word) for word in tokens(text)] or [0.0]))
+def _mean_frequency(text: str) -> float:
+    return float(np.mean([_word_frequency(word) for word in tokens(text)] or [0.0]))
 
 
 @lru_cache(maxsize=50_000)
-def _zipf(word: str) -> float:
+def _word_frequency(word: str) -> float:
     return lexicon().word_frequency(word)
