@@ -12,8 +12,8 @@
 `draw` takes 300 sentences of each set by seed (`--sentences`), makes a synonym edit and an antonym edit of each with
 encheck, and with nlpaug where `--peer` names a Python that has it (lab/benchmarks/generators.py says how; `--beside`
 for a share of the sentences), mixes all and writes batches: a number, the sentence, the variant. A judge writes a line
-an item: the number; s (same meaning), o (opposite, or the clause turned round) or d (different otherwise); and x where the
-variant is no good English. `report` writes a table of ids, words and judgements, without sentences, and prints what
+an item: the number; s (same meaning), o (opposite, or the clause turned round) or d (different otherwise); and x where
+the variant is no good English. `report` writes a table of ids, words and judgements, without sentences, and prints what
 `rates` prints of one: rates, coverage and Cohen's kappa, by set or together. With the data sets it counts, of encheck's
 edits, those alone that are still made, and says how many of today's edits were judged.
 
