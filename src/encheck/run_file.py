@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from encheck.datasets.dataset import WholeDataSummary
     from encheck.gating.gate import Gate
 else:
-    WholeDataSummary = Annotated[Any, Later("encheck.datasets.dataset", "Whole")]
+    WholeDataSummary = Annotated[Any, Later("encheck.datasets.dataset", "WholeDataSummary")]
     Gate = Annotated[Any, Later("encheck.gating.gate", "Gate")]
 
 SCHEMA_VERSION: Literal[2] = 2
