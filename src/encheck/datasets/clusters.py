@@ -15,6 +15,8 @@ from encheck.similarity import words
 from encheck.statistics.clusters import components
 from encheck.types import content_hash
 
+ALIKE = 0.8  # of the distinct words of two documents, from which on they are near-duplicates
+
 
 def clusters_of(rows: Sequence[PairRow]) -> list[str]:
     """The cluster of each row: what the data name, else the connected component that shares sentences.
@@ -78,9 +80,6 @@ def in_seeded_order(clusters: Iterable[str], *, seed: int) -> list[str]:
 def seeded_rank(cluster: str, seed: int) -> bytes:
     """What samples order clusters by: the hash of seed and name."""
     return hashlib.sha256(f"{seed}/{cluster}".encode()).digest()
-
-
-ALIKE = 0.8  # of the distinct words of two documents, from which on they are near-duplicates
 
 
 def near_duplicates(texts: Sequence[str]) -> tuple[int, ...]:

@@ -16,6 +16,8 @@ from encheck.statistics.clusters import components
 from encheck.types import Group, content_hash
 
 MOST_BODIES = 1_000  # passages that titles and headings search: each is encoded once more, without them
+MOST_SEARCHED_TEXTS = 2_000  # queries, and as many sentences
+FEWEST_WORDS, MOST_WORDS = 4, 60  # of a sentence; a longer query is as long as a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +167,6 @@ def with_clusters(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, 
 def _shares(query: CollectionQuery) -> tuple[str, ...]:
     documents = [content_hash("document", document) for document in query.right]
     return (*([content_hash(query.cluster)] if query.cluster else []), *documents)
-
-
-MOST_SEARCHED_TEXTS = 2_000  # queries, and as many sentences
-FEWEST_WORDS, MOST_WORDS = 4, 60  # of a sentence; a longer query is as long as a document
 
 
 def search_groups(name: str, found: Collection) -> tuple[Group, ...]:

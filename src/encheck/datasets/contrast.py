@@ -37,6 +37,9 @@ log = logging.getLogger("encheck")
 PROPERTY_COLUMN = "property"
 CONTEST_KINDS = ("triplets", "contrast")  # the data sets that have such rows
 PROPERTY_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+LICENCE = "yours"
+FILES = "a .json, .jsonl, .csv, .tsv or .parquet file with columns q1, q2, doc1, doc2 (and cluster, property)"
+COLUMNS = ("q1", "q2", "doc1", "doc2")
 
 
 class ContestRow(NamedTuple):
@@ -155,11 +158,6 @@ def distinct_contests(path: Path, rows: Iterable[ContestRow]) -> list[ContestRow
     if again := count - len(kept):
         log.warning("%s: %d of %d rows repeat an earlier one, and are left out", path.name, again, count)
     return list(kept.values())
-
-
-LICENCE = "yours"
-FILES = "a .json, .jsonl, .csv, .tsv or .parquet file with columns q1, q2, doc1, doc2 (and cluster, property)"
-COLUMNS = ("q1", "q2", "doc1", "doc2")
 
 
 def contrasts(name: str, path: Path, bad: BadRows, *, given: str, sample: int | None, seed: int) -> Dataset:

@@ -15,6 +15,7 @@ from encheck.language.words import content_words
 from encheck.similarity import words
 
 FEWEST = 2  # words of a query that all stand in a document: one alone says little
+LONG = 100_000  # words
 
 
 def normalised(text: str) -> str:
@@ -71,9 +72,6 @@ def _far_from_right(collection: Collection) -> Iterator[tuple[str, frozenset[str
         texts = (collection.documents[name] for name in query.right)
         if query.right and len(wanted) >= FEWEST and not any(wanted & content_words(text) for text in texts):
             yield query.id, wanted
-
-
-LONG = 100_000  # words
 
 
 @dataclass(frozen=True, slots=True)

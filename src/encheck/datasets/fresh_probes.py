@@ -21,21 +21,6 @@ from encheck.types import Edit, Group, Variant, content_hash
 
 BEGIN = re.compile(r"(?:^|(?<=\w\w[.!?] ))\W*[a-zß-ÿ]")
 TOKEN = re.compile(r"\w+|\W+")
-
-
-@lru_cache(maxsize=20_000)  # the probes have 6,000 of them, and a process may load them more than once
-def word_edits(source: str, text: str) -> tuple[Edit, ...]:
-    """What turns the source into the text, word by word.
-
-    >>> word_edits("a red car", "a blue car")
-    (Edit(start=2, end=5, text='blue'),)
-    """
-    old, new = TOKEN.findall(source), TOKEN.findall(text)
-    starts = list(accumulate(map(len, old), initial=0))
-    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return tuple(Edit(starts[i], starts[j], "".join(new[k:m])) for tag, i, j, k, m in codes if tag != "equal")
-
-
 Pair = tuple[str, str]
 SIZES = ("near", "middle", "far")
 MONTHS = "January February March April May June July August September October November December".split()
@@ -60,6 +45,28 @@ RANGES = (
     (1, 2), (2, 3), (2, 4), (3, 4), (3, 5), (4, 6), (5, 7), (5, 8), (6, 8), (7, 10), (8, 10), (10, 12), (12, 15),
     (15, 20), (20, 25), (25, 30),
 )  # fmt: skip
+LISTED = "@"
+GAP = "[]"
+FORMS_IN_CLAUSES = {"number", "name"}  # their gap is a part of a clause; that of all others is a clause
+A_FRAME = 6  # groups
+TRIES = 200
+GENERATOR = "fresh"
+SPLIT = "gate"  # what was never seen decides
+ORDINALS = {"former": "the former", "latter": "the latter"}
+Values = dict[str, str]
+
+
+@lru_cache(maxsize=20_000)  # the probes have 6,000 of them, and a process may load them more than once
+def word_edits(source: str, text: str) -> tuple[Edit, ...]:
+    """What turns the source into the text, word by word.
+
+    >>> word_edits("a red car", "a blue car")
+    (Edit(start=2, end=5, text='blue'),)
+    """
+    old, new = TOKEN.findall(source), TOKEN.findall(text)
+    starts = list(accumulate(map(len, old), initial=0))
+    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return tuple(Edit(starts[i], starts[j], "".join(new[k:m])) for tag, i, j, k, m in codes if tag != "equal")
 
 
 def spoken(number: int) -> str:
@@ -154,11 +161,6 @@ def draw_number(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
     return values[first], values[rng.choice(others)], size
 
 
-LISTED = "@"
-GAP = "[]"
-FORMS_IN_CLAUSES = {"number", "name"}  # their gap is a part of a clause; that of all others is a clause
-
-
 @dataclass(frozen=True, slots=True)
 class GapForm:
     """What stands in the gap of two sources that look alike, and of a text that says what the first of them says.
@@ -220,14 +222,6 @@ def _tsv_rows(name: str) -> list[list[str]]:
     """The rows of a table of this package, without its head."""
     text = (resources.files("encheck.datasets") / "fresh" / f"{name}.tsv").read_text("utf-8")
     return list(csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
-
-
-A_FRAME = 6  # groups
-TRIES = 200
-GENERATOR = "fresh"
-SPLIT = "gate"  # what was never seen decides
-ORDINALS = {"former": "the former", "latter": "the latter"}
-Values = dict[str, str]
 
 
 @cache

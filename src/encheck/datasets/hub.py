@@ -28,6 +28,9 @@ from encheck.errors import DataError
 
 HUB_WORD = "hub"
 SPLITS = {"train": "train", "validation": "validation", "test": "test"}
+log = logging.getLogger("encheck")
+HUB_PREFIX = "hub:"
+SPEC = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{40})")
 
 
 @dataclass(frozen=True)
@@ -109,11 +112,6 @@ class Hubs:
         """Pairs of each part in turn."""
         for name, part in self.parts.items():
             yield from (row._replace(split=f"{name}/{row.split}") for row in part.read(bad))
-
-
-log = logging.getLogger("encheck")
-HUB_PREFIX = "hub:"
-SPEC = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{40})")
 
 
 def hub_folder(spec: str, *, patterns: Sequence[str], is_whole: Callable[[Path], bool]) -> Path:

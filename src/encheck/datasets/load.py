@@ -30,6 +30,12 @@ from encheck.system.paths import exists, typed
 from encheck.types import Group
 
 PASSAGES = "passages"
+log = logging.getLogger("encheck")
+DEFAULT_SAMPLE_CLUSTERS = 2_000
+QUICK_CLUSTERS = 100
+AS_USUAL = PassageOptions()
+PATHS = (".", "/", "~")  # what no name of a data set begins with
+DataSource = Any  # a module that has LICENCE, FILES and a reader, or an object with the same names in it
 
 
 def guess_kind(path: Path, *, has_log: bool) -> str:
@@ -63,13 +69,6 @@ def _kind_by_columns(path: Path) -> str:
     return "pairs" if is_of_pairs(columns) else PASSAGES
 
 
-log = logging.getLogger("encheck")
-DEFAULT_SAMPLE_CLUSTERS = 2_000
-QUICK_CLUSTERS = 100
-AS_USUAL = PassageOptions()
-PATHS = (".", "/", "~")  # what no name of a data set begins with
-
-
 @dataclass(frozen=True, slots=True)
 class DataRequest:
     """What is read of a data set that lies somewhere, and how; `bad` takes its malformed rows."""
@@ -82,9 +81,6 @@ class DataRequest:
     passages: PassageOptions
     bad: BadRows
     shared: str | None = None
-
-
-DataSource = Any  # a module that has LICENCE, FILES and a reader, or an object with the same names in it
 
 
 class DataSets(Mapping[str, DataSource]):

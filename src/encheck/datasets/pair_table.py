@@ -31,6 +31,13 @@ from encheck.types import content_hash
 
 IN_MEMORY = 32 * 2**20  # bytes that are held before the rest goes to a temporary file
 ROWS_AT_ONCE = 10_000
+ASCII = 128
+BLANK = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # what str.split takes for white space
+ODD = np.uint64(0x9E3779B97F4A7C15)
+Numbers = NDArray[np.uint64]
+LAST = b"\xff" * 33  # after every rank
+SAMPLE_COLUMNS = ("first", "second", "label", "given", "score", "cluster")
+ABOUT_SAMPLE = b"about"
 
 
 class PairTable:
@@ -110,12 +117,6 @@ def text_spans(texts: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     _, offsets, data = texts.buffers()
     ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     return np.frombuffer(data or b"", np.uint8)[ends[0] : ends[-1]], ends - ends[0]
-
-
-ASCII = 128
-BLANK = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # what str.split takes for white space
-ODD = np.uint64(0x9E3779B97F4A7C15)
-Numbers = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -213,9 +214,6 @@ def _repeated(values: Numbers) -> NDArray[np.bool_]:
 
 def _hash_numbers(number: Callable[[Any], int], values: Sequence[Any] | zip[Any]) -> NDArray[np.int64]:
     return np.fromiter(map(number, values), np.int64)
-
-
-LAST = b"\xff" * 33  # after every rank
 
 
 def sample_rows(held: PairTable, links: Links, *, count: int | None, seed: int) -> Iterator[tuple[PairRow, str]]:
@@ -383,10 +381,6 @@ class SampleFile:
         """Write the pairs for the other processes; where the disk is full, each of them reads the data itself."""
         with suppress(OSError), whole(self._path) as file:
             file.write(_arrow_bytes(kept))
-
-
-SAMPLE_COLUMNS = ("first", "second", "label", "given", "score", "cluster")
-ABOUT_SAMPLE = b"about"
 
 
 @contextmanager

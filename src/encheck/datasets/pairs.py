@@ -58,6 +58,14 @@ PAIR_COLUMNS = {
     "cluster": ("cluster", "topic", "thread", "url", "group"),
 }
 NEEDED = ("first", "second")
+Chosen = Mapping[str, str | None]
+FIRST_PRINTED, LAST_PRINTED = 0x21, 0x7E  # ASCII characters that are no white space
+log = logging.getLogger("encheck")
+LICENCE = "yours"
+FILES = (
+    "a .csv, .tsv, .json, .jsonl or .parquet file, or a folder of Parquet files, with columns first, second, label or "
+    "score (and cluster)"
+)
 
 
 def pair_columns(path: Path | str, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
@@ -129,10 +137,6 @@ def scores_message(path: Path, count: int, low: float, high: float) -> list[str]
     """What is to be told of the scores of so many pairs."""
     ranks = "`sts` ranks pairs by it, higher means more similar"
     return [f"{path.name}: {count} pairs have a score, from {low:g} to {high:g}: {ranks}"] * bool(count)
-
-
-Chosen = Mapping[str, str | None]
-FIRST_PRINTED, LAST_PRINTED = 0x21, 0x7E  # ASCII characters that are no white space
 
 
 @dataclass(frozen=True)
@@ -417,14 +421,6 @@ def _labels(values: Sequence[object]) -> list[int | None]:
 
 def _scores(values: Sequence[object], *, may_be_missing: bool) -> list[float | None]:
     return [None if may_be_missing and is_missing(value) else finite_score(value) for value in values]
-
-
-log = logging.getLogger("encheck")
-LICENCE = "yours"
-FILES = (
-    "a .csv, .tsv, .json, .jsonl or .parquet file, or a folder of Parquet files, with columns first, second, label or "
-    "score (and cluster)"
-)
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:

@@ -44,6 +44,18 @@ BLOCKS = {
 HEADING = re.compile(r"h[1-6]")
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 FRONT_MATTER_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+PAGE_KINDS = {
+    ".md": "Markdown", ".markdown": "Markdown", ".html": "web pages", ".htm": "web pages", ".txt": "plain text",
+}  # fmt: skip
+TEXT_COLUMNS = ("text", "body", "content", "passage", "document", "article")
+TITLE_COLUMNS = ("title", "heading", "name")
+TEXT_ENDINGS = (".txt", ".log")
+MOST_ASKED = 10**12
+log = logging.getLogger("encheck")
+LICENCE = "yours"
+FILES = "a folder or file of documents (.md, .html, .txt, .jsonl, .csv, .parquet), with the log: --queries=FILE"
+DEFAULT_WORDS = 150
+ENDINGS_SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +192,6 @@ PAGES: Mapping[str, Callable[[str], Page]] = {
     ".htm": page_of_html,
     ".txt": page_of_text,
 }
-PAGE_KINDS = {
-    ".md": "Markdown", ".markdown": "Markdown", ".html": "web pages", ".htm": "web pages", ".txt": "plain text",
-}  # fmt: skip
-TEXT_COLUMNS = ("text", "body", "content", "passage", "document", "article")
-TITLE_COLUMNS = ("title", "heading", "name")
 ENDINGS = (*PAGES, *FORMATS)
 
 
@@ -262,10 +269,6 @@ def _articles_of_table(file: Path, name: str, bad: BadRows) -> Iterator[Article]
             )
         except ValueError as error:
             bad(file, line, str(error))
-
-
-TEXT_ENDINGS = (".txt", ".log")
-MOST_ASKED = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,13 +352,6 @@ def query_count(value: Any) -> int:
     if not 1 <= number <= MOST_ASKED or not number.is_integer():
         raise ValueError(f"the count is {value!r:.60}, but should be a whole number, 1 or more")
     return int(number)
-
-
-log = logging.getLogger("encheck")
-LICENCE = "yours"
-FILES = "a folder or file of documents (.md, .html, .txt, .jsonl, .csv, .parquet), with the log: --queries=FILE"
-DEFAULT_WORDS = 150
-ENDINGS_SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True)

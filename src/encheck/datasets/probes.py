@@ -26,6 +26,17 @@ from encheck.types import Edit, Group, Passage, Variant, apply_edits, content_ha
 MIRROR = "_mirror"
 KEPT_OF = {"antonym": "synonym"}  # of other phenomena it is the name with "_kept"
 CONTROL_OF = {"antonym": "control"}
+LICENCE = "Apache-2.0 (written for encheck)"
+NEGATIVES = "written to be hard"
+FILES = "a .jsonl file in the schema of the embedded probes"
+FRESH = "fresh="
+PARAPHRASES = ("paraphrase", "rewrite")
+PAIRED = (*PARAPHRASES, "hard_negative")  # the relations that labelled pairs are made of
+TEXTS = ("id", "domain", "split", "skeleton", "sentence")
+VERSION = "4.0.0"
+DISTANCE = {"control": 0.6, "antonym": 1.5}
+PASSAGES = (3, 8)  # sentences
+MIRRORED = "/mirrored/"  # between a group and its phenomenon, in the name of what its second sentence means
 
 
 def group_sides(group: Group) -> Iterator[Group]:
@@ -65,16 +76,6 @@ def _mirror_group(group: Group, name: str, source: str) -> Group:
         group, id=f"{group.id}~{side}", source=source, paraphrase=source, variants=tuple(variants), continuation=None,
         passage=None, side=side,
     )  # fmt: skip
-
-
-LICENCE = "Apache-2.0 (written for encheck)"
-NEGATIVES = "written to be hard"
-FILES = "a .jsonl file in the schema of the embedded probes"
-FRESH = "fresh="
-PARAPHRASES = ("paraphrase", "rewrite")
-PAIRED = (*PARAPHRASES, "hard_negative")  # the relations that labelled pairs are made of
-TEXTS = ("id", "domain", "split", "skeleton", "sentence")
-VERSION = "4.0.0"
 
 
 @cache
@@ -213,11 +214,6 @@ def _labelled_pairs(group: Group) -> Iterator[SentencePair]:
             name = ItemId.of("probes", content_hash(group.source, variant.text), variant.relation, 1, "written", 0)
             label = int(variant.relation in PARAPHRASES)
             yield SentencePair(name, group.source, variant.text, label, group.cluster, group.split, variant.edits)
-
-
-DISTANCE = {"control": 0.6, "antonym": 1.5}
-PASSAGES = (3, 8)  # sentences
-MIRRORED = "/mirrored/"  # between a group and its phenomenon, in the name of what its second sentence means
 
 
 def meanings(seed: int | None = None) -> Iterator[tuple[str, tuple[str, float]]]:

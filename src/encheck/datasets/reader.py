@@ -36,6 +36,21 @@ MOST_NAMED = 8  # columns that nothing reads
 BINARY = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
 NO_VALUE = frozenset(("NaN", "nan", "<NA>", "NULL", "\\N"))  # what pandas, SQL and its dumps write where there is none
 HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
+SplitReaders = Mapping[str, "Callable[[Path, BadRows], Iterator[PairRow]]"]  # of one data set, by the name of its split
+Expected = Mapping[str, tuple[int, dict[str, int]]]
+LOG = logging.getLogger("encheck")
+CONVERTERS = {  # what makes a file of the format, and the ending of what it makes
+    **dict.fromkeys((".xlsx", ".xls", ".ods"),
+                    ("import pandas; pandas.read_excel({}).to_csv({}, index=False)", ".csv")),
+    ".feather": ("import pandas; pandas.read_feather({}).to_parquet({})", ".parquet"),
+    ".orc": ("import pandas; pandas.read_orc({}).to_parquet({})", ".parquet"),
+    ".arrow": ("import datasets; datasets.Dataset.from_file({}).to_parquet({})", ".parquet"),
+    **dict.fromkeys((".pkl", ".pickle"), ("import pandas; pandas.read_pickle({}).to_parquet({})", ".parquet")),
+    **dict.fromkeys((".pt", ".pth"), ("import numpy, torch; v = torch.load({}); numpy.save({}, v.numpy())", ".npy")),
+    **dict.fromkeys((".faiss", ".index"), (
+        "import faiss, numpy; i = faiss.read_index({}); numpy.save({}, i.reconstruct_n(0, i.ntotal))", ".npy")),
+}  # fmt: skip
+Named = Iterator[tuple[int, Mapping[str, Any]]]
 
 
 class PairRow(NamedTuple):
@@ -52,9 +67,6 @@ class PairRow(NamedTuple):
     cluster: str | None = None
     score: float | None = None
     key: str = ""
-
-
-SplitReaders = Mapping[str, "Callable[[Path, BadRows], Iterator[PairRow]]"]  # of one data set, by the name of its split
 
 
 @dataclass
@@ -388,10 +400,6 @@ def files_of(path: Path, names: dict[str, str], *, what: str) -> list[tuple[Path
     return [(file, names[name]) for name, found in files.items() for file in found]
 
 
-Expected = Mapping[str, tuple[int, dict[str, int]]]
-LOG = logging.getLogger("encheck")
-
-
 def as_published(name: str, rows: Iterable[PairRow], expected: Expected) -> Iterator[PairRow]:
     """The rows as they are; after the last one, a warning where their counts are not those of `expected[name]`."""
     counts: Counter[str] = Counter()
@@ -426,18 +434,6 @@ def rows_and_labels(rows: int, labels: Mapping[str, int], *, noun: str = " rows"
     return f"{rows:,}{noun} ({balance})" if balance else f"{rows:,}{noun}"
 
 
-CONVERTERS = {  # what makes a file of the format, and the ending of what it makes
-    **dict.fromkeys((".xlsx", ".xls", ".ods"),
-                    ("import pandas; pandas.read_excel({}).to_csv({}, index=False)", ".csv")),
-    ".feather": ("import pandas; pandas.read_feather({}).to_parquet({})", ".parquet"),
-    ".orc": ("import pandas; pandas.read_orc({}).to_parquet({})", ".parquet"),
-    ".arrow": ("import datasets; datasets.Dataset.from_file({}).to_parquet({})", ".parquet"),
-    **dict.fromkeys((".pkl", ".pickle"), ("import pandas; pandas.read_pickle({}).to_parquet({})", ".parquet")),
-    **dict.fromkeys((".pt", ".pth"), ("import numpy, torch; v = torch.load({}); numpy.save({}, v.numpy())", ".npy")),
-    **dict.fromkeys((".faiss", ".index"), (
-        "import faiss, numpy; i = faiss.read_index({}); numpy.save({}, i.reconstruct_n(0, i.ntotal))", ".npy")),
-}  # fmt: skip
-Named = Iterator[tuple[int, Mapping[str, Any]]]
 Format = Callable[[Path, BadRows], tuple[list[str], Named]]
 
 

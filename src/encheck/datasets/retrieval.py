@@ -51,6 +51,28 @@ ROW_COLUMNS = {
 NEGATIVE = re.compile(r"neg|negatives|negative_passages|negative(_\d+)?")
 RIGHT = 1
 MOST_RELEVANT = 10**9  # of a relevance: sums of larger ones lose their digits
+LICENCE = "yours"
+FILES = (
+    "a folder with corpus, queries and qrels (BEIR, MTEB, TREC), a .json file with queries, corpus and relevant_docs "
+    "(LlamaIndex), or a file with columns query, document (and negative)"
+)
+DEFAULT_SPLIT = "test"
+JUDGEMENTS = ("default", "data")  # folders of qrels by other names
+PATTERNS = ("corpus*", "queries*", "qrels*", *(f"{name}/*" for name in JUDGEMENTS))
+SHARD = re.compile(r"-\d{5}-of-\d{5}$")
+PART_COLUMNS = {
+    "document": {"id": ("_id", "id", "doc_id"), "text": ("text",)},
+    "query": {"id": ("_id", "id", "query_id"), "text": ("text", "query")},
+    "judgement": {
+        "query": ("query-id", "query_id", "qid"),
+        "document": ("corpus-id", "corpus_id", "doc_id", "document_id"),
+        "score": ("score", "relevance"),
+    },
+}
+TREC = (".txt", ".qrels", ".qrel", ".trec")  # and .tsv; text files may be gzipped
+JUDGED = ("relevant_docs", "qrels")
+HEADER = ". A text file names its columns in the first line: query-id, corpus-id, score"
+Fields = Mapping[str, Any]
 
 
 @dataclass
@@ -217,30 +239,6 @@ def relevance_of(value: object) -> int:
     if not number.is_integer() or abs(number) > MOST_RELEVANT:
         raise ValueError(f"the relevance is {value!r:.60}, but should be a whole number: 0 is wrong, more is right")
     return int(number)
-
-
-LICENCE = "yours"
-FILES = (
-    "a folder with corpus, queries and qrels (BEIR, MTEB, TREC), a .json file with queries, corpus and relevant_docs "
-    "(LlamaIndex), or a file with columns query, document (and negative)"
-)
-DEFAULT_SPLIT = "test"
-JUDGEMENTS = ("default", "data")  # folders of qrels by other names
-PATTERNS = ("corpus*", "queries*", "qrels*", *(f"{name}/*" for name in JUDGEMENTS))
-SHARD = re.compile(r"-\d{5}-of-\d{5}$")
-PART_COLUMNS = {
-    "document": {"id": ("_id", "id", "doc_id"), "text": ("text",)},
-    "query": {"id": ("_id", "id", "query_id"), "text": ("text", "query")},
-    "judgement": {
-        "query": ("query-id", "query_id", "qid"),
-        "document": ("corpus-id", "corpus_id", "doc_id", "document_id"),
-        "score": ("score", "relevance"),
-    },
-}
-TREC = (".txt", ".qrels", ".qrel", ".trec")  # and .tsv; text files may be gzipped
-JUDGED = ("relevant_docs", "qrels")
-HEADER = ". A text file names its columns in the first line: query-id, corpus-id, score"
-Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,23 @@ SKIP = "SubtaskA_Skip_Because_Same_As_RelQuestion_ID"
 PLAIN = "testing_data.txt"
 DIVIDER = "+++$$$+++"
 Key = tuple[str, str]
+LICENCE = "free for general research use"
+CITATION = "Nakov et al. 2016: SemEval-2016 Task 3: Community Question Answering. SemEval"
+FILES = "a folder of the task's .xml and .relevancy files; PATH#A, #B or #C for one subtask"
+EXPECTED: Expected = {
+    "SemEval2016-Task3-CQA-QL-test-subtaskA.xml.subtaskA.relevancy": (3_270, {"1": 1_329, "0": 1_941}),
+    "SemEval2016-Task3-CQA-QL-test.xml.subtaskB.relevancy": (700, {"1": 233, "0": 467}),
+    "SemEval2016-Task3-CQA-QL-test.xml.subtaskC.relevancy": (7_000, {"1": 654, "0": 6_346}),
+    "SemEval2017-Task3-CQA-QL-test.xml.subtaskB.relevancy": (880, {"1": 163, "0": 717}),
+    "SemEval2016-Task3-CQA-QL-dev.xml A": (2_440, {"1": 818, "0": 1_622}),
+    "SemEval2016-Task3-CQA-QL-dev.xml B": (500, {"1": 214, "0": 286}),
+    "SemEval2016-Task3-CQA-QL-dev.xml C": (5_000, {"1": 345, "0": 4_655}),
+}
+LABELS = {
+    "A": {"Good": 1, "PotentiallyUseful": 0, "Bad": 0},
+    "B": {"PerfectMatch": 1, "Relevant": 1, "Irrelevant": 0},
+    "C": {"Good": 1, "PotentiallyUseful": 0, "Bad": 0},
+}
 
 
 class Candidate(NamedTuple):
@@ -141,25 +158,6 @@ def gold_labels(file: Path, bad: BadRows) -> Iterator[tuple[int, Key, int]]:
         else:
             seen.add(key)
             yield number, key, label
-
-
-LICENCE = "free for general research use"
-CITATION = "Nakov et al. 2016: SemEval-2016 Task 3: Community Question Answering. SemEval"
-FILES = "a folder of the task's .xml and .relevancy files; PATH#A, #B or #C for one subtask"
-EXPECTED: Expected = {
-    "SemEval2016-Task3-CQA-QL-test-subtaskA.xml.subtaskA.relevancy": (3_270, {"1": 1_329, "0": 1_941}),
-    "SemEval2016-Task3-CQA-QL-test.xml.subtaskB.relevancy": (700, {"1": 233, "0": 467}),
-    "SemEval2016-Task3-CQA-QL-test.xml.subtaskC.relevancy": (7_000, {"1": 654, "0": 6_346}),
-    "SemEval2017-Task3-CQA-QL-test.xml.subtaskB.relevancy": (880, {"1": 163, "0": 717}),
-    "SemEval2016-Task3-CQA-QL-dev.xml A": (2_440, {"1": 818, "0": 1_622}),
-    "SemEval2016-Task3-CQA-QL-dev.xml B": (500, {"1": 214, "0": 286}),
-    "SemEval2016-Task3-CQA-QL-dev.xml C": (5_000, {"1": 345, "0": 4_655}),
-}
-LABELS = {
-    "A": {"Good": 1, "PotentiallyUseful": 0, "Bad": 0},
-    "B": {"PerfectMatch": 1, "Relevant": 1, "Irrelevant": 0},
-    "C": {"Good": 1, "PotentiallyUseful": 0, "Bad": 0},
-}
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:

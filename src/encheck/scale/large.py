@@ -90,7 +90,7 @@ def columns_of_shards(
     *,
     has_clusters: bool,
     fingerprint: str,
-    about: Mapping[str, Any],
+    about: Mapping[str, int | str],
     score: ShardScorer,
 ) -> PairColumns:
     """The columns of a data set whose shards were surveyed; `has_clusters` says that the data name some."""

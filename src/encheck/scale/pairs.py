@@ -93,7 +93,7 @@ class PairColumns(WholeData):
     counts: Mapping[str, int]
     skipped: tuple[str, ...] = ()
     fingerprint: str = ""
-    about: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, int | str] = field(default_factory=dict)
     things: NDArray[np.uint64] | None = None
     scored: dict[str, ShardScores] = field(default_factory=dict, repr=False)  # by the fingerprints of models
     drawn: dict[tuple[int, int], Resampler] = field(default_factory=dict, repr=False)

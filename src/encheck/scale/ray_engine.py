@@ -331,7 +331,7 @@ class RayEngine:
                 yield from self._by_actors(ray, work, left)
             log.info("Ray did %d shards: %s", len(left), self.spent())
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, int | str]:
         """What results.json says of it: nothing that differs from one run to the next."""
         return {"kind": "ray", "workers": self.workers or "one a device"}
 

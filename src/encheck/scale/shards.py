@@ -92,7 +92,7 @@ class Engine(Protocol):
         """
         ...
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, int | str]:
         """What results.json says of it: its kind, how many workers, their devices."""
         ...
 
@@ -194,7 +194,7 @@ class LocalEngine:
         elif left:
             yield from map(work.begin(), left)
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, int | str]:
         """What results.json says of it."""
         return {"kind": "local", "workers": self.workers}
 
