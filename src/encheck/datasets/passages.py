@@ -314,14 +314,11 @@ def _expected_log() -> str:
 def _log_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _LoggedQuery]]:
     ending = file_ending(path)
     if ending in TEXT_ENDINGS:
-        lines = ((number, line.strip()) for number, line in enumerate(lines_of(path), 1))
-        return ((number, _LoggedQuery(" ".join(line.split()), 1, "")) for number, line in lines if line)
+        lines = ((number, " ".join(line.split())) for number, line in enumerate(lines_of(path), 1))
+        yield from ((number, _LoggedQuery(line, 1, "")) for number, line in lines if line)
+        return
     if ending not in FORMATS:
         raise unknown_format(path, (*TEXT_ENDINGS, *FORMATS))
-    return _log_table_rows(path, bad)
-
-
-def _log_table_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _LoggedQuery]]:
     columns, rows = table_rows(path, bad)
     if columns and "query" not in columns:
         raise DataError(f"{path}:1: no column query (columns: {', '.join(columns)})")
@@ -370,7 +367,7 @@ def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
     """The passages of the articles at the path, and the queries of the log; DataError if there is no text."""
     seen: Counter[str] = Counter()
     excluded: Counter[str] = Counter()
-    found = _distinct(_passages(articles(path, bad, seen), options.words, excluded), excluded)
+    found = list(_passages(articles(path, bad, seen), options.words, excluded))
     if not found:
         held = (
             ", ".join(f"{count} {ending or 'without an ending'}" for ending, count in sorted(seen.items())) or "nothing"
@@ -409,30 +406,21 @@ def _summary(path: Path, found: Collection, seen: Mapping[str, int], options: Pa
 
 
 def _passages(found: Iterable[Article], words: int, excluded: Counter[str]) -> Iterator[ArticlePassage]:
-    for article in found:
-        number = 0
-        for section in article.page.sections:
-            for body in split(section.text, words=words):
-                number += 1
-                yield ArticlePassage(
-                    f"{article.name}#{number}", article.name, article.page.title, section.heading, body
-                )
-        if not number:
-            excluded["documents without text"] += 1
-
-
-def _distinct(found: Iterable[ArticlePassage], excluded: Counter[str]) -> list[ArticlePassage]:
-    """The passages, of those with the same text the first."""
+    """The passages of the articles, of those with the same text the first; `excluded` counts what is left out."""
     known: set[str] = set()
-    kept = []
-    for one in found:
-        key = content_hash(" ".join(one.text.split()))
-        if key in known:
-            excluded["repeated passages"] += 1
-        else:
-            known.add(key)
-            kept.append(one)
-    return kept
+    for article in found:
+        sections = article.page.sections
+        bodies = [(section.heading, body) for section in sections for body in split(section.text, words=words)]
+        for number, (heading, body) in enumerate(bodies, 1):
+            passage = ArticlePassage(f"{article.name}#{number}", article.name, article.page.title, heading, body)
+            key = content_hash(" ".join(passage.text.split()))
+            if key in known:
+                excluded["repeated passages"] += 1
+            else:
+                known.add(key)
+                yield passage
+        if not bodies:
+            excluded["documents without text"] += 1
 
 
 def is_page(path: Path) -> bool:

@@ -126,22 +126,19 @@ def triplet_rows(path: Path, bad: BadRows, given: str) -> Iterator[ContestRow]:
         log.warning("%s", said)
     for line, row in rows:
         try:
-            found = _triplets_of_row(row, columns, property_of_row(row, names, given))
+            of_property = property_of_row(row, names, given)
+            anchor, right, wrong, cluster = _texts_of(row, columns)
+            if not wrong:
+                raise ValueError("the negative text is missing")
+            triplets = [ContestRow((anchor, near, far), cluster, of_property) for near in right for far in wrong]
+            if any(len({*triplet.texts}) < 3 for triplet in triplets):
+                raise ValueError(
+                    "two of anchor, positive and negative are the same text: there is nothing to tell apart"
+                )
         except ValueError as error:
             bad(path, line, str(error))
         else:
-            yield from found
-
-
-def _triplets_of_row(row: Mapping[str, Any], at: _RowColumns, property: str) -> list[ContestRow]:  # noqa: A002 - the word for it
-    """The triplets of a row; ValueError if a text is missing, or where two of a triplet are the same."""
-    anchor, right, wrong, cluster = _texts_of(row, at)
-    if not wrong:
-        raise ValueError("the negative text is missing")
-    found = [ContestRow((anchor, one, other), cluster, property) for one in right for other in wrong]
-    if any(len({*contest.texts}) < 3 for contest in found):
-        raise ValueError("two of anchor, positive and negative are the same text: there is nothing to tell apart")
-    return found
+            yield from triplets
 
 
 def is_of_queries(names: Sequence[str]) -> bool:
@@ -266,7 +263,10 @@ def collection(path: Path, bad: BadRows) -> Collection:
         return _of_folder(path, "", bad)
     if not path.is_file():
         raise DataError(f"retrieval: {path} does not exist; expected {FILES}")
-    if folder := _folder_above(path):
+    is_flat = path.name.startswith("qrels")
+    folder = path.parent if is_flat else path.parent.parent
+    is_judged = is_flat or path.parent.name in ("qrels", *JUDGEMENTS)
+    if is_judged and _files(folder, "corpus") and _files(folder, "queries"):  # a file of the folder's judgements
         if path.parent == folder:
             split = _split_of(path).removeprefix("qrels").strip("._-")
             parts: dict[str, list[Source]] = {name: [*_files(folder, name)] for name in ("corpus", "queries")}
@@ -313,14 +313,6 @@ def json_parts(path: Path) -> dict[str, list[Source]]:
     return {"queries": of("queries"), "corpus": of("corpus"), "qrels": [JsonPart(f"{path}:{judged}", judgements)]}
 
 
-def _folder_above(path: Path) -> Path | None:
-    """The folder of the collection whose judgements this file holds, if it is such a file."""
-    is_flat = path.name.startswith("qrels")
-    folder = path.parent if is_flat else path.parent.parent
-    is_judged = is_flat or path.parent.name in ("qrels", *JUDGEMENTS)
-    return folder if is_judged and _files(folder, "corpus") and _files(folder, "queries") else None
-
-
 def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
     parts = _parts(folder)
     if missing := _missing(parts):
@@ -346,18 +338,16 @@ def _collection(parts: Mapping[str, Sequence[Source]], split: str, bad: BadRows)
     texts = found
     documents, own = _documents(parts["corpus"], texts, bad, excluded)
     judged = _judgements(parts["qrels"], texts, documents, bad)
-    queries = [_query(name, texts[name], relevance, is_document=name in own) for name, relevance in judged.items()]
+    queries = []
+    for name, relevance in judged.items():
+        if name in own:  # a query that is a document itself: what is judged of that pair is left out with the document
+            others = {document: grade for document, grade in relevance.items() if document != name}
+            queries.append(CollectionQuery(name, texts[name], others, own=name))
+        else:
+            queries.append(CollectionQuery(name, texts[name], relevance))
     if unasked := len(texts) - len(queries):
         excluded[f"queries that the judgements{f' of {split}' * bool(split)} do not name"] = unasked
     return Collection(documents, with_clusters(queries), split, dict(excluded))
-
-
-def _query(name: str, text: str, relevance: Mapping[str, int], *, is_document: bool) -> CollectionQuery:
-    """The query; where it is a document itself, what is judged of that pair is left out with the document."""
-    if not is_document:
-        return CollectionQuery(name, text, relevance)
-    others = {document: grade for document, grade in relevance.items() if document != name}
-    return CollectionQuery(name, text, others, own=name)
 
 
 def _parts(folder: Path) -> dict[str, list[Path]]:
@@ -453,8 +443,11 @@ def _judgements(files: Sequence[Source], queries: Fields, documents: Fields, bad
     for file, line, row, at in _part_rows(files, "judgement", bad):
         try:
             query, document = (id_text(row.get(at[side]), f"{side}'s id") for side in ("query", "document"))
-            _refuse_missing(query, queries, "query")
-            _refuse_missing(document, documents, "document")
+            for name, known, what in ((query, queries, "query"), (document, documents, "document")):
+                if name not in known:
+                    raise ValueError(
+                        f"the {what} {name!r:.60} is judged, but there is no such {what}, or it has no text"
+                    )
             grades = found.setdefault(query, {})
             if grades.setdefault(document, grade := relevance_of(row.get(at["score"]))) != grade:
                 raise ValueError(f"{query!r:.60} and {document!r:.60} are judged twice: {grades[document]} and {grade}")
@@ -463,11 +456,6 @@ def _judgements(files: Sequence[Source], queries: Fields, documents: Fields, bad
     if not found:
         raise DataError(f"retrieval: {files[0]} has no judgements")
     return found
-
-
-def _refuse_missing(name: str, known: Fields, what: str) -> None:
-    if name not in known:
-        raise ValueError(f"the {what} {name!r:.60} is judged, but there is no such {what}, or it has no text")
 
 
 def _part_rows(

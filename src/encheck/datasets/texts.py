@@ -116,17 +116,12 @@ def _rows(place: TextSource, bad: BadRows) -> Iterator[TextRow]:
         raise unknown_format(path, (*LINES, *FORMATS))
     if ending in LINES and place.column:
         raise DataError(f"texts: {path} has a text a line and no columns: leave :{place.column} out")
-    return _of_lines(path, bad) if ending in LINES else _of_table(place, bad)
-
-
-def _of_lines(path: Path, bad: BadRows) -> Iterator[TextRow]:
-    for number, line in enumerate(lines_of(path), 1):
-        if line.strip():
-            yield from _checked(path, number, {"text": line}, "text", bad)
-
-
-def _of_table(place: TextSource, bad: BadRows) -> Iterator[TextRow]:
-    columns, rows = table_rows(place.path, bad)
+    if ending in LINES:
+        for number, line in enumerate(lines_of(path), 1):
+            if line.strip():
+                yield from _checked(path, number, {"text": line}, "text", bad)
+        return
+    columns, rows = table_rows(path, bad)
     if not columns:
         return
     column = _column(place, columns)
