@@ -183,8 +183,11 @@ def _with_other_sources(groups: Sequence[Group | str], sources: Sources, maker: 
     found = iter(sources([group for group in groups if isinstance(group, Group)], maker))
     stated = list[Group | str]()
     for group in groups:
-        text = next(found) if isinstance(group, Group) else group
-        stated.append(replace(group, source=text.text) if isinstance(text, Variant) else text)
+        if isinstance(group, Group):
+            text = next(found)
+            stated.append(text if isinstance(text, str) else replace(group, source=text.text))
+        else:
+            stated.append(group)
     return stated
 
 
