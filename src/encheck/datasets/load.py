@@ -25,8 +25,8 @@ from encheck.datasets.reader import FORMATS, BadRows, SplitReaders, file_ending,
 from encheck.datasets.retrieval import NEGATIVE, is_of_queries, json_parts
 from encheck.errors import DataError, UsageError, unknown
 from encheck.system import entry_points
-from encheck.system.garbage import uncollected
-from encheck.system.paths import exists, typed
+from encheck.system.files import exists, expand_home
+from encheck.system.memory import without_collection
 from encheck.types import Group
 
 PASSAGES = "passages"
@@ -98,12 +98,12 @@ class DataSets(Mapping[str, DataSource]):
             for name, source in (own | getattr(module, "DATA_SETS", {})).items():
                 _refuse_unfinished(name, source, str(module.__file__))
                 self.ours[name] = source
-        self.packaged = entry_points.offered(entry_points.DATA, ours=self.ours)
+        self.packaged = entry_points.entry_points_of(entry_points.DATA, ours=self.ours)
         self._imported = dict(self.ours)
 
     def __getitem__(self, name: str) -> DataSource:
         if name not in self._imported:
-            module = entry_points.imported(self.packaged[name])
+            module = entry_points.load_entry_point(self.packaged[name])
             _refuse_unfinished(name, module, f"the package {entry_points.package_of(self.packaged[name])}")
             self._imported[name] = module
         return self._imported[name]
@@ -124,7 +124,7 @@ def known_data_sets() -> DataSets:
     return DataSets()
 
 
-@uncollected()
+@without_collection()
 def load(
     spec: str,
     *,
@@ -439,7 +439,7 @@ def _search_dataset(name: str, module: DataSource, request: DataRequest) -> Data
     """The data of queries and documents, which lie at the path or are fetched from the hub."""
     is_of_hub = request.path.startswith(HUB_PREFIX) and hasattr(module, "fetched")
     of_hub = request.path.removeprefix(HUB_PREFIX) if is_of_hub else ""
-    place = module.fetched(of_hub) if is_of_hub else typed(request.path)
+    place = module.fetched(of_hub) if is_of_hub else expand_home(request.path)
     found = module.collection(place, request.bad, *([request.passages] if name == PASSAGES else []))
     licence = "its data card has it" if of_hub else module.LICENCE
     _warn_of_skipped(request.called, request.bad)
@@ -505,7 +505,7 @@ def _read(module: DataSource, path: str, bad: BadRows, reading: str = "") -> Ite
 
 def _place(path: str) -> Path:
     """The path; DataError for one that the file system refuses to look at."""
-    place = typed(path)
+    place = expand_home(path)
     try:
         place.exists()
     except OSError as error:

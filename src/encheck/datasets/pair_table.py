@@ -26,7 +26,7 @@ from encheck.datasets.clusters import seeded_rank, word_bag_number
 from encheck.datasets.reader import PairRow
 from encheck.errors import DataError
 from encheck.statistics.clusters import component_numbers
-from encheck.system.files import whole
+from encheck.system.files import write_whole
 from encheck.types import content_hash
 
 IN_MEMORY = 32 * 2**20  # bytes that are held before the rest goes to a temporary file
@@ -379,7 +379,7 @@ class SampleFile:
 
     def write(self, kept: SampledPairs) -> None:
         """Write the pairs for the other processes; where the disk is full, each of them reads the data itself."""
-        with suppress(OSError), whole(self._path) as file:
+        with suppress(OSError), write_whole(self._path) as file:
             file.write(_arrow_bytes(kept))
 
 

@@ -25,8 +25,7 @@ from shlex import quote
 from typing import Any, NamedTuple, TypeVar
 
 from encheck.errors import DataError, unknown
-from encheck.system.documents import json_of
-from encheck.system.parquet import batches_of, opened, rows_of
+from encheck.system.documents import open_parquet, parquet_rows, read_json, record_batches
 
 csv.field_size_limit(10_000_000)
 UTF16 = "convert it with iconv -f UTF-16 -t UTF-8"
@@ -502,7 +501,7 @@ def json_table(path: Path, bad: BadRows) -> tuple[list[str], Named]:
     column, as pandas writes; or one of these inside an answer, as Qdrant's.
     """
     try:
-        rows = _table_in(json_of(path, infinite=True))
+        rows = _table_in(read_json(path, infinite=True))
     except (ValueError, OSError) as error:
         lines = list(json_rows(path, BadRows(skip=True)))
         if not lines or "Extra data" not in str(error):
@@ -558,7 +557,7 @@ def delimited(delimiter: str) -> Format:
 def parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
     """The columns and rows of a Parquet file; DataError if it is not one."""
     file = _opened(path)
-    return list(file.schema_arrow.names), _numbered(path, rows_of(file, size=path.stat().st_size))
+    return list(file.schema_arrow.names), _numbered(path, parquet_rows(file, size=path.stat().st_size))
 
 
 def parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Any]]]:
@@ -567,7 +566,7 @@ def parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], It
 
     def batches(columns: Sequence[str]) -> Iterator[Any]:
         try:
-            yield from batches_of(file, size=path.stat().st_size, columns=columns)
+            yield from record_batches(file, size=path.stat().st_size, columns=columns)
         except (ValueError, OSError) as error:
             raise _not_parquet(path, error) from error
 
@@ -576,7 +575,7 @@ def parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], It
 
 def _opened(path: Path) -> Any:
     try:
-        return opened(path)
+        return open_parquet(path)
     except (ValueError, OSError) as error:
         raise _not_parquet(path, error) from error
 

@@ -38,7 +38,7 @@ from encheck.datasets.reader import (
     unread_columns_message,
 )
 from encheck.errors import DataError
-from encheck.system.documents import json_of
+from encheck.system.documents import read_json
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
@@ -288,7 +288,7 @@ def json_parts(path: Path) -> dict[str, list[Source]]:
     if file_ending(path) != ".json":
         return {}
     try:
-        found = json_of(path, infinite=True)
+        found = read_json(path, infinite=True)
     except (ValueError, OSError):
         return {}
     names = {"queries", "corpus", judged} if isinstance(found, dict) and (

@@ -28,7 +28,7 @@ from encheck.datasets.reader import (
 )
 from encheck.errors import DataError, unknown
 from encheck.ids import ItemId
-from encheck.system.paths import is_file, is_folder, typed
+from encheck.system.files import expand_home, is_file, is_folder
 from encheck.types import Group, content_hash
 
 log = logging.getLogger("encheck")
@@ -103,9 +103,9 @@ def text_source(path: str) -> TextSource:
     ('body', '')
     """
     name, _, column = path.rpartition(":")
-    if name and not is_file(typed(path)) and file_ending(Path(name)) in (*LINES, *FORMATS):
-        return TextSource(typed(name), column)
-    return TextSource(typed(path))
+    if name and not is_file(expand_home(path)) and file_ending(Path(name)) in (*LINES, *FORMATS):
+        return TextSource(expand_home(name), column)
+    return TextSource(expand_home(path))
 
 
 def _rows(place: TextSource, bad: BadRows) -> Iterator[TextRow]:

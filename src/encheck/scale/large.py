@@ -22,7 +22,7 @@ from encheck.datasets.clusters import shares_of
 from encheck.datasets.dataset import SENTENCES, Dataset
 from encheck.datasets.pairs import LICENCE
 from encheck.datasets.reader import BadRows, PairRow
-from encheck.encoders.load import Device
+from encheck.encoders.model_config import Device
 from encheck.errors import DataError, UsageError
 from encheck.running.subject import Subject
 from encheck.scale import storage
@@ -34,7 +34,7 @@ from encheck.statistics.bootstrap import MANY_ITEMS, MOST_CLUSTERS
 from encheck.statistics.clusters import component_numbers
 from encheck.statistics.ordered import distinct, parts_of, places_in
 from encheck.system.lock import Locks
-from encheck.system.memory import give_back
+from encheck.system.memory import release_memory
 from encheck.system.progress import Progress
 from encheck.types import Group, content_hash
 
@@ -331,7 +331,7 @@ class LargeDataLoader:
                 for one in self.engine.run(work, shards):
                     progress.advance(one.shard.rows)
                     done.append(one)
-        give_back()  # texts and vectors of all shards came and went
+        release_memory()  # texts and vectors of all shards came and went
         return sorted(done, key=lambda one: one.shard.number)
 
     def _lock(self, work: Work) -> AbstractContextManager[object]:

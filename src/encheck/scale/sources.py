@@ -19,7 +19,7 @@ from encheck.datasets.reader import BadRows, PairRow
 from encheck.errors import DataError
 from encheck.scale import storage
 from encheck.scale.shards import ROWS, Shard
-from encheck.system.parquet import FREE_BYTES, MOST_TIMES, opened
+from encheck.system.documents import FREE_BYTES, MOST_TIMES, open_parquet
 
 ENDING = ".parquet"
 FOOTERS_AT_ONCE = 16
@@ -180,7 +180,7 @@ def _parquet(url: str, *, said: str = "") -> Iterator[Any]:
 
     with storage.storage_errors(said or url), storage.open_reading(url) as source:
         try:
-            with opened(source) as parquet:
+            with open_parquet(source) as parquet:
                 yield parquet
         except (ValueError, pyarrow.ArrowException) as error:
             problem = str(error)

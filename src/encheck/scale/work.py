@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.reader import BadRows, PairRow
-from encheck.encoders.load import Device, load, owner_of
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.protocol import Encoder, HeadedEncoder, Model, PairScorer, Verified, batches_of, check_scores
+from encheck.encoders.load import load, owner_of
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.protocol import Encoder, HeadedEncoder, Model, PairScorer, VerifiedModel, batches_of, check_scores
 from encheck.errors import EncoderError
 from encheck.language.divergence import jsd_once
 from encheck.running.scorer import comparing
@@ -176,7 +176,7 @@ class ScoreWork(_FiledWork):
                     f"{self.config.label}: the {name} score of {bad.size} of {len(values)} pairs of {shard} is not a "
                     f"number, first of {pairs[bad[0]]}. Remedy: vectors that are not all zeros, blank texts' too"
                 )
-        if isinstance(model, Verified):
+        if isinstance(model, VerifiedModel):
             model.verify_fingerprint()
         counts = {"rows": len(pairs), "computed": computed}
         return self.files.write(shard, columns, counts=counts, seconds=time.monotonic() - start)
