@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from encheck.gating.pairing import graded_endpoint
 from encheck.gating.purpose import Purpose, Weighable, decide_for
-from encheck.scoring.table import Table
+from encheck.scoring.frame import CaseScores
 
 Floats = NDArray[np.float64]
 SIZES = (60, 120, 225, 500, 1_000)
@@ -44,12 +44,12 @@ def scored(gold: Floats, noise: Floats, spearman: float) -> Floats:
     return scores
 
 
-def table(scores: Floats, gold: Floats, per_cluster: int) -> Table:
+def table(scores: Floats, gold: Floats, per_cluster: int) -> CaseScores:
     """The pairs under one model."""
     n = len(scores)
     names = tuple(map(str, range(n)))
     clusters = tuple(str(i // per_cluster) for i in range(n))
-    return Table(
+    return CaseScores(
         "ranks/d/1", "ranks", "sts", "d", "1", "pair", names, names, clusters, ("",) * n, (None,) * n, scores,
         np.full(n, np.nan), gold=tuple(gold.tolist()),
     )  # fmt: skip

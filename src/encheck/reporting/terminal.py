@@ -47,7 +47,7 @@ from encheck.reporting.view import (
     worst_items,
 )
 from encheck.run_file import ModelRest, Result, RunFile, listed
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 from encheck.system.terminal import LINES, visible
 
 SHORT_HEAD = ("gate", "gate row", CHANGE, "lost", "won")
@@ -254,7 +254,7 @@ def _profile_row(line: ProfileLine, *, is_paired: bool) -> tuple[str, ...]:
     return (line.name, f"{value} [{low}, {high}]", chance, line.standing or "-", surface, *([against] * is_paired))
 
 
-def _mistake(frame: Frame | None) -> Mapping[str, Any] | None:
+def _mistake(frame: ItemFrame | None) -> Mapping[str, Any] | None:
     """The worst item of a case, where its far text is the nearer one."""
     found = worst_items(frame, TRIED) if frame and frame.far is not None else ()
     return next((item for item in found if item["far_score"] > item["near_score"]), None)

@@ -21,10 +21,10 @@ from encheck.items.variants import Maker
 from encheck.running.scorer import Scorer
 from encheck.running.service import EncoderService, documents_of
 from encheck.running.subject import Pair, Subject, Texts, key_of, texts_of
-from encheck.scoring.inverted import IndexSize
 from encheck.scoring.item import Item, Items, WholeItems
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, kind_named
+from encheck.scoring.vector_search import IndexSize
 from encheck.store import Store, text_key
 from encheck.system.lock import Locks, WorkClock
 from encheck.system.memory import rare_collection

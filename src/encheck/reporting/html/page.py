@@ -28,14 +28,14 @@ from encheck.reporting.gate.rows import GateLine, explanations, family_cells, ov
 from encheck.reporting.gate.words import NEW, GateStory, gate_story, undecided
 from encheck.reporting.html import sections
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
     import jinja2
 
 
-Frames = Mapping[str, Frame]
+Frames = Mapping[str, ItemFrame]
 Margins = Mapping[str, tuple[float, float]]
 MOST_ITEMS = 50_000
 MOST_BYTES = 18_000_000  # of base64: with everything else, the page stays under 25 MB
@@ -104,7 +104,7 @@ def _packed_content(
 
 
 def _packed_case(
-    frame: Frame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
+    frame: ItemFrame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
 ) -> dict[str, Any]:
     """Columns of the `count` most wrong items, the worst first; texts by their place in `texts`."""
 

@@ -14,7 +14,7 @@ from encheck.reporting.profile import NO_PROPERTY, AgainstReference, ProfileLine
 from encheck.reporting.story import percent
 from encheck.reporting.view import WORDS, best_surface, figure, judged_rows, rows_that_ran, sentence
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 from encheck.types import ClaimEntry, Declaration
 
 
@@ -112,7 +112,7 @@ def _aim_and_floor(row: Result) -> str:
     return aim if floor is None or floor == row.aim else f"{aim}, floor {round(floor, 2):g}"
 
 
-def check_sections(results: RunFile, frames: Mapping[str, Frame]) -> list[CheckSection]:
+def check_sections(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[CheckSection]:
     """A section for each check and data set that ran, in the order of the verdicts."""
     found: dict[tuple[str, str], list[Result]] = {}
     for row in judged_rows(results):
@@ -145,7 +145,7 @@ def _section(
     figures: Sequence[Result],
     description: ClaimEntry | None,
     declared: Declaration,
-    frames: Mapping[str, Frame],
+    frames: Mapping[str, ItemFrame],
     scales: Mapping[tuple[str, str], float],
     generated: Sequence[str],
 ) -> CheckSection:
@@ -168,7 +168,10 @@ def _series(row: Result, rows: Sequence[Result]) -> str:
 
 
 def _pictures(
-    declared: Declaration, figures: Sequence[charts.SeriesRow], frames: Mapping[str, Frame], scales: Mapping[str, float]
+    declared: Declaration,
+    figures: Sequence[charts.SeriesRow],
+    frames: Mapping[str, ItemFrame],
+    scales: Mapping[str, float],
 ) -> Iterable[tuple[str, str, Spec]]:
     """(Name, caption, spec) of what the figures and the items give by themselves, and of what the check declares."""
     profile, divergence = (frames and name in declared.pictures for name in ("profile", "divergence"))
