@@ -28,11 +28,12 @@ from numpy.typing import NDArray
 
 from encheck.gating.answers import share
 from encheck.gating.judged import Answer, Asked, Pool, judge
-from encheck.gating.purpose import MARGIN, Purpose, Weighable, decide_for
+from encheck.gating.purpose import MARGINS, Purpose, Weighable, decide_for
 from encheck.gating.types import Paired, UnjudgedSearch
 
 Floats = NDArray[np.float64]
 Things = NDArray[np.intp]
+MARGIN = MARGINS["search"]
 SIZES = (25, 60, 225, 500, 1_000)
 DISCORDANCES = (0.1, 0.2)
 CHANGES = (0.0, -0.03, -0.04, -0.08, 0.08)
