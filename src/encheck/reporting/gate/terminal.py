@@ -17,7 +17,7 @@ from encheck.run_file import RunFile
 
 SHORT = ("gate", "gate row", CHANGE, "lost", "won")
 TOLD = 3  # losses with examples
-EXAMPLE = 4  # lines: what a loss means, and one example of it
+WORST_FIRST = ("block", "inconclusive", "pass")
 SHORTEST = 20  # lines of a gate that is not told in full
 
 
@@ -65,7 +65,7 @@ def _short_lines(against: GateAgainst, candidate: str, to_type: Commands) -> Ite
     yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
     for i, loss in enumerate(told.losses[:TOLD]):
         yield f"  {loss.title}"
-        yield from (f"  {text}" for text in list(_evidence(loss))[:EXAMPLE] if i == 0)
+        yield from (f"  {text}" for text in _first_example(loss) if i == 0)
     if more := len(told.losses) - TOLD:
         yield from [f"  and {more} more: {listed([loss.name for loss in told.losses[TOLD:]])}"] * (more > 0)
     yield from _changes(against)
@@ -79,6 +79,7 @@ def _short_lines(against: GateAgainst, candidate: str, to_type: Commands) -> Ite
     yield from (f"  - {text}" for text in said if not _is_shown(text, told.losses, shown))
     decides = [row for row in weighed_rows(against) if row.evidence or row.outcome == "block"]
     if decides:
+        decides.sort(key=lambda row: WORST_FIRST.index(row.outcome))
         yield from table([SHORT, *(_short(row) for row in decides)])
 
 
@@ -115,6 +116,13 @@ def _evidence(loss: Loss) -> Iterator[str]:
     """What a loss means to users of the model, and what was lost."""
     yield from [f"  {loss.means}"] * bool(loss.means)
     yield from lost.lines(loss.row) if loss.row else ()
+
+
+def _first_example(loss: Loss) -> list[str]:
+    """What a loss means, and one item or query with all its texts."""
+    evidence = list(_evidence(loss))
+    starts = [i for i, text in enumerate(evidence) if text.startswith(("lost in ", "changed in "))]
+    return evidence[: starts[1]] if len(starts) > 1 else evidence
 
 
 def _rows(against: GateAgainst) -> Iterator[str]:
