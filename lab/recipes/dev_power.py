@@ -102,7 +102,7 @@ def main() -> None:
             loss = smallest(rows, at, runs=options.runs, seed=options.seed)
             found = "none: too little to lose" if loss is None else f"{100 * loss:.0f} points"
         told = "never: the model is not shown to see it" if row.unseen else found
-        told = told if row.gates else "never: too few items"
+        told = told if row.gates else "never: too few items or clusters"
         print(f"| `{row.name}` | {row.n} | {row.clusters} | {flips} | {told} |", flush=True)
 
 
