@@ -74,13 +74,14 @@ def rates(n: int, change: float, agreement: float, runs: int, *, per_cluster: in
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1_000)
+    parser.add_argument("--pairs", type=int, nargs="+", default=SIZES, help="graded pairs of a simulation")
     args = parser.parse_args()
     named = {"yes": "pass", "no": "block"}
     heads = [f"{'equal' if not change else f'{100 * change:+.0f}'}: {answer}" for answer, change in CHANGES]
     print(f"| graded pairs | {' | '.join(heads)} |")
     print("| --- " * (1 + len(CHANGES)) + "|")
     for per_cluster in (1, PER_CLUSTER):
-        for n in SIZES:
+        for n in args.pairs:
             found = {
                 (change, agreement): rates(n, change, agreement, args.runs, per_cluster=per_cluster)
                 for change in dict.fromkeys(change for _, change in CHANGES)

@@ -52,7 +52,7 @@ from encheck.system.terminal import LINES, visible
 
 SHORT_HEAD = ("gate", "gate row", CHANGE, "lost", "won")
 LOSSES_TOLD = 3  # losses with examples
-EXAMPLE = 4  # lines: what a loss means, and one example of it
+WORST_FIRST = ("block", "inconclusive", "pass")
 SHORTEST = 20  # lines of a gate that is not told in full
 
 
@@ -108,7 +108,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
     yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
     for i, loss in enumerate(told.losses[:LOSSES_TOLD]):
         yield f"  {loss.title}"
-        yield from (f"  {text}" for text in list(_evidence(loss))[:EXAMPLE] if i == 0)
+        yield from (f"  {text}" for text in _first_example(loss) if i == 0)
     if more := len(told.losses) - LOSSES_TOLD:
         yield from [f"  and {more} more: {listed_names([loss.name for loss in told.losses[LOSSES_TOLD:]])}"] * (
             more > 0
@@ -128,6 +128,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
     )
     decides = [row for row in weighed_rows(against) if row.evidence or row.outcome == "block"]
     if decides:
+        decides.sort(key=lambda row: WORST_FIRST.index(row.outcome))
         yield from table([SHORT_HEAD, *(_short_row(row) for row in decides)])
 
 
@@ -145,6 +146,13 @@ def _answer_lines(against: GateAgainst, candidate: str) -> Iterator[str]:
         yield f"  {loss.title}"
         yield from (f"  {text}" for text in _evidence(loss) if i < LOSSES_TOLD)
     yield from [f"  {told.legend}"] * bool(told.legend)
+
+
+def _first_example(loss: GateLoss) -> list[str]:
+    """What a loss means, and one item or query with all its texts."""
+    evidence = list(_evidence(loss))
+    starts = [i for i, text in enumerate(evidence) if text.startswith(("lost in ", "changed in "))]
+    return evidence[: starts[1]] if len(starts) > 1 else evidence
 
 
 def _evidence(loss: GateLoss) -> Iterator[str]:
