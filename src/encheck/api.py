@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.errors import EncoderError, UsageError
 from encheck.options.settings import from_keywords
-from encheck.system.scratch import Scratch
+from encheck.system.files import Scratch
 
 if TYPE_CHECKING:
     from encheck.comparing.costs import Costs
@@ -36,7 +36,8 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
         ModelError: the model does not exist, is not a model, or may not be loaded.
         ConfigError: an argument, or an entry of models.yaml, is wrong.
     """
-    from encheck.encoders.load import Device, as_fetched, config_for, load
+    from encheck.encoders.load import config_for, detect_fetched, load
+    from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models, with_args
     from encheck.encoders.protocol import Encoder, PairScorer
     from encheck.options import Settings, project_table
@@ -45,7 +46,7 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
     name = as_option(spec)
     config = config_for(name, known, adapter=arguments.get("adapter"))
     if name not in known and "adapter" not in arguments:
-        config = as_fetched(config)
+        config = detect_fetched(config)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()}
     model = load(with_args(config, texts), device=Device(device))
     assert isinstance(model, Encoder | PairScorer)
@@ -107,7 +108,7 @@ def compare_costs(
     """
     from encheck.comparing.costs import Cost, costs
     from encheck.comparing.models import read_models
-    from encheck.encoders.protocol import Partial
+    from encheck.encoders.protocol import PartialEncoder
     from encheck.engine.run import run
     from encheck.running.resources import open_store, resolve_data, resolve_models
     from encheck.running.service import EncoderService
@@ -125,7 +126,7 @@ def compare_costs(
     queries = [query.text for query in collection.queries] if collection else documents
     store, paid = open_store(settings), dict[str, Cost]()
     for label, subject in resolve_models(settings, store).items():
-        is_stored = isinstance(subject.model, Partial)
+        is_stored = isinstance(subject.model, PartialEncoder)
         if subject.kind != "vector":
             raise UsageError(f"{label} scores pairs and has no index: --cost compares encoders")
         if is_stored and not collection:

@@ -13,7 +13,7 @@ from annotated_types import Ge, Le
 from encheck.ids import CaseId
 from encheck.options.settings import Setting
 from encheck.scoring.scale import Scale
-from encheck.system.typed_files import Count, Later, Positive
+from encheck.system.typed_files import Count, DeferredClass, Positive
 from encheck.types import ClaimEntry, CurvePoint, Declaration, Validity, Verdict
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 else:
     Json = object  # as files hold it
-    Whole = Annotated[Any, Later("encheck.datasets.dataset", "Whole")]
-    Gate = Annotated[Any, Later("encheck.gating.gate", "Gate")]
+    Whole = Annotated[Any, DeferredClass("encheck.datasets.dataset", "Whole")]
+    Gate = Annotated[Any, DeferredClass("encheck.gating.gate", "Gate")]
 
 SCHEMA_VERSION: Literal[2] = 2
 Role = Literal["reference", "surface", "parent"]

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from encheck.claims import CONTRACT
-from encheck.encoders.objects import THROWN_AWAY
-from encheck.encoders.protocol import Model, Partial
-from encheck.encoders.weights import architecture_of, weights_of
+from encheck.encoders.files import architecture_of, weights_of
+from encheck.encoders.objects import UNIDENTIFIED
+from encheck.encoders.protocol import Model, PartialEncoder
 from encheck.engine.checks import Case
 from encheck.engine.first_look import Look, LookDecision, Mode, SharedDecision, decide, look_of
 from encheck.engine.locks import Locks
@@ -50,9 +50,9 @@ from encheck.scoring.frame import Columns
 from encheck.scoring.item import Items
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
 from encheck.store import Store
-from encheck.system.garbage import seldom_collected
+from encheck.system.lock import WorkClock
+from encheck.system.memory import rare_collection
 from encheck.system.progress import Progress
-from encheck.system.waiting import WorkClock
 from encheck.types import CheckResult, Estimate, Floor, Lines, Validity, Verdict
 from encheck.verdict import Terms, known_failure, rule
 
@@ -206,7 +206,7 @@ class Evaluation:
         """What the case measures on."""
         return self.bench.items(case.data, case.claim, case.level)
 
-    @seldom_collected()
+    @rare_collection()
     def scores(self, case: Case) -> Scores:
         """The similarities of the case's items; a model that failed is said before any item is made.
 
@@ -425,7 +425,7 @@ class Evaluation:
         revision, prompt = about.pop("revision", config.revision), about.pop("prompt", config.prompt)
         used = {role: texts.prompt for role, texts in subject.roles.items() if texts.prompt is not None}
         lacks = []
-        if isinstance(model, Partial):  # a file of vectors: the cases that it lacks texts of
+        if isinstance(model, PartialEncoder):  # a file of vectors: the cases that it lacks texts of
             for case in (case for case in self.cases if case.model == subject.label and self._has_items(case)):
                 try:
                     self.bench.refuse_lacking(case.model, case.data, self.items(case))
@@ -454,7 +454,7 @@ class Evaluation:
         subjects, store = self.bench.subjects.values(), self.bench.store
         try:
             for subject in subjects:
-                if subject.fingerprint.startswith(THROWN_AWAY):
+                if subject.fingerprint.startswith(UNIDENTIFIED):
                     store.remove(subject.fingerprint)
             if store.size() > store.limit:
                 used = [s.fingerprint for s in subjects]

@@ -17,7 +17,7 @@ from typing import Literal
 from encheck.claims import CONTRACT
 from encheck.datasets.clusters import in_seeded_order
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import Encoder, Fitted, devices_of
+from encheck.encoders.protocol import Encoder, FittedModel, devices_of
 from encheck.errors import CheckError, NothingToMeasure
 from encheck.items.classified import classified
 from encheck.options import Settings
@@ -29,7 +29,7 @@ from encheck.store import text_key
 from encheck.system.files import write_text
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
-from encheck.system.typed_files import as_json, typed
+from encheck.system.typed_files import as_json, read_typed
 from encheck.types import Group, content_hash
 
 Mode = Literal["", "show", "ask", "stop"]  # no look; a look; one that may stop the run; one that stops it
@@ -102,7 +102,7 @@ class SharedDecision:
         """What was decided; None where nobody has decided yet."""
         if self._path is None or not self._path.exists():
             return None
-        return typed(LookDecision, json.loads(self._path.read_text("utf-8")))
+        return read_typed(LookDecision, json.loads(self._path.read_text("utf-8")))
 
     def write(self, decision: LookDecision) -> None:
         """Tell the others."""
@@ -168,7 +168,7 @@ def _usable(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Reque
 
     A part of the texts would make another model of it.
     """
-    return [one for one in requests if mode == "stop" or not isinstance(bench.subjects[one[0]].model, Fitted)]
+    return [one for one in requests if mode == "stop" or not isinstance(bench.subjects[one[0]].model, FittedModel)]
 
 
 def _encode_timed(look: Look, subject: Subject, bench: Bench, locks: Locks, progress: Progress) -> float | None:

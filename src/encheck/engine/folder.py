@@ -22,7 +22,7 @@ from encheck.run_file import RunFile
 from encheck.running.labels import label_of
 from encheck.scoring.run_items import RunItems
 from encheck.system import files
-from encheck.system.documents import json_of
+from encheck.system.documents import read_json
 from encheck.system.files import write_text
 
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
@@ -48,7 +48,7 @@ def clear(folder: Path) -> None:
     if not folder.is_dir() or (folder / SUMMARY).exists():
         return
     try:  # first, as results.json is removed last: xdist's workers all clear
-        values = json_of(folder / RESULTS)
+        values = read_json(folder / RESULTS)
         is_run = isinstance(values, dict) and "schema_version" in values
     except (OSError, ValueError):
         is_run = False
@@ -58,7 +58,7 @@ def clear(folder: Path) -> None:
             f"--report-dir={folder} has {there[0].name}, which no run of encheck wrote and a report would replace. "
             "Remedy: name another folder"
         )
-    for path in [*reversed(there), *files.leftovers(folder, names=CLEARED)]:
+    for path in [*reversed(there), *files.leftover_files(folder, names=CLEARED)]:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -112,7 +112,7 @@ def write(
             write_text(place / GATE, gate_page.render(results, results.gate))
     except OSError as error:
         raise EncheckError(
-            f"cannot write the results to {place}: {files.problem_of(error, folder=place)}. "
+            f"cannot write the results to {place}: {files.describe_os_error(error, folder=place)}. "
             "Make room, or name another place with --report-dir=DIR; the store keeps what was encoded, so the next run "
             "is quick"
         ) from error

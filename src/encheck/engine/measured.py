@@ -12,7 +12,7 @@ from encheck.gating.kept import Part
 from encheck.gating.reindex import DocumentLengths, PackedSample
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, Rest, Result, Selection
 from encheck.running.parents import MeasuredParent
-from encheck.system.typed_files import as_values, trusted
+from encheck.system.typed_files import as_values, restore_typed
 from encheck.types import ClaimEntry
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class MeasuredCase(CaseFigures):
         from pyarrow import ipc
 
         values, *tables = json.loads(text)
-        figures = trusted(CaseFigures, values)
+        figures = restore_typed(CaseFigures, values)
         read = [ipc.open_stream(b64decode(table)).read_all() for table in tables]
         return cls(figures.rows, figures.claim, figures.part, figures.documents, *read)
 
@@ -99,7 +99,7 @@ class ProcessDescription:
     @classmethod
     def received(cls, text: str) -> Self:
         """What a process of this run has `sent`."""
-        return trusted(cls, json.loads(text))
+        return restore_typed(cls, json.loads(text))
 
     def of(self, models: Collection[str]) -> Self:
         """What it says of these models alone."""

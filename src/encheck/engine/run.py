@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.engine.results import Results
 from encheck.options.settings import OptionValue
-from encheck.system.garbage import seldom_collected
-from encheck.system.scratch import Scratch
+from encheck.system.files import Scratch
+from encheck.system.memory import rare_collection
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
@@ -120,7 +120,7 @@ def named_models(given: object, *, is_each_once: bool = True) -> tuple[list[str]
     return specs, loaded
 
 
-@seldom_collected()
+@rare_collection()
 def measure(
     settings: Settings,
     checks: Sequence[Check],

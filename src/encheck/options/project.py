@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from encheck.errors import ConfigError
-from encheck.system.config_text import config_text
-from encheck.system.schema import problems, shown
+from encheck.system.documents import config_text
+from encheck.system.typed_files import invalid_values, shorten_value
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -63,11 +63,11 @@ def project_table(path: Path) -> Project:
     for depth, name in enumerate(TABLE, 1):
         table = table.get(name, {})
         if not isinstance(table, dict):
-            where, problem = TABLE[:depth], f"{name} is {shown(table)}, but should be a table"
+            where, problem = TABLE[:depth], f"{name} is {shorten_value(table)}, but should be a table"
             raise ConfigError(f"{path}:{line_of(text, where)}: {problem}")
     if not table:
         return Project()
-    for place, problem in problems(_schema(), table, WANTED, kind="key"):
+    for place, problem in invalid_values(_schema(), table, WANTED, kind="key"):
         inside = ".".join(map(str, (*TABLE, *place[:-1])))
         what = problem.removeprefix(f"{'.'.join(map(str, place[:-1]))}.")
         raise ConfigError(f"{path}:{line_of(text, (*TABLE, *place))}: [{inside}] {what}")

@@ -395,7 +395,7 @@ class Settings:
 
         ConfigError for one that is not installed.
         """
-        installed = entry_points.offered(entry_points.CHECKS)
+        installed = entry_points.entry_points_of(entry_points.CHECKS)
         named = installed if self.project.check_packages is None else self.project.check_packages
         if strange := [name for name in named if name not in installed]:
             said = unknown("package of checks", strange[0], installed)

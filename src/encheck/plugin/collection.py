@@ -83,8 +83,8 @@ def register_markers(config: pytest.Config) -> None:
     """
     files = [*_files_of("encheck.checks")]
     if config.option.markers:
-        for point in entry_points.offered(entry_points.CHECKS).values():
-            with entry_points.importing(point):  # find_spec imports the packages above a module
+        for point in entry_points.entry_points_of(entry_points.CHECKS).values():
+            with entry_points.import_errors(point):  # find_spec imports the packages above a module
                 files += _files_of(point.module)
         for place in (config.invocation_params.dir / place.partition("::")[0] for place in config.args):
             files += sorted(place.rglob("test_*.py")) if place.is_dir() else [place]

@@ -16,8 +16,8 @@ from encheck import options
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
-from encheck.system.garbage import uncollected
-from encheck.system.scratch import Scratch
+from encheck.system.files import Scratch
+from encheck.system.memory import without_collection
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Controller:
         if self.recorder.rows:
             self._conclude(session)
 
-    @uncollected()
+    @without_collection()
     def _conclude(self, session: pytest.Session) -> None:
         """Conclude and write the run; the terminal shows its results even where the disk is full."""
         from encheck.engine.conclusion import GateOptions, conclude, with_references
@@ -270,7 +270,7 @@ def usage_errors() -> Iterator[None]:
 
 def opened(config: pytest.Config, process: Process, name: str) -> EncoderService:
     """The model of this name, loaded; the test fails with one message where it is not there or does not compute."""
-    from encheck.encoders.protocol import Partial
+    from encheck.encoders.protocol import PartialEncoder
     from encheck.running.labels import labels
     from encheck.running.resources import open_store, resolve_models
     from encheck.running.service import EncoderService
@@ -280,7 +280,7 @@ def opened(config: pytest.Config, process: Process, name: str) -> EncoderService
         store = open_store(settings)
         label = next(label for label, spec in labels(settings.models).items() if spec == name)
         service = EncoderService(resolve_models(settings, store)[label], store).as_fixture()
-        if not isinstance(service.model, Partial):
+        if not isinstance(service.model, PartialEncoder):
             service.similarity(WARM, WARM)
     except EncheckError as error:
         pytest.fail(f"encheck: {error}", pytrace=False)

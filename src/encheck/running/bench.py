@@ -14,7 +14,7 @@ import numpy as np
 
 from encheck.claims import Claim
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import Fitted, Partial
+from encheck.encoders.protocol import FittedModel, PartialEncoder
 from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
 from encheck.gating.reindex import VectorSample
 from encheck.items.variants import Maker
@@ -26,10 +26,9 @@ from encheck.scoring.item import Item, Items, WholeItems
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, kind_named
 from encheck.store import Store, text_key
-from encheck.system.garbage import seldom_collected
-from encheck.system.lock import Locks
+from encheck.system.lock import Locks, WorkClock
+from encheck.system.memory import rare_collection
 from encheck.system.progress import Progress
-from encheck.system.waiting import WorkClock
 
 Needs = dict[bytes, tuple[str, ...]]  # key in the store -> a text, or the two texts of a pair
 
@@ -55,7 +54,7 @@ class Plan:
 
 def missing(subject: Subject, needs: Needs, store: Store) -> Needs:
     """The part of what a model `needs` that the store lacks; nothing of a model that computes nothing."""
-    if isinstance(subject.model, Partial):
+    if isinstance(subject.model, PartialEncoder):
         return {}
     keys = list(needs)
     _, there = store.get(subject.kind, subject.fingerprint, keys)
@@ -105,7 +104,7 @@ class Bench:
         if key not in self._items:
             start = self.clock.now()
             try:
-                with seldom_collected():
+                with rare_collection():
                     self._items[key] = _built(claim, self.data[data], level, self.maker)
             except (NothingToMeasure, CheckError) as error:
                 self._items[key] = error
@@ -151,7 +150,7 @@ class Bench:
         for model, data, claim, level in requests:
             items, subject = self.found(data, claim, level), self.subjects[model]
             texts = [text for item in items.kept for text in item.repeats] if items else []
-            if texts and not subject.error and not isinstance(subject.model, Partial):
+            if texts and not subject.error and not isinstance(subject.model, PartialEncoder):
                 self.services[model].repeat(texts, locks)
 
     def plan(self, requests: Iterable[Request]) -> Plan:
@@ -195,14 +194,16 @@ class Bench:
         wanted: dict[str, list[Pair]] = {}
         for label, data in {model: data for model, data, _, _ in requests}.items():
             model = self.subjects[label].model
-            if not isinstance(model, Partial) and (not isinstance(model, Fitted) or getattr(model, "ready", False)):
+            if not isinstance(model, PartialEncoder) and (
+                not isinstance(model, FittedModel) or getattr(model, "ready", False)
+            ):
                 wanted[label] = [pair for item in self.reference(data)[:1] for pair in item.pairs]
         self.encode(wanted, locks=locks, progress=progress, fit=False)
 
     def refuse_lacking(self, model: str, data: str, items: Items) -> None:
         """NothingToMeasure where a model has vectors of some texts only, and these items need others."""
         known = self.subjects[model].model
-        if not isinstance(known, Partial):
+        if not isinstance(known, PartialEncoder):
             return
         if items.whole:
             items.whole.refuse(self.subjects[model])

@@ -16,8 +16,8 @@ from encheck.datasets.load import is_unlabelled
 from encheck.datasets.load import load as load_data
 from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
 from encheck.datasets.records import parquet_files
-from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import config_for, detect_fetched, load, owner_of
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.models_file import known_models, with_args
 from encheck.encoders.protocol import Encoder, Model, ParsingEncoder
 from encheck.encoders.writing import Continuer, back_translator
@@ -34,9 +34,9 @@ from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
 from encheck.scoring.inverted import IndexSize, refuse_missing, refuse_unserved
 from encheck.store import DEFAULT_LIMIT, Store, default_path
+from encheck.system.documents import open_parquet
+from encheck.system.files import Scratch
 from encheck.system.lock import Lock, Locks, no_locks
-from encheck.system.parquet import opened
-from encheck.system.scratch import Scratch
 
 MANY_ROWS = 200_000  # of one file: more are measured in shards without being asked
 KIND, ENDING = "pairs", ".parquet"
@@ -93,7 +93,7 @@ def _has_many_rows(place: str) -> bool:
     files = parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
     try:
         for one in files:
-            with opened(one) as file:
+            with open_parquet(one) as file:
                 rows += file.metadata.num_rows
     except (ValueError, OSError):
         return False
@@ -120,7 +120,7 @@ def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model]
         given = arguments_for(label, settings.model_args)
         config = config_for(spec, known, adapter=given.get("adapter"))
         if spec not in known and "adapter" not in given:
-            config = as_fetched(config)
+            config = detect_fetched(config)
         if spec not in known and config.description:  # what a path was taken for
             log.warning("%s: %s", label, config.description)
         configs[label] = with_args(config, given)

@@ -21,9 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.batching import padding
-from encheck.encoders.failing import is_failure
-from encheck.encoders.protocol import Encoder, Fitted, Model, PairScorer, Partial, Verified, batches_of, check_scores
+from encheck.encoders.base import is_failure
+from encheck.encoders.batching import mixed_lengths
+from encheck.encoders.protocol import (
+    Encoder,
+    FittedModel,
+    Model,
+    PairScorer,
+    PartialEncoder,
+    VerifiedModel,
+    batches_of,
+    check_scores,
+)
 from encheck.encoders.settings import ROLES, EncodingSettings, count_tokens
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
@@ -33,10 +42,9 @@ from encheck.running.resources import open_store, resolve_models
 from encheck.running.scorer import Similarity, similarity_of
 from encheck.running.subject import Encoded, InRole, Pair, Role, Subject, Texts, key_of, prompt_of, tell_prompts
 from encheck.store import Kind, Store, text_key
-from encheck.system.lock import Locks, no_locks
+from encheck.system.files import Scratch
+from encheck.system.lock import Locks, WorkClock, no_locks
 from encheck.system.progress import Progress
-from encheck.system.scratch import Scratch
-from encheck.system.waiting import WorkClock
 from encheck.types import content_hash
 
 Stored = tuple[NDArray[np.float32], NDArray[np.bool_]]  # arrays, and which of them are there
@@ -82,7 +90,7 @@ def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents
         return {}
     run: RoleTexts = {role: list(subject.roles[cast(Role, role)].rows) for role in ROLES if role in subject.roles}
     run[""] = list(subject.rows)
-    if isinstance(model, Partial):
+    if isinstance(model, PartialEncoder):
         stored: RoleTexts = {}
         for role, texts in run.items():
             lacking = set(model.lacks(texts, role=role or None))
@@ -119,7 +127,7 @@ def _changes_vectors(model: Encoder, settings: EncodingSettings, role: str) -> b
 
 def stable_fingerprint(subject: Subject) -> str:
     """What names all that makes the vectors; "" of a model behind an address, which others can change."""
-    return "" if isinstance(subject.model, Verified) else subject.fingerprint
+    return "" if isinstance(subject.model, VerifiedModel) else subject.fingerprint
 
 
 def lengths_of(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:
@@ -178,7 +186,7 @@ class EncoderService:
 
     def taking_any_text(self) -> Self:
         """The same, for who asks again and again; UsageError for a model that cannot take new texts."""
-        if isinstance(self.model, Fitted | Partial):
+        if isinstance(self.model, FittedModel | PartialEncoder):
             raise UsageError(
                 f"{self.label} cannot score new texts: it learns from the texts of a run, or has vectors of some alone"
             )
@@ -186,7 +194,7 @@ class EncoderService:
 
     def as_fixture(self) -> Self:
         """The same, as the fixture `encoder`, which learns nothing; UsageError for a model that has to."""
-        if isinstance(self.model, Fitted) and not getattr(self.model, "ready", False):
+        if isinstance(self.model, FittedModel) and not getattr(self.model, "ready", False):
             raise UsageError(
                 f"the fixture `encoder` cannot be {self.label!r}: it learns from the texts of a run, and tests of your "
                 "own have none. Remedy: name another model with --encheck-model"
@@ -262,7 +270,7 @@ class EncoderService:
             if there.all():
                 return arrays
             turned = list(texts)[::-1]
-            with padding():
+            with mixed_lengths():
                 if isinstance(model, Encoder):
                     batches = list(batches_of(model, turned, role=role))
                     arrays = np.zeros((len(texts), batches[0][1].shape[1]), np.float32)
@@ -273,7 +281,7 @@ class EncoderService:
                     scores = check_scores(model.score_pairs(turned, turned), [(text, text) for text in turned])
                     arrays = scores[:, None].astype(np.float32)
             computed = self.store.as_kept(kind, arrays[::-1])
-            if isinstance(model, Verified):
+            if isinstance(model, VerifiedModel):
                 model.verify_fingerprint()
             self.store.put(kind, fingerprint, keys, computed, name=f"{self.label}, again")
         return computed
@@ -302,7 +310,7 @@ class EncoderService:
         if subject.error:
             return
         for name in ROLES:  # a role that changes nothing has the vectors of texts without one
-            if name not in roles and "" in roles and not isinstance(model, Partial):
+            if name not in roles and "" in roles and not isinstance(model, PartialEncoder):
                 roles[name] = roles[""]
         every = list(dict.fromkeys(text for some in texts.values() for text in some))
         lengths = dict(zip(map(content_hash, every), lengths_of(model, every), strict=True))
@@ -330,7 +338,7 @@ class EncoderService:
         distinct, progress, start = list(dict.fromkeys(pairs)), progress or self._progress, self._clock.now()
         try:
             with self._noted("while encoding", passing=(Busy, EncheckError)):
-                if fit and isinstance(self.model, Fitted):
+                if fit and isinstance(self.model, FittedModel):
                     self.model.fit(list(dict.fromkeys(itertools.chain(*distinct, *roles.values()))))
                 if self.subject.kind == "vector":
                     texts, state = list(dict.fromkeys(itertools.chain(*distinct))), self.subject.state
@@ -405,7 +413,7 @@ class EncoderService:
                 self.store.touch(kind, fingerprint)
                 return arrays
             missing = [int(i) for i in np.flatnonzero(~there)]
-            verify = model.verify_fingerprint if isinstance(model, Verified) else None
+            verify = model.verify_fingerprint if isinstance(model, VerifiedModel) else None
             saver = Saver(self.store, kind, fingerprint, self.label, verify=verify)
             try:
                 with progress.task(f"encoding with {self.label}", len(missing)), saver.keeping():
