@@ -194,8 +194,9 @@ class Bench:
         wanted: dict[str, list[Pair]] = {}
         for label, data in {model: data for model, data, _, _ in requests}.items():
             model = self.subjects[label].model
-            is_fitted = not isinstance(model, FittedModel) or getattr(model, "ready", False)
-            if is_fitted and not isinstance(model, PartialEncoder):
+            if not isinstance(model, PartialEncoder) and (
+                not isinstance(model, FittedModel) or getattr(model, "ready", False)
+            ):
                 wanted[label] = [pair for item in self.reference(data)[:1] for pair in item.pairs]
         self.encode(wanted, locks=locks, progress=progress, fit=False)
 
