@@ -29,7 +29,7 @@ from figures import differences, figures, read
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-OURS = ("pip ", "git ", "make ", "cd ", "python recipes/", "python papers/")
+OURS = ("pip ", "git ", "make ", "cd ", "python lab/recipes/", "python papers/")
 
 
 def documents() -> list[Path]:

@@ -21,7 +21,7 @@ import yaml
 from jinja2 import Environment, StrictUndefined
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "lab" / "benchmarks"))
 
 STEPS = 30
 TUNED_ON = "probes:fresh=1"  # other groups than those that a run measures

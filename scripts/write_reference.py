@@ -23,11 +23,11 @@ from encheck import checks
 from encheck.claims import Claim, claim_of, entry_of
 from encheck.cli.shared import PANELS, app
 from encheck.comparing.costs import CostReport
-from encheck.deciding.index_audit import IndexAudit
-from encheck.deciding.threshold import ThresholdReport
 from encheck.gating.baseline import BaselineSummary
-from encheck.identity.comparison import Same
-from encheck.identity.sides import Saved
+from encheck.indexes.audit import IndexAudit
+from encheck.operations.same.comparison import Same
+from encheck.operations.same.sides import Saved
+from encheck.operations.threshold.decision import ThresholdReport
 from encheck.options import OPTIONS
 from encheck.run_file import RunFile
 from encheck.system.typed_files import schema_of

@@ -34,7 +34,7 @@ from encheck.engine.results import read as read_run
 from encheck.errors import EncheckError
 from encheck.gating.baseline import read as read_baseline
 from encheck.gating.weighing import weigh
-from encheck.identity.sides import read as read_saved
+from encheck.operations.same.sides import read as read_saved
 from encheck.options import project_table
 from encheck.reporting.formats import FORMATS, export
 from encheck.reporting.rebuild import as_written, rebuild

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from encheck.api.costing import compare_costs
-    from encheck.api.identity import same
-    from encheck.api.indexes import audit_index
     from encheck.api.loading import load_data, load_model
     from encheck.api.shifting import text_shift
-    from encheck.api.thresholds import threshold
     from encheck.claims import claim
     from encheck.engine.gate import gate
     from encheck.engine.results import Results
     from encheck.engine.run import run
+    from encheck.operations.index.api import audit_index
+    from encheck.operations.same.api import same
+    from encheck.operations.threshold.api import threshold
     from encheck.run_file import Result
 
     __version__: str
@@ -29,17 +29,17 @@ __all__ = [
 ]  # fmt: skip
 
 _HOMES = {
-    "audit_index": "encheck.api.indexes",
+    "audit_index": "encheck.operations.index.api",
     "claim": "encheck.claims",
     "compare_costs": "encheck.api.costing",
-    "threshold": "encheck.api.thresholds",
+    "threshold": "encheck.operations.threshold.api",
     "gate": "encheck.engine.gate",
     "load_data": "encheck.api.loading",
     "load_model": "encheck.api.loading",
     "Result": "encheck.run_file",
     "Results": "encheck.engine.results",
     "run": "encheck.engine.run",
-    "same": "encheck.api.identity",
+    "same": "encheck.operations.same.api",
     "text_shift": "encheck.api.shifting",
 }
 

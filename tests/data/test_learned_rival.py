@@ -9,7 +9,7 @@ import pytest
 
 from encheck.datasets.load import load
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "recipes"))
 import check_probes
 import learned_rival
 

@@ -12,7 +12,7 @@ from encheck.datasets.load import load
 from encheck.similarity import jaccard
 from encheck.surface import SHARED
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "recipes"))
 import build_contrasts
 import check_probes
 

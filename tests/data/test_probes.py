@@ -29,7 +29,7 @@ BASE = [g for g in GROUPS if any(v["relation"] == "paraphrase" for v in g["varia
 @pytest.fixture(scope="module")
 def build():
     """The recipe that compiled them: words, jaccard and replaced are the rules' own."""
-    spec = importlib.util.spec_from_file_location("build_probes", ROOT / "recipes" / "build_probes.py")
+    spec = importlib.util.spec_from_file_location("build_probes", ROOT / "lab" / "recipes" / "build_probes.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -1,4 +1,4 @@
-"""How often the gate errs, on simulated checkpoints: a small part of benchmarks/gate.py, with the gate's own function.
+"""How often the gate errs, on simulated checkpoints: part of lab/benchmarks/gate.py, with the gate's own function.
 
 A bound is as far from what docs/gate.md promises as chance takes it in one of a million cases, were the promise just
 held: with another seed, or another numpy, these tests fail less often than that.
@@ -15,7 +15,7 @@ from scipy.stats import binom
 from encheck.gating.decision import decide
 from encheck.gating.types import DEFAULT, Noise
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "benchmarks"))
 from gate import NAMES, Setting, draw
 from seed_noise import decided, drawn
 

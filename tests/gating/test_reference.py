@@ -44,7 +44,7 @@ def test_what_ships_is_small_and_of_the_probes_that_ship():
     for found in shipped(run_file({"data": [data], "checks": []})):
         (kept,) = found.summary.data
         assert (kept.version, kept.fingerprint) == (probes.version, probes.fingerprint), (
-            "the references are of other probes. Remedy: python recipes/reference.py"
+            "the references are of other probes. Remedy: python lab/recipes/reference.py"
         )
         assert sum(map(len, found.cases.values())) > 30_000
     assert not list(shipped(run_file({"data": [data | {"fingerprint": "x"}], "checks": []})))

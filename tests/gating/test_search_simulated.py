@@ -1,4 +1,4 @@
-"""How often a gate errs on a search with labels: a small part of benchmarks/search.py, with the gate's own function.
+"""How often a gate errs on a search with labels: part of lab/benchmarks/search.py, with the gate's own function.
 
 A bound is as far from what docs/search.md promises as chance takes it in one of a million cases, were the promise just
 held.
@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from encheck.gating.decision import decide
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "benchmarks"))
 from search import Setting, changes, outcomes, paired, rates
 
 RUNS, FALSE_ALARM = 300, 1e-6

@@ -9,7 +9,7 @@ import pytest
 
 from encheck.gating.types import Paired
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "benchmarks"))
 from shape import Change, Shape, candidate, losing, outcomes, unchanged
 
 N, EACH = 1_200, 4

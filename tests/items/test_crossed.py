@@ -25,7 +25,7 @@ from encheck.scoring.scores import CrossedScores, MarginScores, Scale, frame_of
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import apply_edits
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "benchmarks"))
 from surface import similarity
 
 NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana")

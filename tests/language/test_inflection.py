@@ -139,7 +139,9 @@ def treebank(file):
 @pytest.mark.long
 def test_the_recipe_makes_the_packaged_table_again(shared_data):
     pytest.importorskip("lemminflect")
-    spec = importlib.util.spec_from_file_location("build_inflections", ROOT / "recipes" / "build_inflections.py")
+    spec = importlib.util.spec_from_file_location(
+        "build_inflections", ROOT / "lab" / "recipes" / "build_inflections.py"
+    )
     build = importlib.util.module_from_spec(spec)
     sys.modules["build_inflections"] = build
     spec.loader.exec_module(build)

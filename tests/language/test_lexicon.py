@@ -53,7 +53,7 @@ def read_at_once(reader):
 
 @pytest.fixture(scope="module")
 def build():
-    spec = importlib.util.spec_from_file_location("build_lexicon", ROOT / "recipes" / "build_lexicon.py")
+    spec = importlib.util.spec_from_file_location("build_lexicon", ROOT / "lab" / "recipes" / "build_lexicon.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules["build_lexicon"] = module
     spec.loader.exec_module(module)

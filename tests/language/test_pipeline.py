@@ -27,7 +27,7 @@ def nlp():
 @pytest.fixture
 def recipe(monkeypatch):
     """Import a module of recipes/ by name."""
-    monkeypatch.syspath_prepend(str(ROOT / "recipes"))
+    monkeypatch.syspath_prepend(str(ROOT / "lab" / "recipes"))
     return importlib.import_module
 
 

@@ -15,7 +15,7 @@ from encheck.statistics.bootstrap import Resampler
 from encheck.types import Lines
 from encheck.verdict import judge
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "benchmarks"))
 from surface import SCORERS, Setting, detected, drawn, drawn_groups, is_called_meaningful, resampler, runs
 
 SOURCE = "yesterday the old nurse called a surgeon"
@@ -88,7 +88,7 @@ TIMES = 6
 
 
 def test_surface_scorers_are_called_meaningful_in_at_most_one_in_twenty_simulations():
-    """Each with and without noise, with equal and unequal magnitudes: benchmarks/surface.py has all settings."""
+    """Each with and without noise, with equal and unequal magnitudes: lab/benchmarks/surface.py has all settings."""
     called = [
         is_called_meaningful(estimate)
         for scorer in SCORERS

@@ -14,7 +14,7 @@ from gated import or_gate
 from recorded import schema
 
 from encheck.gating.judgements import keep, read
-from encheck.judging.judging import opened, verdict
+from encheck.operations.judge.judging import opened, verdict
 from encheck.reporting.answers import disagreements
 from encheck.reporting.gate.words import headline
 from encheck.reporting.results import read_results
@@ -215,7 +215,7 @@ def test_a_log_that_no_data_set_is_for_is_refused(pytester, tmp_path):
 
 @pytest.mark.long
 def test_minilm_in_bf16_passes_without_a_label_and_with_another_pooling_is_open_and_blocked_as_a_change(run, tmp_path):
-    spec = importlib.util.spec_from_file_location("help_center", ROOT / "benchmarks" / "help_center.py")
+    spec = importlib.util.spec_from_file_location("help_center", ROOT / "lab" / "benchmarks" / "help_center.py")
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     log = tmp_path / "log.txt"

@@ -62,7 +62,7 @@ def listed_by(conf, path):
 
 
 def test_the_gallery_names_each_model_once_and_leads_to_its_page(tmp_path, monkeypatch):
-    sys.path.insert(0, str(ROOT / "benchmarks"))
+    sys.path.insert(0, str(ROOT / "lab" / "benchmarks"))
     import contamination
 
     monkeypatch.setattr(contamination, "tuned", lambda folder, data, *, steps: folder / f"{data}-{steps}")

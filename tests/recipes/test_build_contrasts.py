@@ -9,7 +9,7 @@ import pytest
 from encheck.datasets import probes
 from encheck.datasets.reader import BadRows
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "recipes"))
 import build_contrasts as build
 
 LINE = "product # The pump weighs [1.5 kg|1,500 g|2.5 kg|2,500 g|very little] without its battery."

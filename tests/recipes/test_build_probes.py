@@ -16,7 +16,7 @@ from encheck.datasets.load import load
 from encheck.types import keeps_meaning
 
 ROOT = Path(__file__).resolve().parents[2]
-SPEC = importlib.util.spec_from_file_location("build_probes", ROOT / "recipes" / "build_probes.py")
+SPEC = importlib.util.spec_from_file_location("build_probes", ROOT / "lab" / "recipes" / "build_probes.py")
 build = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(build)
 

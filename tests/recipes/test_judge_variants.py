@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "recipes"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "lab" / "recipes"))
 import judge_variants
 
 

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SPEC = importlib.util.spec_from_file_location("record_behaviour", ROOT / "recipes" / "record_behaviour.py")
+SPEC = importlib.util.spec_from_file_location("record_behaviour", ROOT / "lab" / "recipes" / "record_behaviour.py")
 recipe = importlib.util.module_from_spec(SPEC)
 sys.modules["record_behaviour"] = recipe
 SPEC.loader.exec_module(recipe)

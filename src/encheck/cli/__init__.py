@@ -4,39 +4,29 @@ from __future__ import annotations
 
 import io
 import os
+import pkgutil
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from encheck.cli import (
-    checks,
-    compare,
-    data,
-    explore,
-    gate,
-    identity,
-    index,
-    judge,
-    look,
-    reports,
-    store,
-    threshold,
-    variants,
-)  # fmt: skip
+from encheck.cli import checks, compare, data, gate, look, reports, store, variants
 from encheck.cli.shared import STOPPED, app, tell
 from encheck.system.terminal import guard_log, stream
 
-__all__ = [
-    "app", "checks", "compare", "data", "explore", "gate", "identity", "index", "judge", "look",
-    "main", "reports", "store", "threshold", "variants",
-]  # fmt: skip
+__all__ = ["app", "checks", "compare", "data", "gate", "look", "main", "reports", "store", "variants"]
 
+
+if found := find_spec("encheck.operations"):  # each folder has a command; the others do without
+    for _, operation, _ in pkgutil.iter_modules(found.submodule_search_locations):
+        import_module(f"encheck.operations.{operation}.command")
 
 BROKEN, USAGE = 3, 4  # exit codes of a fault in encheck itself, and of bad input
 STDERR = 2

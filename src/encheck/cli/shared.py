@@ -53,7 +53,7 @@ class Commands(typer.core.TyperGroup):
         panels = {name: panel for panel, names in PANELS.items() for name in names}
         for name, command in self.commands.items():
             command.rich_help_panel = panels[name]  # type: ignore[attr-defined]
-        return [*panels, *self._packaged()]
+        return [*(name for name in panels if name in self.commands), *self._packaged()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """As typer's, with each paragraph of the help on one line, so that it wraps at the terminal's width.

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
-from encheck.deciding.index_in_use import faults_of
-from encheck.deciding.index_sources import Fresh
 from encheck.encoders.protocol import Encoder, Fitted, Partial
 from encheck.encoders.settings import EncodingSettings, TextRole
 from encheck.encoders.stored import StoredVectors
@@ -19,6 +17,8 @@ from encheck.errors import UsageError
 from encheck.gating import reindex
 from encheck.gating.index_space import IndexSearch, IndexVectors, OldIndex, faulty, old_index
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
+from encheck.indexes.in_use import faults_of
+from encheck.indexes.sources import Fresh
 from encheck.running.comparable import lengths_of, stable_fingerprint
 from encheck.running.roles import Role
 from encheck.running.service import EncoderService

@@ -1,7 +1,7 @@
 """The balanced score beside the verdict: sensitivity, invariance and retrieval, weighed together.
 
 Training for sensitivity alone costs 8 to 40% of retrieval quality: what is lost there weighs as much here as what is
-gained. Rates count from chance, and below it as nothing, since damage raises what is below. docs/decisions/0020 says
+gained. Rates count from chance, and below it as nothing, since damage raises what is below. lab/decisions/0020 says
 what else was tried.
 """
 

@@ -3,7 +3,7 @@
 Search with labels has a primary endpoint, which is tested with 3% of the gate's 5% whatever else is tested. Behaviour
 shares 1%, and slices of the queries share the last 1%. Within a budget Holm corrects. By Bonferroni over the budgets
 all of them together err in 5% of cases at most. Without a primary endpoint that gates, behaviour has all 5%.
-docs/decisions/0016 says why.
+lab/decisions/0016 says why.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A weighted Bonferroni test of the row and its parts, whatever they have in common: the row has most of the level, and
 its parts share `Rule.parts` of it. Holm corrects over these families. A part that is rejected by itself within a
 family that is rejected is shown to have lost (Marcus, Peritz and Gabriel 1976, Biometrika 63; the test is consonant).
-docs/decisions/0019 has what it costs and what it finds.
+lab/decisions/0019 has what it costs and what it finds.
 """
 
 from __future__ import annotations

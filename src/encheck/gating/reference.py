@@ -1,7 +1,7 @@
 """Compare a model with those whose item scores ship with encheck, on the same items, capability by capability.
 
 Nothing is decided: the gate asks whether a loss that matters is excluded, this says which differences are no chance.
-`recipes/reference.py` makes what ships.
+`lab/recipes/reference.py` makes what ships.
 """
 
 from __future__ import annotations

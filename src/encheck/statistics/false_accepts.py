@@ -8,8 +8,8 @@ depends on a_i (itself included), tell as much as n^2 / sum a_i independent ones
 variance p (1 - p) sum a_i / n^2 where all that depend on each other agree, and less elsewhere. Where clusters are
 disjoint, this is Kish's (1965) effective number, (sum m)^2 / sum m^2. Clopper and Pearson's (1934) bound of the rate is
 taken at that number. It is exact for independent negatives. For others it is an approximation, which
-`benchmarks/threshold.py` tries: it fails where negatives that many others depend on also score much higher. n / max a_i
-are independent whatever they score (Hajnal and Szemeredi 1970), so where these alone could show the budget, it is safe.
+`lab/benchmarks/threshold.py` tries: it fails where negatives that many others depend on also score much higher. n / max
+a_i are independent whatever they score (Hajnal and Szemeredi 1970): where these alone could show it, it is safe.
 
 Theorem. Let p(c) be a p-value of "the rate at c is above the budget" that rises where scores rise, as the bound here
 does. Test from the highest threshold down, and stop at the first that is not rejected. Then the rate at the last one

@@ -1,8 +1,8 @@
 """Inflection: a replacement takes the form of the word that it replaces.
 
 A form is given only where it is attested: what LemmInflect's word list says was held against WordNet's irregular forms,
-the treebank and the regular patterns when the table beside this file was made (recipes/build_inflections.py). What is
-in doubt is refused, and the caller leaves the word as it is.
+the treebank and the regular patterns when the table beside this file was made (lab/recipes/build_inflections.py). What
+is in doubt is refused, and the caller leaves the word as it is.
 """
 
 from __future__ import annotations

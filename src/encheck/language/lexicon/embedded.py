@@ -1,4 +1,4 @@
-"""The lexicon that comes with the package: arrays in an .npz file, made by recipes/build_lexicon.py.
+"""The lexicon that comes with the package: arrays in an .npz file, made by lab/recipes/build_lexicon.py.
 
 A *row* is a word in a synset. Rows stand synset by synset; the arrays say for each row which word it is, which of that
 word's senses this is, and how often it was tagged so. Everything else is found from there.

@@ -54,7 +54,7 @@ class Packed:
             raise self._broken(error) from error
 
     def _broken(self, error: Exception) -> DataError:
-        return DataError(f"{self._path} is not a lexicon file ({error}); recipes/build_lexicon.py makes one")
+        return DataError(f"{self._path} is not a lexicon file ({error}); lab/recipes/build_lexicon.py makes one")
 
     def _array(self, name: str) -> Bytes:
         try:

@@ -1,0 +1,546 @@
+"""The audit of a stored index: fresh vectors beside stored ones, text by text, and what is wrong with the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import isnan
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.stored import said_of_loose
+from encheck.encoders.stored_index import IndexRow, StoredIndex
+from encheck.errors import UsageError
+from encheck.indexes.causes import Group, explained, group_of, grouped
+from encheck.indexes.prefixes import Beginning, beginnings
+from encheck.indexes.rows import (
+    KINDS,
+    SAME_LENGTH,
+    Comparison,
+    Kind,
+    blocks_of,
+    compared,
+    first_kinds,
+    nearest_in_blocks,
+    nearest_same,
+    suspects,
+)  # fmt: skip
+from encheck.indexes.sources import Fresh
+from encheck.similarity import ROUNDING, cosine, words
+from encheck.statistics.bounds import interval_of_share, units_needed, upper_of_share
+from encheck.statistics.figures import Figure
+from encheck.system.progress import Progress
+
+Vectors = NDArray[np.float32]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
+Outcome = Literal["all are", "some are not", "cannot tell"]
+ExitCode = Literal[0, 1, 10]
+EXIT_CODES: dict[Outcome, ExitCode] = {"all are": 0, "some are not": 1, "cannot tell": 10}
+ENOUGH = 0.05  # a sample in which nothing is wrong has to show that at most this share of all rows is
+FEWEST_SHIFTED = 5  # rows with one distance to their vector's text
+ENCODED_AGAIN = 64  # texts, to see whether the model gives them the same vector twice
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedRow:
+    """A row that is not this model's: its number in the file, its id, and what is wrong.
+
+    `cosine` is that with its own fresh vector, None where there is none; `length` the ratio of their lengths.
+    `text_of` is the id of the row whose text's vector it carries, and `text_at` its number; `stored_at` the id of a row
+    that carries its own vector; `beginning` the part of the text that was encoded.
+    """
+
+    number: int
+    id: str
+    kind: Kind
+    cosine: float | None = None
+    length: float | None = None
+    text_of: str | None = None
+    text_at: int | None = None
+    stored_at: str | None = None
+    beginning: Beginning | None = None
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a row's vector belongs, and where its own is: as in `AuditedRow`."""
+
+    text_of: str | None
+    text_at: int | None
+    stored_at: str | None = None
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many rows are of a kind."""
+
+    kind: Kind
+    rows: int
+
+
+@dataclass(frozen=True)
+class IndexAudit:
+    """What an audit of a stored index says, and `encheck index --json FILE` writes.
+
+    `exit_code` is 0 if all are this model's, 1 if some are not, 10 if it cannot be told. `dimension` is that of the
+    fresh vectors.
+
+    `counts` are of the `compared` rows among the `rows` of the file, `whole_file` of all rows, for what needs no text
+    (zero, not finite, another dimension). `wrong` is the share of compared rows that are not this model's, with
+    Clopper and Pearson's 95% interval for all rows where they were `sampled`, and `at_most` its one-sided 95% upper
+    bound; both None where all rows were compared. `noise` is the distance (1 - cosine) to the fresh vectors that nine
+    of ten right rows keep, 0 if none is right. `faults` lists each row that is not this model's, `groups` the rows that
+    are none of these by their possible cause.
+    """
+
+    encheck_index_audit: Literal[1] = field(default=1, kw_only=True)
+    exit_code: ExitCode
+    model: str
+    file: str
+    dimension: int
+    rows: int
+    compared: int
+    sampled: bool
+    outcome: Outcome
+    reason: str
+    counts: tuple[Count, ...]
+    whole_file: tuple[Count, ...]
+    wrong: Figure | None
+    at_most: float | None
+    noise: float
+    faults: tuple[AuditedRow, ...]
+    groups: tuple[Group, ...]
+    notes: tuple[str, ...]
+
+    def count(self, kind: Kind) -> int:
+        """How many compared rows are of this kind."""
+        return next((one.rows for one in self.counts if one.kind == kind), 0)
+
+
+def audit(
+    index: StoredIndex,
+    fresh: Fresh,
+    *,
+    numbers: Ints | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    similarity: str = "dot",
+    progress: Progress | None = None,
+) -> IndexAudit:
+    """Compare the rows of these numbers (None: all, or a random sample of so many) with fresh vectors of their texts.
+
+    `similarity` is what the index compares by: with cosine, lengths do not count. UsageError if nothing can be
+    compared, or if a row that was drawn has no fresh vector.
+    """
+    if fresh.is_model and index.named_by == "hash":
+        raise UsageError(
+            f"{index.source} has hashes and no texts, which {fresh.label} cannot encode. Remedy: add the column text, "
+            "or name fresh vectors by the same hashes: vectors:FILE2"
+        )
+    chosen = np.arange(index.count) if numbers is None else numbers
+    _ = index.notes  # a file of texts that has none of these is refused first
+    missing = 0
+    is_drawn = sample is not None and sample < len(chosen)
+    if isinstance(fresh.source, StoredIndex) and not is_drawn and numbers is None:
+        chosen = index.numbers_shared_with(fresh.source)
+        missing = index.count - len(chosen)
+    if is_drawn:
+        chosen = np.sort(np.random.default_rng(seed).choice(chosen, sample, replace=False))
+    rows = index.rows(chosen)
+    named = np.array([row.name is not None for row in rows], bool)
+    chosen, rows, without_text = chosen[named], [row for row in rows if row.name is not None], [
+        AuditedRow(int(number), row.id, "no text") for number, row in zip(chosen, rows, strict=True) if row.name is None
+    ]  # fmt: skip
+    if not rows and not missing:
+        raise UsageError(f"{index.source}: none of the {len(without_text):,} rows has a text. Remedy: add their texts")
+    are_hashes = index.named_by == "hash"
+    vectors, known = fresh.vectors(
+        [row.name or "" for row in rows], [row.role for row in rows], are_hashes=are_hashes, progress=progress
+    )
+    if not known.any():
+        raise UsageError(
+            f"{fresh.label} has no vector of any of the {missing + len(rows):,} texts of {index.source} that were to "
+            "be compared. Remedy: fresh vectors of the same texts"
+        )
+    if is_drawn and not known.all():
+        raise UsageError(
+            f"{fresh.label} has no vectors of {(~known).sum():,} of the {len(rows):,} rows that were drawn. Remedy: "
+            "leave --sample out, to compare every row that it has a vector of; draw these at random"
+        )
+    if index.holds_integers and index.dimension * 8 == vectors.shape[1]:
+        raise UsageError(
+            f"{index.source} has {index.dimension} whole numbers a vector, an eighth of the {vectors.shape[1]} of "
+            f"{fresh.label}: packed bits, which are not compared with numbers. Remedy: fresh vectors that were "
+            f"packed in the same way: encheck index vectors:FRESH vectors:{index.source}"
+        )
+    rows = [row for row, is_known in zip(rows, known, strict=True) if is_known]
+    work = _Audit(index, fresh, chosen[known], rows, vectors[known], seed, similarity)
+    missing += int((~known).sum())
+    return work.run(without_text, partial=missing, sampled=is_drawn or missing > 0, of_all=numbers is None)
+
+
+@dataclass
+class _Audit:
+    """The rows that are compared: their numbers, which rise, and their fresh vectors [n, d]."""
+
+    index: StoredIndex
+    fresh: Fresh
+    numbers: Ints
+    rows: Sequence[IndexRow]
+    vectors: Vectors
+    seed: int
+    similarity: str
+
+    def run(self, without_text: Sequence[AuditedRow], *, partial: int, sampled: bool, of_all: bool) -> IndexAudit:
+        dimension = self.vectors.shape[1]
+        stored, lengths, others, broken = self._stored(dimension)
+        one = compared(stored, self.vectors, integers=self.index.holds_integers)
+        kinds = first_kinds(one, lengths, lengths_count=self.similarity != "cosine")
+        faults = {
+            place: AuditedRow(
+                int(self.numbers[place]), self.rows[place].id, kind,
+                None if isnan(one.distance[place]) else float(1 - one.distance[place]),
+                float(one.ratio[place]) if np.isfinite(one.ratio[place]) else None,
+            )
+            for place, kind in enumerate(kinds)
+        }  # fmt: skip
+        for place, where in self._misplaced(one, kinds, whole=not sampled and of_all).items():
+            faults[place] = replace(faults[place], kind="another text", **vars(where))
+        unexplained = [place for place, row in faults.items() if row.kind == "unexplained"]
+        notes = list(self.index.notes)
+        if isinstance(self.fresh.source, StoredIndex):
+            notes += self.fresh.source.notes
+            if loose := len(self.fresh.source.joined_loosely):
+                notes.append(said_of_loose(loose))
+        if self.index.named_by == "text":
+            notes += self._shortened(one, unexplained, faults)
+        if not self.fresh.is_model and unexplained:
+            notes.append(
+                "shortened and earlier texts can be found only as far as the fresh vectors have such texts: name the "
+                "model itself to look for them"
+            )
+        groups = (*self._groups(one, faults), *self._dimensions(faults, others))
+        if self.index.holds_integers and one.calibrated:
+            notes.append("the stored vectors are integers: they were put back on the scale of the fresh vectors")
+        if partial:
+            notes.append(
+                f"{partial:,} rows have no fresh vector and were not compared: the interval holds if those that have "
+                "one were drawn at random"
+            )
+        broken = broken if of_all else {}
+        counts = Counter(row.kind for row in (*faults.values(), *without_text))
+        n = len(faults)
+        wrong = n - counts["right"]
+        share = Figure(wrong / n, *interval_of_share(wrong, n)) if sampled else None
+        at_most = upper_of_share(wrong, n) if sampled else None
+        again = self._again(faults)
+        outcome, reason = _verdict(
+            self.fresh.label, counts, len(broken), one, again=again, share=share, at_most=at_most, groups=groups
+        )  # fmt: skip
+        right = one.distance[[place for place, row in faults.items() if row.kind == "right"]]
+        return IndexAudit(
+            EXIT_CODES[outcome], self.fresh.label, self.index.source.name, dimension, self.index.count, n, sampled,
+            outcome, reason, _counts(counts), _counts(Counter(broken.values())), share, at_most,
+            max(float(np.quantile(right, 0.9)), 0.0) if len(right) else 0.0,
+            self._listed(faults, without_text, broken), groups, (*notes, *_shifts(faults), *_lengths(faults)),
+        )  # fmt: skip
+
+    def _listed(
+        self, faults: Mapping[int, AuditedRow], without_text: Sequence[AuditedRow], broken: Mapping[int, Kind]
+    ) -> tuple[AuditedRow, ...]:
+        """Every row that is not this model's, those with it that were not compared and whose vector is broken."""
+        compared_rows = {row.number: row for row in (*faults.values(), *without_text)}
+        elsewhere = np.array(sorted(broken.keys() - compared_rows.keys()), np.intp)
+        named = zip(elsewhere.tolist(), self.index.rows(elsewhere), strict=True) if len(elsewhere) else ()
+        listed = {number: AuditedRow(number, row.id, broken[number]) for number, row in named}
+        listed |= {number: row for number, row in compared_rows.items() if row.kind != "right"}
+        return tuple(listed[number] for number in sorted(listed))
+
+    def _stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, Kind]]:
+        """The stored vectors of the rows, their lengths, those of another length, and what is broken in all rows."""
+        stored = np.full((len(self.numbers), dimension), np.nan, np.float32)
+        lengths, others, broken = np.zeros(len(self.numbers), np.intp), dict[int, Vectors](), dict[int, Kind]()
+        for block in self.index.blocks(dimension):
+            first, last = np.searchsorted(self.numbers, [block.start, block.start + len(block.vectors)])
+            places = self.numbers[first:last] - block.start
+            stored[first:last], lengths[first:last] = block.vectors[places], block.lengths[places]
+            others |= {
+                first + at: block.others[place] for at, place in enumerate(places.tolist()) if place in block.others
+            }
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = np.abs(block.vectors).sum(axis=1, dtype=np.float64)
+            for place in np.flatnonzero(~np.isfinite(sums) | (sums == 0) | (block.lengths != dimension)).tolist():
+                is_other = block.lengths[place] not in (0, dimension)
+                kind: Kind = "another dimension" if is_other else "zero" if sums[place] == 0 else "not finite"
+                broken[block.start + place] = kind
+        return stored, lengths, others, broken
+
+    def _by_role(self, places: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
+        """The places of each role that there is."""
+        for role in sorted({self.rows[place].role for place in places}):
+            yield role, [place for place in places if self.rows[place].role == role]
+
+    def _shortened(self, one: Comparison, unexplained: Sequence[int], faults: dict[int, AuditedRow]) -> Iterator[str]:
+        """Put down which of the rows are of a shortened text; say how many were not looked at."""
+        searched = 0
+        for role, places in self._by_role(unexplained):
+            found = beginnings(
+                [self.rows[at].name or "" for at in places], one.vectors[places], one.distance[places],
+                partial(self.fresh.in_role, role), tolerance=one.tolerance,
+                seed=self.seed,
+            )  # fmt: skip
+            searched += found.searched
+            for at, beginning in found.found.items():
+                faults[places[at]] = replace(faults[places[at]], kind="shortened", beginning=beginning)
+        if searched < len(unexplained):
+            yield f"{len(unexplained) - searched:,} rows were not looked at for a shortened text"
+
+    def _misplaced(self, one: Comparison, kinds: list[Kind], *, whole: bool) -> dict[int, Placement]:
+        """The rows that carry another text's vector, by place."""
+        places = suspects(one, kinds)
+        if not len(places):
+            return {}
+
+        def carries(place: int, distance: float) -> bool:
+            """Whether a row that carries a vector so near is another text's, and not merely near to it."""
+            own = one.distance[place]
+            return distance <= one.tolerance and (own > one.tolerance or distance < own / 10)
+
+        match = nearest_same(one.vectors[places], self.vectors, but=places, tolerance=one.tolerance)
+        found = {
+            place: Placement(self.rows[row].id, int(self.numbers[row]))
+            for place, row, distance in zip(places.tolist(), match.row.tolist(), match.distance.tolist(), strict=True)
+            if row >= 0 and carries(place, distance)
+        }
+        left = [place for place in places.tolist() if place not in found and kinds[place] == "unexplained"]
+        if not whole and left and not self.index.holds_integers:  # their scale is fitted to the compared rows alone
+            found |= self._among_all(one, np.array(left, np.intp), carries)
+        return found
+
+    def _among_all(self, one: Comparison, places: Ints, carries: Callable[[int, float], bool]) -> dict[int, Placement]:
+        """The same for rows whose vector is of no text that was compared, among all stored vectors.
+
+        Three rows may have the text: one with the same vector; the row as far away on the other side as the one that
+        carries this row's own vector; the row as far away as others' texts are. The fresh vector of their texts
+        decides. Where that is not to be had, it is known only that the row's own vector stands elsewhere.
+        """
+        own = self.numbers[places]
+        wanted = np.concatenate([one.vectors[places], self.vectors[places]])
+        blocks = blocks_of(self.index.blocks(self.vectors.shape[1]))
+        match = nearest_in_blocks(wanted, blocks, but=np.tile(own, 2), tolerance=one.tolerance)
+        copies, homes = np.split(match.row, 2)
+        mirrored = np.where(homes >= 0, 2 * own - homes, -1)
+        known = self._rows_with_vectors(np.concatenate([copies, homes, mirrored]))
+
+        def text_at(place: int, numbers: Sequence[int]) -> int | None:
+            vectors = {number: known[number][1] for number in numbers if number in known}
+            near = (n for n, v in vectors.items() if v is not None and carries(place, _distance(one.vectors[place], v)))
+            return next(near, None)
+
+        texts = {
+            place: text_at(place, (copy, mirror))
+            for place, copy, mirror in zip(places.tolist(), copies.tolist(), mirrored.tolist(), strict=True)
+        }
+        shifts = Counter(at - int(self.numbers[place]) for place, at in texts.items() if at is not None)
+        usual = np.array([shift for shift, _ in shifts.most_common(3)], np.intp)
+        left = [place for place, at in texts.items() if at is None]
+        known |= self._rows_with_vectors((self.numbers[left][:, None] + usual).ravel())
+        texts |= {place: text_at(place, (self.numbers[place] + usual).tolist()) for place in left}
+        found: dict[int, Placement] = {}
+        for place, home in zip(places.tolist(), homes.tolist(), strict=True):
+            at, stored_at = texts[place], self._home(place, home, known, one.tolerance)
+            if at is not None or stored_at is not None:
+                found[place] = Placement(known[at][0].id if at is not None else None, at, stored_at)
+        return found
+
+    def _rows_with_vectors(self, numbers: Ints) -> dict[int, tuple[IndexRow, Vectors | None]]:
+        """The rows of these numbers that there are and that have a text, with its fresh vector, None if unknown."""
+        numbers = np.unique(numbers[(numbers >= 0) & (numbers < self.index.count)]).astype(np.intp)
+        if not len(numbers):
+            return {}
+        rows = {at: row for at, row in zip(numbers.tolist(), self.index.rows(numbers), strict=True) if row.name}
+        vectors, known = self.fresh.vectors(
+            [row.name or "" for row in rows.values()], [row.role for row in rows.values()],
+            are_hashes=self.index.named_by == "hash",
+        )  # fmt: skip
+        return {
+            at: (row, vector if is_known else None)
+            for (at, row), vector, is_known in zip(rows.items(), vectors, known, strict=True)
+        }
+
+    def _home(
+        self, place: int, home: int, known: Mapping[int, tuple[IndexRow, Vectors | None]], tolerance: float
+    ) -> str | None:
+        """The id of the row that carries this row's own vector, None if that text has the same vector by right."""
+        if home not in known:
+            return None
+        row, vector = known[home]
+        if vector is None:
+            is_twin = words(row.name or "") == words(self.rows[place].name or "")
+        else:
+            is_twin = _distance(self.vectors[place], vector) <= tolerance
+        return None if is_twin else row.id
+
+    def _groups(self, one: Comparison, faults: Mapping[int, AuditedRow]) -> tuple[Group, ...]:
+        """The rows that are none of these, in groups with a possible cause."""
+        open_places = np.array([place for place, row in faults.items() if row.kind == "unexplained"], np.intp)
+        right = np.array([place for place, row in faults.items() if row.kind == "right"], np.intp)
+        can_ask = self.fresh.is_model and self.index.named_by == "text"
+        groups = []
+        for role, some in self._by_role(open_places.tolist()):
+            for places in grouped(np.array(some, np.intp), right):
+                made = explained(
+                    self.numbers[places], one.vectors[places], self.vectors[places],
+                    [self.rows[at].name or "" for at in places] if can_ask else None,
+                    partial(self.fresh.in_role, role) if can_ask else None,
+                    seed=self.seed,
+                )  # fmt: skip
+                groups.append(self._other_role(made, one, places))
+        return tuple(groups)
+
+    def _other_role(self, group: Group, one: Comparison, places: Ints) -> Group:
+        """The group, or that its vectors are this model's in another role, where its prompts make a difference."""
+        prompt_for = getattr(self.fresh.source, "prompt_for", None)
+        roles = [role for role in ("query", "document") if role != (self.rows[places[0]].role or self.fresh.role)]
+        for role in roles if prompt_for else ():
+            texts = [self.rows[at].name or "" for at in places]
+            vectors, _ = self.fresh.vectors(texts, [role] * len(texts))
+            pairs = zip(places, vectors, strict=True)
+            near = sum(_distance(one.vectors[at], vector) <= one.tolerance for at, vector in pairs)
+            if near > len(places) / 2:
+                prompt = prompt_for(role) if prompt_for else ""
+                return group_of(
+                    "another prompt", group.rows,
+                    f"{near} of {len(places)} are this model's vectors in the role {role}, after {prompt!r}",
+                )  # fmt: skip
+        return group
+
+    def _dimensions(self, faults: Mapping[int, AuditedRow], others: Mapping[int, Vectors]) -> Iterator[Group]:
+        """The rows of each other dimension: this model's, cut, or another model's."""
+        sizes = sorted({len(vector) for place, vector in others.items() if faults[place].kind == "another dimension"})
+        for size in sizes:
+            places = [place for place, vector in others.items() if len(vector) == size]
+            shared = min(size, self.vectors.shape[1])
+            cut = np.array([others[place][:shared] for place in places], np.float32)
+            with np.errstate(invalid="ignore"):
+                same = int((1 - cosine(cut, self.vectors[places][:, :shared]) <= ROUNDING).sum())
+            numbers = tuple(int(self.numbers[place]) for place in places)
+            said = f"they have {size} dimensions, and the fresh vectors {self.vectors.shape[1]}"
+            if same == len(places):
+                said += f"; the first {shared} are the same: one of both was truncated"
+            yield group_of("unknown" if same == len(places) else "another model", numbers, said)
+
+    def _again(self, faults: Mapping[int, AuditedRow]) -> float:
+        """The largest distance of a vector of the model to that of the same text in another batch."""
+        asked = [place for place, row in faults.items() if row.kind in ("unexplained", "another text")]
+        if not self.fresh.is_model or not asked:
+            return 0.0
+        some = asked[-ENCODED_AGAIN:][::-1]
+        vectors, _ = self.fresh.vectors([self.rows[at].name or "" for at in some], [self.rows[at].role for at in some])
+        return float(max(_distance(vector, self.vectors[at]) for at, vector in zip(some, vectors, strict=True)))
+
+
+def _verdict(
+    label: str, counts: Counter[Kind], broken: int, one: Comparison, *, again: float, share: Figure | None,
+    at_most: float | None, groups: Sequence[Group],
+) -> tuple[Outcome, str]:  # fmt: skip
+    """The outcome and its reason; what cannot be trusted goes before what was counted."""
+    without_text = counts["no text"]
+    n = sum(counts.values()) - without_text
+    if again > one.tolerance:
+        return "cannot tell", (
+            f"{label} does not give a text the same vector twice: they differ by up to {again:.3g} (1 - cosine), and "
+            f"{one.tolerance:g} is allowed. Remedy: evaluation mode, one model behind the name"
+        )
+    if not one.calibrated:
+        return "cannot tell", (
+            "the stored vectors are integers that cannot be put back on the scale of the fresh ones: fewer than half "
+            "are this model's, or they are not rounded numbers. Remedy: name the vectors before they were quantised"
+        )
+    if counts["right"] < n or broken:
+        return "some are not", _says_wrong(label, counts, n, broken, share, groups)
+    if at_most is not None and at_most > ENOUGH:
+        return "cannot tell", (
+            f"nothing is wrong in {n:,} rows, but up to {at_most:.1%} of all may be (95%). Remedy: compare "
+            f"{units_needed(0, ENOUGH)} rows or more"
+        )
+    if without_text:
+        return "cannot tell", f"{without_text:,} rows have no text to encode; the {n:,} others are {label}'s"
+    if at_most is not None:
+        return "all are", (
+            f"nothing is wrong in the {n:,} rows that were compared; at most {at_most:.2%} of all rows are not "
+            f"{label}'s (95%)"
+        )
+    return "all are", f"all {n:,} stored vectors are {label}'s"
+
+
+def _says_wrong(
+    label: str, counts: Counter[Kind], n: int, broken: int, share: Figure | None, groups: Sequence[Group]
+) -> str:  # fmt: skip
+    said = f"{counts['right']:,} of {n:,} stored vectors are {label}'s"
+    if parts := [*in_words(counts), *causes_in_words(groups)]:
+        said += f"; {', '.join(parts)}"
+    if share:
+        said += f"; {share.says} of all rows are not {label}'s"
+    if share and broken:
+        said += f"; in the whole file {broken:,} are zero, not finite or of another dimension"
+    return said
+
+
+def in_words(counts: Mapping[Kind, int]) -> Iterator[str]:
+    """How many rows have which fault, as far as that is known of each."""
+    yield from (f"{counts[kind]:,} {said}" for kind, said in WORDS.items() if counts.get(kind))
+
+
+def causes_in_words(groups: Sequence[Group]) -> Iterator[str]:
+    """How many rows may have which cause."""
+    causes: Counter[str] = Counter()
+    for group in groups:
+        causes[group.says] += len(group.rows)
+    yield from (f"{rows:,} are {cause}" for cause, rows in causes.items())
+
+
+WORDS: dict[Kind, str] = {
+    "another text": "belong to other texts",
+    "shortened": "are of a shortened text",
+    "zero": "are zero",
+    "not normalised": "have the right direction and another length",
+    "not finite": "are missing or not finite",
+}
+
+
+def _counts(counts: Counter[Kind]) -> tuple[Count, ...]:
+    return tuple(Count(kind, counts[kind]) for kind in KINDS if counts[kind])
+
+
+def _shifts(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
+    """Whether rows have the vectors of texts that stand so many rows before or after them."""
+    rows = [row for row in faults.values() if row.text_at is not None]
+    shifts = Counter(row.text_at - row.number for row in rows if row.text_at is not None)
+    for shift, count in shifts.most_common(3):
+        if count >= FEWEST_SHIFTED:
+            where = "before" if shift < 0 else "after"
+            yield f"{count:,} rows have the vector of the text {abs(shift):,} {where} them: a batch was shifted"
+
+
+def _lengths(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
+    """How much longer the vectors are whose direction is right."""
+    ratios = [row.length for row in faults.values() if row.kind == "not normalised" and row.length]
+    if not ratios:
+        return
+    low, high = min(ratios), max(ratios)
+    times = f"{low:.3g} times" if high - low <= SAME_LENGTH * high else f"{low:.3g} to {high:.3g} times"
+    yield (
+        f"{len(ratios):,} vectors have {times} the length of the fresh ones: this changes what an index finds by inner "
+        "product, and nothing where it compares by cosine (--similarity cosine)"
+    )
+
+
+def _distance(first: Vectors, second: Vectors) -> float:
+    return float(1 - cosine(first[None, :], second[None, :])[0])

@@ -1,0 +1,172 @@
+"""The first step of a gate against an index in use: are its stored vectors those of one model, each of its own text?
+
+The old model may be gone, so two things are asked. Which vectors are already the new model's: where only some are, the
+index is a mix. And of an index of a model that nobody has: how alike two stored vectors are should go with how alike
+the new model finds their texts. A batch that stands a row too far goes with the texts a row before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.settings import count_tokens
+from encheck.encoders.stored_index import StoredIndex
+from encheck.gating.index_space import IndexFaults
+from encheck.gating.required_changes import spans
+from encheck.indexes.audit import IndexAudit, audit, causes_in_words, in_words
+from encheck.indexes.sources import Fresh
+from encheck.scoring.nearest import directions_of
+from encheck.similarity import ROUNDING, cosine
+
+Vectors = NDArray[np.float32]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+ROWS_AT_ONCE = 1_000
+FEWEST_RIGHT = 5  # rows that are the new model's, where an index may be a mix
+FEWEST_ROWS = 50  # that similarities are compared over
+FEWEST_SHIFTED, FEWEST_STRANGE = 5, 8  # rows in a run
+RELATED, STRANGE = 0.3, 0.3  # the median row's correlation, and the part of it that a strange row has at most
+BY_LENGTH = 0.98  # of pairs of a row that differs and one that does not, in which it has the longer text
+OTHER_LENGTH = 0.1  # relative
+APART = 10  # times as far as vectors that are the same are those that are not, where an index is a mix
+
+
+def faults_of(index: StoredIndex, fresh: Fresh, documents: Mapping[str, Vectors]) -> IndexFaults | None:
+    """What is wrong with the vectors of these documents, None if nothing is.
+
+    `documents` are the new model's vectors by text. Where the new model differs from the old one on long texts alone,
+    nothing is wrong with the index: a limit was moved.
+    """
+    names = index.numbers_by_name(documents, are_hashes=False, roles=("document", ""))
+    texts = sorted(names, key=lambda text: names[text])
+    if not texts:
+        return None
+    numbers = np.array([names[text] for text in texts], np.intp)
+    stored, vectors = index.take(numbers, index.dimension), np.array([documents[text] for text in texts], np.float32)
+    if stored.shape == vectors.shape and (cosine(stored, vectors) >= 1 - ROUNDING).sum() >= FEWEST_RIGHT:
+        lengths = np.array(count_tokens(fresh.source, texts, role="document") or [len(text) for text in texts])
+        if mixed := _mixed(audit(index, fresh, numbers=numbers), numbers, lengths):
+            return mixed
+        return _zero(numbers, stored)
+    return _zero(numbers, stored) or _unlike(numbers, stored, vectors) or _uneven(numbers, stored)
+
+
+def _zero(numbers: Ints, stored: Vectors) -> IndexFaults | None:
+    zero = numbers[~stored.any(axis=1)]
+    said = f"{len(zero):,} of {len(numbers):,} stored vectors are zero"
+    return IndexFaults(said, tuple(zero.tolist())) if len(zero) else None
+
+
+def _mixed(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults | None:
+    """The rows that are not the new model's, where others are; None where all or none are, or where length decides."""
+    right, others = one.count("right"), [row for row in one.faults if row.kind != "no text"]
+    misplaced = one.count("another text")
+    if not others or right + misplaced == 0:
+        return None
+    if not misplaced and not one.count("zero"):
+        faults = np.isin(numbers, [row.number for row in others])
+        longer = lengths[faults][:, None] > lengths[~faults][None, :]
+        if longer.mean() >= BY_LENGTH or not _is_apart(one):  # a limit was moved; a model was fine-tuned a little
+            return None
+    parts = [*in_words(Counter({count.kind: count.rows for count in one.counts})), *causes_in_words(one.groups)]
+    said = ", ".join(parts)
+    return IndexFaults(
+        f"{right:,} of {one.compared:,} stored vectors are the new model's, {len(others):,} are not: {said}",
+        tuple(row.number for row in others),
+    )
+
+
+def _is_apart(one: IndexAudit) -> bool:
+    """Whether the rows that differ differ by much more, in direction or in length, than those that are the same."""
+    distances = [1 - row.cosine for row in one.faults if row.kind in ("unexplained", "shortened") and row.cosine]
+    lengths = [abs(row.length - 1) for row in one.faults if row.kind == "not normalised" and row.length]
+    is_turned = bool(distances) and float(np.quantile(distances, 0.1)) >= APART * one.noise
+    return is_turned or (bool(lengths) and float(np.median(lengths)) >= OTHER_LENGTH)
+
+
+def _unlike(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFaults | None:
+    """The rows whose similarities to others go with another text's, or with none."""
+    shifted: dict[int, Ints] = {}
+    strange: list[int] = []
+    for start in range(0, len(numbers), ROWS_AT_ONCE):
+        some = slice(start, start + ROWS_AT_ONCE)
+        if len(numbers[some]) < FEWEST_ROWS:
+            break
+        likeness = _profiles(stored[some]) @ _profiles(fresh[some]).T
+        own = np.diag(likeness)
+        if (usual := float(np.median(own))) < RELATED:
+            continue
+        for shift, rows in _shifted(likeness):
+            shifted[shift] = np.concatenate([shifted.get(shift, np.zeros(0, np.intp)), numbers[some][rows]])
+        known = np.concatenate([np.zeros(0, np.intp), *(rows for _, rows in _shifted(likeness))])
+        odd = (own <= STRANGE * usual) & ~np.isin(np.arange(len(own)), known)
+        strange += [int(number) for run in _runs(odd, FEWEST_STRANGE) for number in numbers[some][run]]
+    n = len(numbers)
+    if shifted:
+        rows = np.sort(np.concatenate(list(shifted.values())))
+        said = " and ".join(
+            f"rows {spans(some.tolist())} fit the texts {abs(shift):,} {'before' if shift < 0 else 'after'} them"
+            for shift, some in shifted.items()
+        )
+        return IndexFaults(f"{len(rows):,} of {n:,} stored vectors belong to other texts: {said}", tuple(rows.tolist()))
+    if strange:
+        return IndexFaults(
+            f"{len(strange):,} of {n:,} stored vectors do not fit the others: how alike they are does not go with "
+            f"their texts (rows {spans(strange)}); another model's, or of other texts",
+            tuple(strange),
+        )
+    return None
+
+
+def _uneven(numbers: Ints, stored: Vectors) -> IndexFaults | None:
+    """The rows of another length than most, in an index of which most have the same."""
+    sizes = np.linalg.norm(stored.astype(np.float64), axis=1)
+    usual = float(np.median(sizes))
+    same = np.abs(sizes - usual) <= 0.001 * usual
+    other = np.flatnonzero(np.abs(sizes - usual) > 0.01 * usual)
+    if same.mean() <= 0.5 or not len(other):
+        return None
+    return IndexFaults(
+        f"{len(other):,} of {len(numbers):,} stored vectors have another length than most ({usual:.3g}): this matters "
+        "where the index uses inner products",
+        tuple(numbers[other].tolist()),
+    )
+
+
+def _profiles(vectors: Vectors) -> Floats:
+    """How alike each row is to each other one, less how alike rows are anyway, at length 1; shape [n, n]."""
+    directions = directions_of(vectors).astype(np.float64)
+    alike = directions @ directions.T
+    count = len(alike)
+    np.fill_diagonal(alike, 0)
+    of_rows = alike.sum(axis=1) / (count - 1)
+    alike += of_rows.mean() - of_rows[:, None] - of_rows[None, :]
+    np.fill_diagonal(alike, 0)
+    return np.asarray(alike / np.maximum(np.linalg.norm(alike, axis=1, keepdims=True), 1e-12), np.float64)
+
+
+def _shifted(likeness: Floats) -> Iterator[tuple[int, Ints]]:
+    """(shift, rows) of runs of rows that are more like the text so many rows after them than like their own."""
+    rows = np.arange(len(likeness))
+    best = likeness.argmax(axis=1) - rows
+    shifts = {int(best[run[0]]) for run in _equal_runs(best) if best[run[0]] and len(run) >= FEWEST_SHIFTED}
+    for shift in sorted(shifts, key=abs):
+        inside = (rows + shift >= 0) & (rows + shift < len(rows))
+        better = np.zeros(len(rows), bool)
+        better[inside] = likeness[rows[inside], rows[inside] + shift] > likeness[rows[inside], rows[inside]]
+        if runs := list(_runs(better, FEWEST_SHIFTED)):
+            yield shift, np.concatenate(runs)
+
+
+def _equal_runs(values: Ints) -> list[Ints]:
+    """The places of equal neighbours."""
+    return np.split(np.arange(len(values)), np.flatnonzero(np.diff(values)) + 1)
+
+
+def _runs(chosen: NDArray[np.bool_], fewest: int) -> Iterator[Ints]:
+    """The places of runs of so many chosen rows or more."""
+    yield from (run for run in _equal_runs(chosen.astype(np.intp)) if chosen[run[0]] and len(run) >= fewest)

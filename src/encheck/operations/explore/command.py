@@ -1,0 +1,188 @@
+"""`encheck explore`: which constructions does a model get wrong?"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from encheck.cli.shared import STOPPED, ModelArgs, SkipBadRows, StorePath, app, project, say, tell, told
+from encheck.cli.table import as_option
+
+if TYPE_CHECKING:
+    from encheck.datasets.dataset import Dataset
+    from encheck.operations.explore.asking import Budget
+    from encheck.operations.explore.cells import Cell
+    from encheck.operations.explore.material import Material
+    from encheck.options import Settings
+    from encheck.shrinking.shrink import Form
+
+MINUTES = 5.0
+LEAST_TEXTS = 100  # a property: half of them are 15 clusters to confirm
+CHEAP = 20.0  # texts a second, from which on examples are shrunk in a run that time bounds
+Model = Annotated[str, typer.Option("--model", metavar="MODEL", help="Model to search, as for `encheck run`.")]
+Properties = Annotated[
+    str, typer.Option(metavar="NAME[,NAME]", help="Properties to search, as negation,number; the checks' names.")
+]
+Own = Annotated[
+    list[str] | None,
+    typer.Option("--data", metavar="texts:FILE", help="Also search minimal pairs made of your own texts. Repeatable."),
+]
+Minutes = Annotated[
+    float | None,
+    typer.Option(metavar="M", help=f"Stop after this many minutes. Default: {MINUTES:g}, without --texts."),
+]
+Texts = Annotated[
+    int | None, typer.Option(metavar="N", help="Ask the model for at most N texts. Alone, it makes a run repeatable.")
+]
+Out = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the items as rows for --data contrast:FILE (.jsonl).")
+]
+
+
+@app.command()
+def explore(
+    model: Model,
+    properties: Properties,
+    data: Own = None,
+    minutes: Minutes = None,
+    texts: Texts = None,
+    out: Out = None,
+    seed: Annotated[int, as_option("seed")] = 0,
+    sample: Annotated[str, as_option("sample")] = "2000",
+    experimental: Annotated[bool, as_option("experimental")] = False,
+    model_arg: ModelArgs = None,
+    device: Annotated[str, as_option("device")] = "auto",
+    dtype: Annotated[str | None, as_option("dtype")] = None,
+    skip_bad_rows: SkipBadRows = False,
+    store: StorePath = None,
+) -> None:
+    """Search for the constructions on which MODEL fails most, and confirm them on sentences that the search never saw.
+
+    It searches frames with certificates, the embedded probes and your own texts. What it nominates is confirmed on
+    other clusters, as many as were fixed beforehand, with intervals that hold for all rows at once. Ctrl-C, or a model
+    that fails, keeps the rows that are confirmed.
+
+    Exit code: 0 done, whatever was found, 130 interrupted, 4 wrong usage or bad input.
+
+    Examples:
+
+        encheck explore --model sbert --properties negation,number --minutes 5
+
+        encheck explore --model sbert --properties number --data texts:tickets.csv --texts 4000 --out worst.jsonl
+    """
+    from encheck.options import Settings
+    from encheck.options.values import sample_of, seed_of
+
+    with told():
+        names = tuple(dict.fromkeys(name.strip() for name in properties.split(",") if name.strip()))
+        budget = _budget(minutes, texts, properties=len(names))
+        _refuse_place(out)
+        asked = Settings(
+            models=(model,), model_args=tuple(model_arg or ()), data=tuple(data or ()), seed=seed_of(seed),
+            sample=sample_of(sample), experimental=experimental, device=device, dtype=dtype, store=store,
+            skip_bad_rows=skip_bad_rows, project=project(),
+        )  # fmt: skip
+        is_stopped = _explored(names, asked, budget, out)
+    raise typer.Exit(STOPPED if is_stopped else 0)
+
+
+def _budget(minutes: float | None, texts: int | None, *, properties: int) -> Budget:
+    from encheck.errors import UsageError
+    from encheck.operations.explore.asking import Budget
+
+    if minutes is not None and not 0 < minutes < float("inf"):
+        raise UsageError(f"--minutes is {minutes:g}, but should be more than 0")
+    if texts is not None and texts < LEAST_TEXTS * max(properties, 1):
+        raise UsageError(f"--texts is {texts}, but should be {LEAST_TEXTS} or more for each property")
+    minutes = MINUTES if minutes is None and texts is None else minutes
+    return Budget(texts, None if minutes is None else 60 * minutes)
+
+
+def _refuse_place(out: Path | None) -> None:
+    from encheck.errors import UsageError
+
+    if out is None:
+        return
+    if out.suffix != ".jsonl":
+        raise UsageError(f"--out={out} should end in .jsonl")
+    if out.is_dir() or not out.absolute().parent.is_dir():
+        what = "is a directory" if out.is_dir() else "is in no directory that exists"
+        raise UsageError(f"--out={out} {what}: name a file in an existing directory")
+
+
+def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: Path | None) -> bool:
+    """Search, print and write; whether somebody interrupted it."""
+    from encheck.errors import EncoderError
+    from encheck.operations.explore import contrasts, text
+    from encheck.operations.explore.explore import explore as searched
+    from encheck.operations.explore.material import gathered, refuse_unknown
+    from encheck.operations.explore.shrunk import shortest
+    from encheck.options import model_options
+    from encheck.running.resources import open_store, resolve_english
+    from encheck.running.service import EncoderService
+    from encheck.system.files import write_text
+    from encheck.system.progress import Progress
+
+    refuse_unknown(names)
+    own = _own(settings)
+    store = open_store(settings)
+    english = resolve_english(settings, store)
+    tell(f"encheck explore: making pairs of {', '.join(names)}", err=True)
+    materials = [gathered(name, own=own, english=english, seed=settings.seed) for name in names]
+    _tell_barren(materials, own)
+    service = EncoderService.open(settings, store, progress=Progress()).taking_any_text()
+    subject, ask = service.subject, service.of_pairs
+    found = searched(materials, ask, seed=settings.seed, budget=budget, tell=lambda said: tell(said, err=True))
+    encoded = subject.encoded
+    is_cheap = not found.stopped and (budget.seconds is None or found.speed >= CHEAP)
+    shrunk: dict[Cell, Form] = {}
+    with suppress(KeyboardInterrupt, EncoderError):  # what is confirmed is told without shorter forms
+        for row in found.broken if is_cheap else ():
+            if row.example and (form := shortest(row.example, ask, english, seed=settings.seed)):
+                shrunk[row.cell] = form
+    say(text.lines(found, subject.label, shrunk=shrunk, budget=budget, encoded=encoded))
+    rows = found.broken or found.rows
+    if out is not None and rows:
+        written = list(contrasts.lines(rows, found.held))
+        write_text(out, "".join(f"{line}\n" for line in written))
+        model = model_options(subject.label, settings.models[0], settings.model_args)
+        data = shlex.quote(f"contrast:{out}")
+        tell(f"{out}: {len(written)} contrasts. Then: encheck run {model} --data={data}")
+    elif out is not None:
+        tell(f"{out} was not written: nothing was confirmed")
+    if found.failure:
+        raise found.failure
+    return bool(found.stopped)
+
+
+def _own(settings: Settings) -> dict[str, Dataset]:
+    """The user's data; UsageError for what has no sentences of its own to edit."""
+    from encheck.errors import UsageError
+    from encheck.running.resources import resolve_data
+
+    if not settings.data:
+        return {}
+    own = resolve_data(settings)
+    for label, data in own.items():
+        if label.startswith("probes"):
+            raise UsageError(f"--data={label}: the embedded probes are searched without being named")
+        if not data.groups:
+            raise UsageError(f"--data={label} has no sentences to edit. Write: --data texts:FILE")
+    return own
+
+
+def _tell_barren(materials: Sequence[Material], own: dict[str, Dataset]) -> None:
+    """Say which of the user's texts gave no pair of a property; UsageError where they gave none at all."""
+    from encheck.errors import UsageError
+
+    origins = {label: f"your texts ({label})" for label in own}
+    barren = [(o, m.property, m.why_none[o]) for o in origins.values() for m in materials if o in m.why_none]
+    for origin, name, why in barren:
+        tell(f"{origin}: no pair of {name}: {why}", err=True)
+    if own and len(barren) == len(own) * len(materials):
+        raise UsageError("your texts gave no pair of any of these properties, as said above. Remedy: --experimental")

@@ -1,0 +1,1 @@
+"""`encheck index`: the audit of stored vectors."""

@@ -1,0 +1,103 @@
+"""`same`: are two models, or a model and a saved file, one model in use?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from encheck.operations.same.comparison import Same
+    from encheck.operations.same.sides import Side
+    from encheck.running.roles import Role
+    from encheck.running.subject import Subject
+
+SAVED = ".json"  # how the name of a saved file ends
+
+
+def same(
+    a: object,
+    b: object = None,
+    *,
+    save: str | Path | None = None,
+    role: Role | None = None,
+    model_args: Sequence[str] = (),
+    device: str = "auto",
+    dtype: str | None = None,
+) -> Same:
+    """Encode 200 texts with both models and say whether they are one model in use; if not, what was changed.
+
+    Args:
+        a, b: what `encheck.run` takes as a model: a name, a path, a `SentenceTransformer`, a function, a reranker ...;
+            or a saved file, FILE.json.
+        save: write what `a` gave to this file. Without `b`, `a` is compared with the file.
+        role: "query" or "document", to compare in this role alone; default: in all that the models tell apart.
+        model_args: "KEY=VALUE" for both, "A:KEY=VALUE" and "B:KEY=VALUE" for one, of models that are given by name.
+        device, dtype: of models that are given by name.
+
+    Returns:
+        A `Same`: `outcome` ("same", "same for use", "another", "cannot tell"), `causes`, `reasons`, `exit_code`.
+
+    Raises:
+        ModelError, EncoderError: a model cannot be loaded, or fails (a server that is down, NaN).
+        UsageError: a file is missing, damaged, of a newer encheck, or cannot be written; one gives vectors and the
+            other scores.
+        TypeError: `a` or `b` is not a model.
+    """
+    from encheck.errors import UsageError
+    from encheck.operations.same.comparison import compare, texts_for
+    from encheck.operations.same.sides import asked, kind_of, read
+    from encheck.operations.same.sides import save as write
+
+    if b is None and save is None:
+        raise UsageError("name a second model or a saved file, or a file to --save to")
+    if role not in (None, "query", "document"):
+        raise UsageError(f"--role is {role}, but should be query or document")
+    if save is not None and (_is_saved(a) or not str(save).endswith(SAVED)):
+        wrong = "A is a saved file already" if _is_saved(a) else f"{save} should end with {SAVED}"
+        raise UsageError(
+            f"--save={save}: {wrong}. Remedy: name a model, and a file to write: encheck same MODEL --save FILE.json"
+        )
+    if stray := [text for text in model_args if text.partition("=")[0].rpartition(":")[0] not in ("", "A", "B")]:
+        said = "the models are called A and B here. Remedy: A:KEY=VALUE or B:KEY=VALUE"
+        raise UsageError(f"--model-arg {stray[0]}: {said}")
+    given = {"A": a} if b is None else {"A": a, "B": b}
+    kept = {name: read(Path(str(one)).expanduser()) for name, one in given.items() if _is_saved(one)}
+    roles = {side.label: side.role for side in kept.values()} | ({"--role": role} if role else {})
+    if len(set(roles.values())) > 1:
+        said = "; ".join(f"{name}: {one or 'all'}" for name, one in roles.items())
+        raise UsageError(f"the roles differ ({said}). Remedy: save both in one role, or without --role")
+    role = next(iter(roles.values()), None)
+    subjects = {
+        name: _subject(one, name, model_args, device=device, dtype=dtype)
+        for name, one in given.items()
+        if name not in kept
+    }
+    kinds = {name: side.kind for name, side in kept.items()}
+    kinds |= {name: kind_of(subject.model) for name, subject in subjects.items()}
+    if len(set(kinds.values())) > 1:
+        does = {"vector": "gives vectors", "pair": "scores pairs"}
+        raise UsageError(f"A {does[kinds['A']]}, but B {does[kinds['B']]}. Remedy: compare two models of one kind")
+    some = texts_for(list(subjects.values()), role=role)
+    sides: dict[str, Side] = kept | {name: asked(subject, some, role=role) for name, subject in subjects.items()}
+    if save is not None:
+        write(place := Path(save).expanduser(), sides["A"])
+        sides.setdefault("B", read(place))
+    return compare(sides["A"], sides["B"])
+
+
+def _is_saved(given: object) -> bool:
+    return isinstance(given, str | Path) and str(given).endswith(SAVED)
+
+
+def _subject(given: object, name: str, model_args: Sequence[str], **settings: Any) -> Subject:
+    """The model of one side, loaded but for its weights."""
+    from encheck.engine.run import named_models
+    from encheck.options import Settings, arguments_for, project_table
+    from encheck.running.service import EncoderService
+
+    specs, loaded = named_models([given])
+    own = () if loaded else tuple(f"{key}={value}" for key, value in arguments_for(name, model_args).items())
+    project = project_table(Path("pyproject.toml"))
+    chosen = Settings(models=tuple(specs), model_args=own, project=project, **settings)
+    return EncoderService.open(chosen, loaded=loaded).subject

@@ -1,0 +1,372 @@
+"""What was changed between two models: one cause is undone and the next tested, until their vectors agree.
+
+A cause is named if undoing it, perhaps with others, gives all vectors of the other model, or if twins among the texts
+show it. Whatever needs the model itself (pooling, layers, precision) is undone where torch computes it in this process.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.settings import TextRole, tokenizer_differences
+from encheck.errors import EncoderError
+from encheck.gating.reindex import SAME_LENGTH, projected
+from encheck.operations.same.changes import (
+    AFTER_POOLING,
+    MOST_LAYERS,
+    CauseName,
+    Change,
+    TorchModel,
+    Vectors,
+    encode,
+    setting,
+)
+from encheck.operations.same.sides import Side, agree
+from encheck.operations.same.texts import EMPTY, LONG, Text, known_prompts, twins
+from encheck.similarity import ROUNDING, cosine
+
+Bools = NDArray[np.bool_]
+TRIED = (
+    "plain",
+    "short",
+    "number",
+    "language",
+    "code",
+    "case",
+    "accents",
+)  # kinds of the short texts to try a change on
+OF_A_KIND, LONG_TRIED = 2, 3  # so many texts of each kind, and long ones
+PROGRESS = 0.9  # a change that is worth keeping leaves so much of the distance, or less
+COMMON_LIMITS = (32, 64, 128, 256, 384, 512)
+LONGER = 0.95  # of pairs of a text that moved and one that stayed, where a maximum length was changed
+STAYED = 8  # texts that have to stay where a tokenizer was changed
+RUNGS = 2  # steps of the ladder of long twins by which a maximum length differs, where prompts differ too
+STEP = 0.01  # of a step to which weights were rounded
+ONE = 1e-6  # of a cosine: twins that lie nearer have one vector
+TWINS = ("case", "accents", "composed", "blanks")
+PREPARED: Mapping[str, Callable[[str], str]] = {
+    "capitals as small letters": str.lower,
+    "letters without their accents": lambda text: "".join(
+        one for one in unicodedata.normalize("NFD", text) if not unicodedata.combining(one)
+    ),
+    "blanks and line breaks alike": lambda text: " ".join(text.split()),
+}
+DTYPES = ("bfloat16", "float16")
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One cause in a word, and the sentence that says what differs."""
+
+    name: CauseName | Literal[""]
+    says: str
+
+
+def find(a: Side, b: Side, role: TextRole) -> tuple[list[Cause], str]:
+    """The causes that explain together why vectors in this role differ; or none, and what is known all the same."""
+    texts, old, new = common(a, b, role)
+    sides = ((a, b, old, new, ("A", "B")), (b, a, new, old, ("B", "A")))
+    alone = [_Search(x, y, role, texts, target, names).weights_alone([]) for x, y, _, target, names in sides]
+    if weights := next((one for one in sorted(filter(None, alone), key=lambda one: not one.name)), None):
+        return ([weights], "") if weights.name else ([], weights.says)  # there is nothing else to look for
+    undone = []
+    for x, y, own, target, names in sides:
+        search = _Search(x, y, role, texts, target, names)
+        changes, made = search.run(own)
+        made = made if made.shape == target.shape else own
+        chosen = [Cause(change.cause, change.says) for change in changes]
+        if made.shape == target.shape:
+            left = ~agree(target, made, x.kind, by_cosine=True)
+            if not left.any():
+                return [*chosen, *_normalisation(made, target, left, names)], ""
+            undone.append((search, changes, chosen, made, target, left, names))
+    hint = ""
+    for search, changes, chosen, made, target, left, names in undone:
+        if shown := _signs(texts, made, target, left, names, has_prompt="prompt" in {one.name for one in chosen}):
+            return [*chosen, *shown, *_normalisation(made, target, left, names)], ""
+        if weights := search.weights_alone(changes):
+            if weights.name:
+                return [*chosen, weights], ""
+            hint = weights.says
+    return [], hint
+
+
+def common(a: Side, b: Side, role: TextRole) -> tuple[list[Text], Vectors, Vectors]:
+    """The texts that both have vectors of, and these vectors in a role: shape [n, d] each."""
+    names = {one.text for one in b.texts}
+    some = [one for one in a.texts if one.text in names]
+    both = []
+    for side in (a, b):
+        rows = {one.text: i for i, one in enumerate(side.texts)}
+        both.append(side.sample.roles[role].vectors[[rows[one.text] for one in some]])
+    return some, both[0], both[1]
+
+
+class _Search:
+    """Changes `x`, step by step, until it gives the vectors of `y`."""
+
+    def __init__(
+        self, x: Side, y: Side, role: TextRole, texts: Sequence[Text], target: Vectors, names: tuple[str, str]
+    ) -> None:
+        self.x, self.y, self.role, self.texts, self.target, self.names = x, y, x.role or role, texts, target, names
+        self.torch = TorchModel.of(x.model) if x.model is not None else None
+        self.other = TorchModel.of(y.model) if y.model is not None else None
+
+    def run(self, own: Vectors) -> tuple[list[Change], Vectors]:
+        """The changes that bring x nearest to y, and the vectors of all texts under them; those it has, under none."""
+        if self.x.model is None or len(self.texts) == 0:
+            return [], own
+        if own.shape == self.target.shape and agree(self.target, own, self.x.kind, by_cosine=True).all():
+            return [], own
+        rows = self._rows(own)
+        chosen: list[Change] = []
+        gap, is_done = (1.0, False) if own.shape != self.target.shape else self._gap(own[rows], rows)
+        while not is_done and (best := self._best(chosen, rows)) is not None and best[0] <= PROGRESS * gap:
+            gap, is_done, change = best
+            chosen.append(change)
+        for change in chosen if is_done and len(chosen) > 1 else ():  # without those that can be left out
+            rest = [one for one in chosen if one is not change]
+            if (made := self._made(rest, rows)) is not None and self._gap(made, rows)[1]:
+                chosen = rest
+        if not chosen:
+            return [], own
+        made = self._made(chosen, np.arange(len(self.texts)))
+        return (chosen, made) if made is not None else ([], own)
+
+    def _best(self, chosen: Sequence[Change], rows: NDArray[np.intp]) -> tuple[float, bool, Change] | None:
+        """The change that brings these rows nearest to y, the first after which all agree; None if none is left."""
+        best: tuple[float, bool, Change] | None = None
+        for change in self._candidates():
+            if change.cause in {one.cause for one in chosen}:
+                continue
+            if (made := self._made([*chosen, change], rows)) is not None:
+                gap, is_done = self._gap(made, rows)
+                if is_done or best is None or gap < best[0]:
+                    best = (gap, is_done, change)
+                if is_done:
+                    break
+        return best
+
+    def _rows(self, own: Vectors) -> NDArray[np.intp]:
+        """The texts to try changes on: some short ones of many kinds, and long ones that moved, if any did."""
+        kinds = np.array([one.kind for one in self.texts])
+        short = [i for kind in TRIED for i in np.flatnonzero(kinds == kind)[:OF_A_KIND].tolist()]
+        short = short or list(range(min(len(self.texts), OF_A_KIND * len(TRIED))))
+        long = np.flatnonzero(np.isin(kinds, LONG))
+        if own.shape == self.target.shape:
+            moved = ~agree(self.target, own, self.x.kind, by_cosine=True)
+            others = [
+                i for i in np.flatnonzero(moved).tolist() if i not in {*short, *long.tolist()} and kinds[i] != EMPTY
+            ]
+            short += others[:OF_A_KIND]
+            long = long[moved[long]] if moved[long].any() else long
+        by_length = sorted(long.tolist(), key=lambda i: len(self.texts[i].text))
+        spread = np.linspace(0, len(by_length) - 1, LONG_TRIED if by_length else 0).astype(int).tolist()
+        return np.array([*short, *(by_length[i] for i in spread)], np.intp)
+
+    def _made(self, changes: Sequence[Change], rows: NDArray[np.intp]) -> Vectors | None:
+        """What x gives under these changes; None where it cannot be used so."""
+        assert self.x.model is not None
+        try:
+            made = encode(self.x.model, [self.texts[i].text for i in rows], self.role, changes)
+            return projected(made) if self.y.model is None else made
+        except EncoderError:
+            return None
+
+    def _gap(self, made: Vectors, rows: NDArray[np.intp]) -> tuple[float, bool]:
+        """How far these rows lie from those of y, 1 being as far as strangers, and whether all agree."""
+        target = self.target[rows]
+        if made.shape != target.shape:
+            return 1.0, False
+        if self.x.kind == "pair":
+            apart = np.abs(made - target)[:, 0] / max(float(self.target.std()), 1e-12)
+            return float(np.minimum(apart, 1).mean()), bool((apart <= np.sqrt(2 * ROUNDING)).all())
+        apart = np.sqrt(np.clip(1 - np.nan_to_num(cosine(made, target)), 0, 1))
+        return float(apart.mean()), bool(agree(target, made, "vector", by_cosine=True).all())
+
+    def _candidates(self) -> Iterator[Change]:
+        """What can be changed in x, the likeliest first: what both say of themselves, then what is common."""
+        x, y = self.names
+        own, theirs = (side.sample.settings.prompts.get("" if side.role else self.role) for side in (self.x, self.y))
+        said = f" in the role {self.role}" if self.role else ""
+        for prompt in dict.fromkeys([*([theirs] if theirs is not None else []), "", *known_prompts()]):
+            if prompt != (own or ""):
+                first, second = (repr(one) if one else "nothing" for one in (prompt, own))
+                yield Change("prompt", f"{y} puts {first} before each text{said}, {x} {second}", prompt=prompt)
+        for what, before in PREPARED.items():
+            yield Change("tokenizer", f"{y} reads {what}, {x} does not", before=before)
+        width = self.y.sample.dimension
+        if self.x.kind == "pair":
+            said = f"{y} puts a sigmoid over its scores, {x} does not"
+            yield Change(
+                "normalisation", said, after=lambda v: np.asarray(1 / (1 + np.exp(-np.clip(v, -80, 80))), np.float32)
+            )
+        elif width < self.x.sample.dimension:
+            said = f"the vectors of {y} are the first {width} numbers of those of {x}"
+            yield Change("dimension", said, after=lambda vectors: vectors[:, :width])
+        elif self.y.model is not None and np.median([len(np.unique(row)) for row in self.target[:STAYED]]) <= 2 < width:
+            said = f"{y} gives one bit a number, {x} does not"
+            yield Change("precision", said, after=lambda v: np.sign(v).astype(np.float32))
+        if self.torch is not None:
+            yield from self._of_torch(self.torch, x, y)
+
+    def _of_torch(self, model: TorchModel, x: str, y: str) -> Iterator[Change]:
+        own, theirs = (side.sample.settings for side in (self.x, self.y))
+        other = self.other
+        limit, wanted = model.limit, (other.limit if other else theirs.maximum_length)
+        for tokens in [wanted] if wanted else COMMON_LIMITS:
+            if tokens != limit:
+                said = f"{y} reads {tokens} tokens of a text, {x} {limit or 'all'}"
+                yield Change("truncation", said, within=partial(model.limited, tokens))
+        pooling = other.poolings[0] if other and other.poolings else theirs.pooling
+        for name in sorted(model.poolings[1:], key=lambda name: name != pooling):
+            said = f"{y} pools by {name}, {x} by {model.poolings[0]}"
+            yield Change("pooling", said, within=partial(model.pooled, name))
+        if other is not None and (held := model.tokenized_by(other)) is not None:
+            parts = tokenizer_differences(own, theirs)
+            cause: CauseName = "template" if {*parts} == {"post_processor"} else "tokenizer"
+            which = f" ({', '.join(parts)})" if parts else ""
+            said = f"the tokenizers differ{which}: with that of {y}, {x} gives its vectors"
+            yield Change(cause, said, within=lambda: model.tokenized_by(other) or held)
+        yield from self._of_layers(model, x, y)
+        if self.x.dtype in (None, "float32"):
+            for dtype in [self.y.dtype] if self.y.dtype in DTYPES else DTYPES:
+                said = f"{y} computes in {dtype}, {x} in {self.x.dtype or 'float32'}"
+                yield Change("precision", said, within=partial(model.computing_in, dtype))
+
+    def _of_layers(self, model: TorchModel, x: str, y: str) -> Iterator[Change]:
+        for i, module in enumerate(model.modules if model.modules is not None else ()):
+            if (kind := type(module).__name__) not in AFTER_POOLING:
+                import torch
+
+                said = f"{y} is {x} without its module {i} ({kind})"
+                yield Change("missing layer", said, within=partial(setting, model.modules, str(i), torch.nn.Identity()))
+        count = len(model.stack[2])
+        missing = count - len(self.other.stack[2]) if self.other else 1
+        if missing > 0:
+            for first in range(min(count, MOST_LAYERS) - missing + 1):
+                which = f"layer {first + 1}" if missing == 1 else f"layers {first + 1} to {first + missing}"
+                said = f"{y} is {x} without {which} of {count}"
+                yield Change("missing layer", said, within=partial(model.without, first, missing))
+
+    def weights_alone(self, changes: Sequence[Change]) -> Cause | None:
+        """Where y with the weights of x, and x under these changes, agree: whether weights were rounded, or are others.
+
+        None where that cannot be tested, or does not hold.
+        """
+        if self.torch is None or self.other is None or self.y.model is None:
+            return None
+        states = [one.root.state_dict() for one in (self.torch, self.other)]
+        if not all(hasattr(value, "cpu") for state in states for value in state.values()):
+            return None  # torch packs the weights of layers that it quantised
+        ours, theirs = ({name: value.cpu() for name, value in state.items()} for state in states)
+        if {name: value.shape for name, value in ours.items()} != {name: value.shape for name, value in theirs.items()}:
+            return None
+        rows = np.arange(min(len(self.texts), 2 * STAYED))
+        some = [self.texts[i].text for i in rows.tolist()]
+        try:
+            change = Change("", "", within=partial(self.other.with_weights, self.torch))
+            made, swapped = self._made(changes, rows), encode(self.y.model, some, self.role, [change])
+        except EncoderError:
+            return None
+        if made is None or made.shape != swapped.shape or not agree(made, swapped, self.x.kind).all():
+            return None
+        x, y = self.names
+        differing = [name for name, value in ours.items() if not bool((value == theirs[name]).all())]
+        if not differing:
+            return None
+        matrices = [name for name in differing if ours[name].ndim > 1]
+        bits = {_rounding(ours[name].float().numpy(), theirs[name].float().numpy()) for name in matrices}
+        if bits and "" not in bits:
+            return Cause("precision", f"the weights of {y} are those of {x}, rounded to {' or '.join(sorted(bits))}")
+        return Cause(
+            "", f"only the weights differ, in {len(differing)} of {len(ours)} arrays: another training or version"
+        )
+
+
+def _rounding(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> str:
+    """To what weights were rounded, shape [..., n]; "" if they were not."""
+    apart = np.abs(ours - theirs)
+    upper_half = (np.ascontiguousarray(theirs).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+    with np.errstate(over="ignore"):
+        for name, rounded in (("bfloat16", upper_half), ("float16", theirs.astype(np.float16))):
+            if (rounded == theirs).all() and (apart <= np.abs(ours) / 128 + 1e-7).all():
+                return name
+    for bits in (8, 6, 5, 4):
+        for axis in (-1, None):
+            step = np.abs(theirs).max(axis=axis, keepdims=True) / (2 ** (bits - 1) - 1)
+            counted = theirs / np.where(step > 0, step, 1)
+            if (np.abs(counted - np.round(counted)) < STEP).all() and (apart <= (0.5 + STEP) * step + 1e-12).all():
+                return f"{bits} bits"
+    return ""
+
+
+def _normalisation(made: Vectors, target: Vectors, left: Bools, names: tuple[str, str]) -> list[Cause]:
+    """In what the lengths of vectors that agree differ; where too few agree, of all, if one model has one length."""
+    if target.shape[1] == 1:
+        return []
+    stayed = ~left & made.any(axis=1) & target.any(axis=1)
+    chosen = stayed if stayed.sum() >= STAYED else made.any(axis=1) & target.any(axis=1)
+    ours, theirs = (np.linalg.norm(one[chosen].astype(float), axis=1) for one in (made, target))
+    (x, y), times = names, theirs / ours
+    is_even = [np.ptp(some) <= SAME_LENGTH * some.mean() for some in (ours, theirs)]
+    is_unit = [bool((np.abs(some - 1) <= SAME_LENGTH).all()) for some in (ours, theirs)]
+    if (np.abs(times - 1) <= SAME_LENGTH).all() or not (stayed.sum() >= STAYED or any(is_even)):
+        return []
+    said = f"{y} gives vectors {np.median(times):.3g} times as long as those of {x}"
+    if is_unit[0] != is_unit[1]:
+        first, second = (x, y) if is_unit[0] else (y, x)
+        said = f"{first} normalises vectors to length 1, {second} does not"
+    return [Cause("normalisation", said)]
+
+
+def _signs(
+    texts: Sequence[Text], x: Vectors, y: Vectors, left: Bools, names: tuple[str, str], *, has_prompt: bool
+) -> list[Cause]:
+    """What twins among the texts show that explains why vectors still differ (`left`, shape [n]); or nothing."""
+    if x.shape[1] == 1:
+        return []
+    long = [_told_apart(texts, side, "long") for side in (x, y)]
+    ends = [some[-1] if some else "0 words" for some in long]
+    said = f"{names[0]} tells long texts apart by what follows their first {ends[0]}, {names[1]} {ends[1]}"
+    if not has_prompt and (prompt := _prompt_of_twins(texts, x, y, names)):
+        return [prompt, Cause("truncation", said)] if abs(len(long[0]) - len(long[1])) >= RUNGS else [prompt]
+    if (~left).sum() < STAYED:
+        return []
+    plain = np.array([one.text.isascii() for one in texts])  # letters that a tokenizer lacks are one token
+    size = np.array([len(one.text) for one in texts])
+    longer = size[left & plain][:, None] > size[~left & plain]
+    if len(long[0]) != len(long[1]) and longer.size and longer.mean() > LONGER:
+        return [Cause("truncation", said)]
+    kinds = [kind for kind in TWINS if _told_apart(texts, x, kind) != _told_apart(texts, y, kind)]
+    said = f"only one of {names[0]} and {names[1]} tells texts apart that differ in {' or '.join(kinds)} alone"
+    return [Cause("tokenizer", said)] if kinds else []
+
+
+def _prompt_of_twins(texts: Sequence[Text], x: Vectors, y: Vectors, names: tuple[str, str]) -> Cause | None:
+    """A text has in one model the vector that it has in the other with a prompt before it."""
+    for first, second, (has_not, has) in ((x, y, names), (y, x, names[::-1])):
+        for prompt in known_prompts():
+            rows = [(row, other) for row, other, one in twins(texts, "prompt") if one.shows == prompt]
+            with_it, without = ([pair[i] for pair in rows] for i in (0, 1))
+            moves = rows and not agree(first[with_it], first[without], "vector", by_cosine=True).any()
+            if moves and agree(first[with_it], second[without], "vector", by_cosine=True).all():
+                return Cause("prompt", f"{has} puts {prompt!r} before each text, {has_not} does not")
+    return None
+
+
+def _told_apart(texts: Sequence[Text], vectors: Vectors, kind: str) -> list[str]:
+    """What the twins of this kind show or are called that have two vectors, the long ones from the shortest on."""
+    pairs = twins(texts, kind)
+    first, second = (vectors[list(rows)] for rows in ([p[0] for p in pairs], [p[1] for p in pairs]))
+    alike = np.nan_to_num(cosine(first, second)) > 1 - ONE
+    return [
+        one.shows if kind == "long" else one.id for (_, _, one), is_one in zip(pairs, alike, strict=True) if not is_one
+    ]

@@ -1,0 +1,237 @@
+"""A model used otherwise than it is: with another prompt, another maximum length, without a layer.
+
+A cause is named where the model that is used so gives the other one's vectors. What is changed in memory is put back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.protocol import Encoder, Model, PairScorer, batches_of, check_scores
+from encheck.encoders.text import TextEncoder
+from encheck.errors import EncheckError, EncoderError
+from encheck.operations.same.texts import partners
+
+Vectors = NDArray[np.float32]
+CauseName = Literal[
+    "prompt", "pooling", "truncation", "normalisation", "precision", "padding", "missing layer", "tokenizer",
+    "template", "dimension",
+]  # fmt: skip
+MOST_LAYERS = 48
+MODULE_POOLINGS = ("mean", "cls", "max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens")
+OWN_POOLINGS = ("mean", "cls", "max", "last", "first-last-avg")
+AFTER_POOLING = ("Transformer", "Pooling", "Normalize", "Dropout")  # modules that are no layer of their own
+
+
+@dataclass(frozen=True)
+class Change:
+    """One way to use a model otherwise: a prompt, what is done to a text before or to a vector after, or what is set in
+    the model while it computes. `says` names what the other model does.
+    """
+
+    cause: CauseName | Literal[""]
+    says: str
+    prompt: str | None = None
+    before: Callable[[str], str] | None = None
+    after: Callable[[Vectors], Vectors] | None = None
+    within: Callable[[], AbstractContextManager[None]] | None = None
+
+
+def encode(model: Model, texts: Sequence[str], role: str = "", changes: Sequence[Change] = ()) -> Vectors:
+    """Vectors of the texts under these changes, shape [n, d]; of a reranker the scores of each text with its partner,
+    shape [n, 1]. Any failure is an EncoderError.
+    """
+    prompt, some = next((change.prompt for change in changes if change.prompt is not None), None), list(texts)
+    for change in changes:
+        some = [change.before(text) for text in some] if change.before else some
+    with _quiet(), ExitStack() as held:
+        try:
+            for within in (change.within for change in changes if change.within):
+                held.enter_context(within())
+            if prompt is not None and isinstance(model, TextEncoder):
+                held.enter_context(setting(model, "prompt", prompt))
+                held.enter_context(setting(model, "prompts", {}))
+            elif prompt:
+                some = [prompt + text for text in some]
+            vectors = _computed(model, texts, some, role)
+        except EncheckError:
+            raise
+        except Exception as error:
+            said = f"it fails at {len(some)} texts, the first of them {some[0][:60]!r}: {error!r}"
+            raise EncoderError(said) from error
+    for after in (change.after for change in changes if change.after):
+        vectors = after(vectors)
+    return vectors
+
+
+def _computed(model: Model, plain: Sequence[str], texts: Sequence[str], role: str) -> Vectors:
+    """What it gives; `plain` are the texts as they come with encheck, by which a reranker finds their partners."""
+    if isinstance(model, Encoder):
+        batches = list(batches_of(model, texts, role=role or None))
+        vectors = np.zeros((len(texts), batches[0][1].shape[1] if batches else 0), np.float32)
+        for positions, found in batches:
+            vectors[positions] = found
+        return vectors
+    if isinstance(model, PairScorer):
+        pairs = [(text, partners().get(one, one)) for one, text in zip(plain, texts, strict=True)]
+        scores = model.score_pairs(*map(list, zip(*pairs, strict=True)))
+        return check_scores(scores, pairs)[:, None].astype(np.float32)
+    raise EncoderError("it neither gives vectors nor scores pairs")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Nobody is warned at each batch that some of these texts are longer than the model reads."""
+    log = logging.getLogger("encheck")
+    is_news: Callable[[logging.LogRecord], bool] = lambda record: "are longer than" not in str(record.msg)  # noqa: E731
+    log.addFilter(is_news)
+    try:
+        yield
+    finally:
+        log.removeFilter(is_news)
+
+
+@contextmanager
+def setting(owner: Any, name: str, value: object) -> Iterator[None]:
+    """An attribute, or the module of a number, as it should be for a while."""
+    is_number = name.isdigit()
+    kept = owner[int(name)] if is_number else getattr(owner, name)
+    try:
+        owner.__setitem__(int(name), value) if is_number else setattr(owner, name, value)
+        yield
+    finally:
+        owner.__setitem__(int(name), kept) if is_number else setattr(owner, name, kept)
+
+
+@dataclass(frozen=True)
+class TorchModel:
+    """A model under test that torch computes here: `root` has all weights, `modules` are sentence-transformers'."""
+
+    model: Any
+    root: Any
+    modules: Any = None
+
+    @classmethod
+    def of(cls, model: object) -> TorchModel | None:
+        """None of a model that torch does not compute, on one device, in this process."""
+        from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
+        from encheck.encoders.checkpoints.transformers import TransformersEncoder
+        from encheck.encoders.pairs.cross_encoder import CrossEncoderScorer
+
+        if isinstance(model, CrossEncoderScorer):
+            return cls(model, model.model)
+        if isinstance(model, SentenceTransformerEncoder) and len(model.models) == 1:
+            known = all(type(module).__module__.startswith("sentence_transformers.") for module in model.models[0])
+            return cls(model, model.models[0], model.models[0]) if known else None
+        if isinstance(model, TransformersEncoder) and len(model.models) == 1:
+            return cls(model, model.models[0])
+        return None
+
+    @cached_property
+    def stack(self) -> tuple[Any, str, list[Any]]:
+        """The layers, which module has them, and under which name; no layers if there is no stack of them."""
+        import torch
+
+        stacks: list[tuple[Any, str, list[Any]]] = [
+            (owner, name, [*child])
+            for owner in self.root.modules()
+            for name, child in owner.named_children()
+            if isinstance(child, torch.nn.ModuleList) and len({type(one) for one in child}) == 1
+        ]
+        return max(stacks, key=lambda found: len(found[2]), default=(None, "", []))
+
+    @property
+    def tokenizer(self) -> Any:
+        """The one that it uses."""
+        return self.modules.tokenizer if self.modules is not None else self.model.tokenizer
+
+    @property
+    def poolings(self) -> list[str]:
+        """By what it pools the tokens, then by what else it can; none of a model that does not pool."""
+        if (found := self._pooling_module) is not None:
+            return list(dict.fromkeys([str(found[1].pooling_mode), *MODULE_POOLINGS]))
+        is_pooled_here = self.modules is None and not getattr(self.model, "head", None)
+        own = getattr(self.model, "pooling", None) if is_pooled_here else None
+        return list(dict.fromkeys([own, *OWN_POOLINGS])) if own else []
+
+    @property
+    def _pooling_module(self) -> tuple[int, Any] | None:
+        modules = enumerate(self.modules) if self.modules is not None else ()
+        return next(((i, one) for i, one in modules if type(one).__name__ == "Pooling"), None)
+
+    @property
+    def limit(self) -> int | None:
+        """The most tokens that it reads."""
+        found = self.modules.max_seq_length if self.modules is not None else getattr(self.model, "limit", None)
+        limit: int | None = found or self.model.config.max_length
+        return limit
+
+    def pooled(self, pooling: str) -> AbstractContextManager[None]:
+        """Pool by something else."""
+        if (found := self._pooling_module) is not None:
+            place, module = found
+            size = getattr(module, "embedding_dimension", None) or module.word_embedding_dimension
+            return setting(self.modules, str(place), type(module)(size, pooling).to(self.root.device))
+        return setting(self.model, "pooling", pooling)
+
+    def limited(self, tokens: int) -> AbstractContextManager[None]:
+        """Cut texts at so many tokens; EncoderError if it has no room for them."""
+        first = self.root[0].auto_model if self.modules is not None else self.root
+        if tokens > (getattr(first.config, "max_position_embeddings", None) or tokens):
+            raise EncoderError(f"it has no room for {tokens} tokens")
+        if self.modules is not None:
+            return setting(self.modules, "max_seq_length", tokens)
+        if hasattr(self.model, "_tokenizer"):
+            return setting(self.tokenizer, "model_max_length", tokens)
+        return setting(self.model, "config", replace(self.model.config, max_length=tokens))
+
+    def without(self, first: int, count: int) -> AbstractContextManager[None]:
+        """Without so many layers from this one on."""
+        import torch
+
+        owner, name, layers = self.stack
+        kept = [one for i, one in enumerate(layers) if not first <= i < first + count]
+        return setting(owner, name, torch.nn.ModuleList(kept))
+
+    def tokenized_by(self, other: TorchModel) -> AbstractContextManager[None] | None:
+        """With another model's tokenizer; None where that has tokens for which there is no room here."""
+        table = getattr(self.root, "get_input_embeddings", None) or self.root[0].auto_model.get_input_embeddings
+        if len(other.tokenizer) > table().weight.shape[0]:
+            return None
+        if self.modules is not None:
+            return setting(self.modules, "tokenizer", other.tokenizer)
+        if hasattr(self.model, "_tokenizer"):
+            return setting(self.model, "_tokenizer", other.tokenizer)
+        return setting(getattr(self.model, "_given", self.model), "tokenizer", other.tokenizer)
+
+    @contextmanager
+    def computing_in(self, dtype: str) -> Iterator[None]:
+        """In another precision."""
+        import torch
+
+        before = next(one.dtype for one in self.root.parameters() if one.is_floating_point())
+        with self.with_weights():
+            self.root.to(getattr(torch, dtype))
+            try:
+                yield
+            finally:
+                self.root.to(before)
+
+    @contextmanager
+    def with_weights(self, other: TorchModel | None = None) -> Iterator[None]:
+        """With the weights of another model, which have the same names and shapes; what was changed is put back."""
+        kept = {name: value.clone() for name, value in self.root.state_dict().items()}
+        try:
+            if other is not None:
+                self.root.load_state_dict(other.root.state_dict())
+            yield
+        finally:
+            self.root.load_state_dict(kept)

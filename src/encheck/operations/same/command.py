@@ -1,0 +1,71 @@
+"""`encheck same`: are two models, or a model and a saved file, one model in use?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from encheck.cli.shared import ModelArgs, app, say, tell, told
+from encheck.cli.table import as_option
+
+if TYPE_CHECKING:
+    from encheck.running.roles import Role
+
+
+@app.command()
+def same(
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="Model, as for --model of `encheck run`, or a saved FILE.json.")
+    ],
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other one. Without it, A is only saved.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Save what A gives, to compare a model with it later.")
+    ] = None,
+    role: Annotated[
+        str | None,
+        typer.Option(metavar="query|document", help="Compare in this role alone. Default: in all that are told apart."),
+    ] = None,
+    page: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write an HTML page to this file.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write JSON to this file.")
+    ] = None,
+    model_arg: ModelArgs = None,
+    device: Annotated[str, as_option("device")] = "auto",
+    dtype: Annotated[str | None, as_option("dtype")] = None,
+) -> None:
+    """Encode 200 texts with A and with B, and say whether they are one model in use; if not, what was changed.
+
+    The causes that it names: prompt, pooling, truncation, normalisation, precision, padding, a missing layer,
+    tokenizer, template. Rerankers score 200 pairs. --model-arg takes A:KEY=VALUE and B:KEY=VALUE.
+
+    Exit code: 0 the same, or the same for use, 1 another, 4 wrong usage or a model fails, 10 cannot tell.
+
+    Examples:
+
+        encheck same sbert ./checkpoint
+
+        encheck same openai --save index.json --model-arg model=text-embedding-3-large
+
+        encheck same index.json openai --model-arg model=text-embedding-3-large --page same.html
+    """
+    from encheck.operations.same.api import same as compare
+    from encheck.operations.same.report import terminal, write_page
+    from encheck.reporting.results import write_named
+    from encheck.system.typed_files import as_json
+
+    with told():
+        found = compare(
+            a, b, save=save, role=cast("Role | None", role), model_args=tuple(model_arg or ()), device=device,
+            dtype=dtype,
+        )  # fmt: skip
+        if page:
+            write_page(page, found)
+        if json_file:
+            write_named(json_file, as_json(found))
+    if save:
+        tell(f"{save}: {found.a}, {save.stat().st_size / 1000:,.0f} kB")
+    if b is not None or found.exit_code:
+        say(terminal(found))
+    raise typer.Exit(found.exit_code)

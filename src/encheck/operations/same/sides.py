@@ -1,0 +1,258 @@
+"""One of the two models that are compared: what it gave the texts, just now or as a file keeps it.
+
+A model is always called. What the store keeps is not asked: it holds what the model gave before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.batching import padding
+from encheck.encoders.protocol import Encoder, Fitted, Model, Partial
+from encheck.encoders.settings import ROLES, EncodingSettings, TextRole
+from encheck.errors import EncheckError, EncoderError, UsageError
+from encheck.gating.reindex import FEWEST, PackedSample, RoleVectors, VectorSample, same_for_use
+from encheck.operations.same.changes import encode
+from encheck.operations.same.texts import EDITION, EMPTY, Text, digest, texts
+from encheck.reporting.results import write_named
+from encheck.running.comparable import lengths_of, stable_fingerprint
+from encheck.running.roles import Role
+from encheck.running.subject import Subject
+from encheck.similarity import ROUNDING
+from encheck.system.documents import json_of
+from encheck.system.typed_files import Positive, as_json, typed
+from encheck.types import content_hash
+
+Vectors = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+Kind = Literal["vector", "pair"]
+VERSION = 1
+MOST_BYTES = 40 * 10**6
+BATCHED = 10  # texts that are encoded alone and in one batch
+LONGEST_BATCHED = 700  # characters of these
+REMEDY = "Remedy: encheck same MODEL --save FILE.json, while the model is the one that you mean"
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """What one model gave the texts, by role, in `sample`; of a reranker scores of shape [n, 1].
+
+    `role` is the one that was asked for, if one was. `unstable` says that a text alone gets another vector each time,
+    `padded` that its vector depends on what else is in its batch. `model` is None of a saved file.
+    """
+
+    label: str
+    kind: Kind
+    role: Role | None
+    dtype: str | None
+    sample: VectorSample
+    texts: tuple[Text, ...]
+    padded: bool = False
+    unstable: bool = False
+    model: Model | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """On which day (UTC), and by which version of encheck."""
+
+    on: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdition:
+    """Which of encheck's texts, and what they hash to."""
+
+    edition: Positive
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedModel:
+    """The model. `kind` is "pair" of a reranker: the score of each text with another one stands for a vector.
+
+    `role` is the one that was asked for, null where all were; `dtype` that of the weights, where the model says.
+    `padded`: a vector depends on the other texts in its batch.
+    """
+
+    label: str
+    kind: Kind
+    role: Role | None
+    dtype: str | None
+    padded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What `encheck same MODEL --save FILE` writes: what a model gave 200 fixed texts, which come with encheck."""
+
+    encheck_same: Literal[1] = field(default=1, kw_only=True)
+    made: Made
+    texts: TextEdition
+    model: SavedModel
+    vectors: PackedSample
+
+
+def agree(old: Vectors, new: Vectors, kind: Kind, *, by_cosine: bool = False) -> Bools:
+    """Which rows are the same for use, shape [n]: vectors as a re-index has it, scores within 4.5% of their spread.
+
+    The spread is the standard deviation of `old`, which should hold all scores. 4.5% of a vector's length is how far it
+    moves at the cosine at which it no longer stays.
+    """
+    if kind == "vector":
+        return same_for_use(old, new, by_cosine=by_cosine)
+    stays: Bools = np.abs(old - new)[:, 0] <= np.sqrt(2 * ROUNDING) * max(float(old.std()), 1e-12)
+    return stays
+
+
+def kind_of(model: Model) -> Kind:
+    """Whether it gives vectors or scores pairs."""
+    return "vector" if isinstance(model, Encoder) else "pair"
+
+
+def asked(subject: Subject, some: Sequence[Text], *, role: Role | None = None) -> Side:
+    """Call a model; EncoderError names it where it fails. Empty texts may be refused."""
+    model = subject.model
+    try:
+        if isinstance(model, Fitted):
+            model.fit([one.text for one in some])
+        kind = kind_of(model)
+        known = [one for one in some if not isinstance(model, Partial) or not model.lacks([one.text], role=role)]
+        known = _answered(model, known, role or "")
+        every = [one.text for one in known]
+        padded, unstable, alone = _batching(model, every, role or "", kind)
+        settings = EncodingSettings.of(model)
+        if role and settings.prompts:
+            settings = replace(settings, prompts={"": settings.prompts[role]})
+        roles = [role] if role else ["", *_own_roles(model, settings, every)]
+        vectors = {one: np.concatenate([encode(model, [text], one) for text in every]) if alone else
+                   encode(model, every, one) for one in roles}  # fmt: skip
+        lengths = dict(zip(map(content_hash, every), lengths_of(model, every), strict=True))
+    except EncoderError as error:
+        raise EncoderError(f"{subject.label}: {error}") from error
+    kept = {one: RoleVectors(tuple(lengths), found) for one, found in vectors.items()}
+    named: dict[TextRole, RoleVectors] = {"": kept[role]} if role else {one: kept.get(one, kept[""]) for one in ROLES}
+    dtype = getattr(model, "dtype", None)
+    sample = VectorSample(
+        settings, getattr(model, "similarity", ""), kept[roles[0]].vectors.shape[1], lengths,
+        named if kind == "vector" else {"": kept[roles[0]]}, stable_fingerprint(subject),
+    )  # fmt: skip
+    said = dtype if isinstance(dtype, str) else None
+    return Side(subject.label, kind, role, said, sample, tuple(known), padded, unstable, model)
+
+
+def _answered(model: Model, some: Sequence[Text], role: str) -> list[Text]:
+    """The texts without those empty ones that the model refuses, as servers may."""
+    found = []
+    for one in some:
+        if one.kind == EMPTY:
+            try:
+                encode(model, [one.text], role)
+            except EncoderError:
+                continue
+        found.append(one)
+    return found
+
+
+def _own_roles(model: Model, settings: EncodingSettings, every: Sequence[str]) -> list[str]:
+    """The roles in which a text has another vector than without one."""
+    if not isinstance(model, Encoder):
+        return []
+    if settings.prompts:
+        return [role for role in ROLES if role and settings.has_prompt(role)]
+    found, some = [], list(every[:FEWEST])
+    plain = encode(model, some)
+    for role in ("query", "document"):
+        try:
+            given = encode(model, some, role)
+        except EncoderError:  # a model of people's own may know no roles
+            continue
+        if not same_for_use(plain, given).all():
+            found.append(role)
+    return found
+
+
+def _batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tuple[bool, bool, bool]:
+    """Whether a vector depends on the batch, whether it is another each time, and whether texts have to be encoded
+    alone to have the vectors that they have alone.
+    """
+    if isinstance(model, Partial):
+        return False, False, False
+    by_length = sorted((text for text in every if text.strip() and len(text) < LONGEST_BATCHED), key=len)
+    some = [by_length[i] for i in np.linspace(0, len(by_length) - 1, BATCHED).astype(int)] if by_length else []
+    if not some:
+        return False, False, False
+    alone = np.concatenate([encode(model, [text], role) for text in some])
+    with padding():
+        together = encode(model, some, role)
+    if alone.shape != together.shape:
+        raise EncoderError("it gives vectors of another dimension in each call: several models answer")
+    if agree(alone, together, kind).all():
+        return False, False, False
+    again = np.concatenate([encode(model, [text], role) for text in some])
+    if not agree(alone, again, kind).all():
+        return False, True, False
+    return True, False, not agree(alone, encode(model, some, role), kind).all()
+
+
+def save(path: Path, side: Side) -> None:
+    """Write what a model gave, as JSON (`Saved`); UsageError if no file can be there, or nothing is known."""
+    if side.unstable:
+        raise EncheckError(
+            f"{side.label} gives a text another vector each time: several models answer, or one whose output is "
+            "random. Remedy: serve one model, in evaluation mode"
+        )
+    if {one.text for one in side.texts} - {one.text for one in texts()}:
+        raise UsageError(f"{side.label} lacks the texts that come with encheck, so nothing of it can be saved")
+    kept = Saved(
+        made=Made(datetime.now(UTC).date().isoformat(), version("encheck")),
+        texts=TextEdition(EDITION, digest()),
+        model=SavedModel(side.label, side.kind, side.role, side.dtype, side.padded),
+        vectors=side.sample.packed(),
+    )
+    write_named(path, as_json(kept))
+
+
+def read(path: Path) -> Side:
+    """What such a file keeps; UsageError if it is missing, damaged, newer, or of other texts."""
+    try:
+        found = json_of(path, most=MOST_BYTES)
+    except FileNotFoundError as error:
+        raise UsageError(f"{path}: this file does not exist. {REMEDY}") from error
+    except (ValueError, OSError) as error:
+        raise UsageError(f"{path} cannot be read: {error}. {REMEDY}") from error
+    made_by = found.get("encheck_same") if isinstance(found, Mapping) else None
+    if not isinstance(made_by, int) or isinstance(made_by, bool):
+        raise UsageError(f"{path} is not a file of `encheck same`: it lacks `encheck_same`. {REMEDY}")
+    if made_by > VERSION:
+        raise UsageError(
+            f"{path} was written by a newer encheck (version {made_by}); this one reads version {VERSION}. Remedy: "
+            "install the newer encheck"
+        )
+    try:
+        return _side(typed(Saved, found))
+    except (ValueError, LookupError) as error:
+        raise UsageError(f"{path} is damaged: {error}. {REMEDY}") from error
+
+
+def _side(saved: Saved) -> Side:
+    if saved.texts.hash != digest():
+        raise ValueError(f"its texts are other than those of edition {EDITION}")
+    sample, model = VectorSample.unpacked(saved.vectors), saved.model
+    by_key = {content_hash(one.text): one for one in texts()}
+    some = tuple(by_key[key] for key in sample.lengths)
+    if not sample.roles or any(one.keys != tuple(sample.lengths) for one in sample.roles.values()):
+        raise ValueError("a role lacks vectors of some texts")
+    if any(not np.isfinite(one.vectors).all() for one in sample.roles.values()):
+        raise ValueError("vectors are not finite")
+    label = f"{model.label} as saved on {saved.made.on}"
+    return Side(label, model.kind, model.role, model.dtype, sample, some, model.padded)

@@ -1,0 +1,131 @@
+"""`threshold`: at which threshold may a model be used?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from encheck.api.loading import Spec, as_option
+from encheck.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from encheck.operations.threshold.decision import ThresholdReport
+    from encheck.operations.threshold.rates import Base
+    from encheck.options import Settings
+    from encheck.system.progress import Progress
+
+WAYS: Mapping[str, Base] = {"hits": "hits", "recall": "recall", "false-accepts": "false_accepts"}
+USAGE = "--baseline OLD@THRESHOLD, for instance vectors:old.parquet@0.82"
+
+
+def threshold(
+    model: Spec,
+    data: str,
+    *,
+    max_false_accepts: float | None = None,
+    baseline: str | tuple[Spec, float] | None = None,
+    same: str = "hits",
+    own: float | None = None,
+    positives: float | None = None,
+    verify: Spec | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    skip_bad_rows: bool = False,
+    model_arg: str | Sequence[str] = (),
+    store: Spec | None = None,
+    device: str = "auto",
+    dtype: str | None = None,
+    report_dir: Spec | None = None,
+    progress: Progress | None = None,
+) -> ThresholdReport:
+    """Find the lowest threshold that keeps false accepts within a budget, and its cost (rule: docs/threshold.md).
+
+    Args:
+        model: a model, as in `load_model`, or "vectors:FILE".
+        data: labelled pairs, as in `--data`. In "pairs:FILE", labels may be missing, and other columns become slices.
+        max_false_accepts: the budget as a share: 0.01 is 1%. None means 1%, but no budget with a baseline alone.
+        baseline: the model in use and its threshold: "OLD@0.82", or the two.
+        same: what the new threshold should have in common with the old one: hits, recall or false-accepts.
+        own: a threshold of your own, also shown.
+        positives: the share of pairs that are positive in production; precision is shown only with it.
+        verify: a second model, or "module:function" from texts and texts to scores, that scores what passes.
+        sample: at most this many clusters; None takes all.
+        seed: of the bootstrap and the sample.
+        skip_bad_rows: leave out malformed rows, and pairs without vectors, instead of stopping.
+        model_arg: as in `--model-arg`.
+        store: file of the embedding store. Default: the usual one.
+        device: auto, cpu, cuda, ...
+        dtype: precision of the weights.
+        report_dir: a folder for threshold.html and threshold.json. Default: nothing is written.
+        progress: where to show progress. Default: nowhere.
+
+    Returns:
+        The promise, the matched thresholds, the sweep, and what gets through. `exit_code` is that of the command.
+
+    Raises:
+        UsageError: an option, the data (DataError) or a model or file of vectors (ModelError) is wrong.
+        EncoderError: a model failed, or a file of vectors lacks a text.
+    """
+    from encheck.operations.threshold.decision import BUDGET, Asked, decide
+    from encheck.operations.threshold.page import write
+    from encheck.options import threshold_of
+    from encheck.system.progress import Progress
+
+    old, old_threshold = _baseline(baseline)
+    settings = _settings(
+        [as_option(one) for one in (model, old or None, verify) if one is not None], data, seed=seed, sample=sample,
+        skip_bad_rows=skip_bad_rows, model_arg=model_arg, store=store, device=device, dtype=dtype,
+    )  # fmt: skip
+    budget = max_false_accepts if max_false_accepts is not None or (old and verify is None) else BUDGET
+    asked = Asked(
+        settings.models, settings.data, settings.model_args, sample, seed, skip_bad_rows, budget, old_threshold,
+        _way(same), threshold_of(own), positives, verify is not None,
+    )  # fmt: skip
+    found = decide(asked, settings, progress=progress or Progress(quiet=True))
+    if report_dir:
+        write(found, Path(report_dir).expanduser())
+    return found
+
+
+def _settings(
+    models: Sequence[str], data: str, *, model_arg: str | Sequence[str], store: Spec | None, **others: Any
+) -> Settings:
+    from encheck.options import Settings, project_table
+
+    return Settings(
+        models=tuple(models), data=(data,), model_args=(model_arg,) if isinstance(model_arg, str) else tuple(model_arg),
+        store=Path(store).expanduser() if store else None, project=project_table(Path("pyproject.toml")), **others,
+    )  # fmt: skip
+
+
+def _way(same: str) -> Base:
+    if same not in WAYS:
+        raise UsageError(unknown("way to match", same, WAYS))
+    return WAYS[same]
+
+
+def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:
+    """The old model and its threshold; UsageError if one of them is missing."""
+    if given is None:
+        return "", None
+    if not isinstance(given, str):
+        return as_option(given[0]), float(given[1])
+    old, _, number = given.rpartition("@")
+    try:
+        found = float(number)
+    except ValueError:
+        found = float("nan")
+    if not old or found != found:
+        raise UsageError(f"--baseline={given} should end in the old model's threshold: {USAGE}")
+    _refuse_folder(old)
+    return old, found
+
+
+def _refuse_folder(old: str) -> None:
+    """UsageError for the folder of a baseline or a run: it has the scores of its own items, and no vectors."""
+    from encheck.gating.baseline import SUMMARY
+    from encheck.reporting.results import RESULTS
+
+    if any((Path(old).expanduser() / name).is_file() for name in (SUMMARY, RESULTS)):
+        raise UsageError(f"--baseline={old} holds scores of other items. Name the model, or its vectors: {USAGE}")

@@ -1,0 +1,173 @@
+"""A verifier behind a model: it scores the pairs that pass the model's threshold, and both have to accept.
+
+Two thresholds that are chosen together on the pairs that they are tested on would flatter themselves. So the clusters
+are halved by their names' hashes: both thresholds are chosen on one half and judged on the other, where nothing is
+chosen.
+
+On the first half, each of some thresholds of the model leaves the verifier the lowest threshold that keeps the budget
+by the rule of `statistics/false_accepts.py`. Of these pairs of thresholds, the one with the most recall is taken
+(with no positives: the most hits), or the strictest of the model whose recall is within a point of that: the last
+positives cost the most calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.errors import DataError
+from encheck.operations.threshold.behaviours import Behaviour
+from encheck.operations.threshold.pairs import NEGATIVE, Pairs
+from encheck.operations.threshold.rates import Point, Population
+from encheck.scoring.folds import fold_of
+from encheck.statistics.false_accepts import (
+    MIN_ACCEPTED,
+    Outcome,
+    lower_bound_at,
+    lowest_threshold,
+    naive_threshold,
+    reached,
+    step_of,
+    upper_bound,
+)
+from encheck.statistics.figures import Figure
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+RECALLS = np.arange(100, 49, -1) / 100  # of the model alone: what the verifier may see
+AS_GOOD = 0.01  # of recall
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Two thresholds: a pair is accepted if the model's score reaches `first` and the verifier's `second`.
+
+    `below` is under all thresholds of the verifier.
+    """
+
+    first: float
+    second: float
+    below: float
+
+    def joined(self, model: Floats, verifier: Floats) -> Floats:
+        """One score for both, to be held against `second`: the verifier's where the model accepts; shape [n] each."""
+        return np.where(model >= self.first, verifier, self.below)
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """What a model with a verifier does, on the half of the pairs that chose nothing.
+
+    `thresholds` were chosen on `chosen_on` negatives and judged on `judged_on`. `calls` is the share of pairs that the
+    verifier has to score. The rate of false accepts is `upper` or less with 95% confidence. `outcome` is "kept" if that
+    is within the budget and the cascade accepts 30 pairs or half of the positives; "broken" if the strictest threshold
+    of the verifier that does is certainly above the budget. `behaviours` say what gets through.
+    """
+
+    verifier: str
+    thresholds: Thresholds
+    outcome: Outcome
+    does: Point
+    calls: Figure
+    upper: float
+    chosen_on: int
+    judged_on: int
+    behaviours: tuple[Behaviour, ...] = ()
+
+
+def halves(pairs: Pairs) -> tuple[Codes, Codes]:
+    """The pairs that thresholds are chosen on, and those that they are judged on; DataError without negatives."""
+    fold = fold_of(pairs.clusters, folds=2)
+    chosen, judged = (np.flatnonzero(fold == k) for k in (0, 1))
+    if any(not (pairs.labels[part] == NEGATIVE).any() for part in (chosen, judged)):
+        raise DataError(
+            f"{pairs.name}: --verify chooses thresholds on half of the clusters and judges them on the other half, but "
+            "not both have pairs with label 0. Remedy: label pairs of more clusters"
+        )
+    return chosen, judged
+
+
+def cascade(
+    pairs: Pairs,
+    model: Floats,
+    verify: Callable[[Codes], Floats],
+    *,
+    verifier: str,
+    budget: float,
+    positives: float | None = None,
+    seed: int = 0,
+) -> Cascade:
+    """Choose both thresholds on one half of the pairs, and judge them on the other.
+
+    Args:
+        pairs: the pairs, of both labels.
+        model: the model's scores; shape [n].
+        verify: gives the verifier's scores of some of the pairs, by their numbers.
+        verifier: its name.
+        budget: the share of negatives that may be accepted.
+        positives: the share of production's pairs that are positive, where it is known.
+        seed: of the bootstrap.
+
+    Raises:
+        DataError: a half of the clusters has no negatives, or is one cluster.
+    """
+    parts = halves(pairs)
+    chosen, judged = (
+        Population(pairs.only(part.tolist()), positives=positives if _has_both(pairs, part) else None, seed=seed)
+        for part in parts
+    )
+    firsts = _firsts(chosen, model[parts[0]], budget)
+    asked = np.flatnonzero(model >= firsts[0])
+    scores = np.full(len(model), np.nan)
+    scores[asked] = verify(asked)
+    step = step_of(scores[asked])
+    thresholds = _choose(chosen, model[parts[0]], scores[parts[0]], firsts, budget=budget, step=step)
+
+    both = thresholds.joined(model[parts[1]], scores[parts[1]])
+    (does,) = judged.points(both, [thresholds.second])
+    (passed,) = judged.points(model[parts[1]], [thresholds.first])
+    negatives = judged.negatives(both)
+    upper = upper_bound(int((negatives.scores >= thresholds.second).sum()), negatives)
+    strictest = judged.strictest(both, step=step)
+    is_of_use = does.accepted >= MIN_ACCEPTED or (does.recall is not None and does.recall.value >= 0.5)
+    outcome: Outcome = "undecided"
+    if is_of_use and upper <= budget:
+        outcome = "kept"
+    elif strictest is not None and strictest > thresholds.below and lower_bound_at(negatives, strictest) > budget:
+        outcome = "broken"
+    chosen_on, judged_on = (len(population.items("false_accepts")) for population in (chosen, judged))
+    return Cascade(verifier, thresholds, outcome, does, passed.hits, upper, chosen_on, judged_on)
+
+
+def _has_both(pairs: Pairs, part: Codes) -> bool:
+    return {0, 1} <= set(pairs.labels[part].tolist())
+
+
+def _firsts(population: Population, model: Floats, budget: float) -> list[float]:
+    """Thresholds of the model, rising: at which it alone has these recalls (without positives: hits), or the budget."""
+    items, step = population.items("recall" if population.has("recall") else "hits"), step_of(model)
+    ends = {reached(float(one), step) for one in np.quantile(model[items], 1 - RECALLS, method="lower")}
+    alone = lowest_threshold(population.negatives(model), budget=budget, step=step)
+    return sorted(ends | ({alone} if alone is not None and alone <= max(ends) else set()))
+
+
+def _choose(
+    population: Population, model: Floats, verifier: Floats, firsts: list[float], *, budget: float, step: float
+) -> Thresholds:
+    items = population.items("recall" if population.has("recall") else "hits")
+    options: list[tuple[float, Thresholds]] = []
+    lowest, negatives = float(np.nanmin(verifier)), population.negatives(verifier)
+    below = lowest - max(float(np.nanmax(verifier)) - lowest, 1.0)
+    for first in firsts:
+        both = np.where(model >= first, verifier, below)
+        negatives = replace(negatives, scores=both[population.items("false_accepts")])
+        second = lowest_threshold(negatives, budget=budget, step=step)
+        if second is None:  # too few to show the budget: at least no negative of this half
+            second = naive_threshold(negatives, budget=0, step=step)
+        second = max(second, reached(lowest, step))  # of pairs that the verifier sees, the budget may allow all
+        options.append((float((both[items] >= second).mean()), Thresholds(first, second, below)))
+    best = max(recall for recall, _ in options)
+    return next(one for recall, one in reversed(options) if recall >= best - AS_GOOD)

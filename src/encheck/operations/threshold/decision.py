@@ -1,0 +1,420 @@
+"""`encheck threshold`: at which threshold may a model be used, and which one matches the old model's?"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.protocol import Partial
+from encheck.encoders.stored import StoredVectors
+from encheck.errors import DataError, EncoderError, UsageError
+from encheck.operations.threshold.behaviours import Behaviour, Probe, by_kind, probes
+from encheck.operations.threshold.cascade import Cascade, cascade, halves
+from encheck.operations.threshold.matching import NAMED, Match, matched
+from encheck.operations.threshold.pairs import NEGATIVE, POSITIVE, RIVALS, UNKNOWN, Pairs, load_pairs, rival_scores
+from encheck.operations.threshold.rates import BASES, Base, Point, Population
+from encheck.options import Settings
+from encheck.running.resources import open_store, resolve_models
+from encheck.running.service import EncoderService
+from encheck.running.subject import Subject
+from encheck.statistics.bootstrap import Resampler, auc_of, interval
+from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise, promise, step_of
+from encheck.statistics.figures import Figure
+from encheck.store import Store
+from encheck.system.progress import Progress
+
+Floats = NDArray[np.float64]
+Ends = Literal["kept", "broken", "undecided", "no promise asked"]
+BUDGET = 0.01
+STEPS = 40
+MIN_SLICE_CLUSTERS, MOST_SLICES = 20, 12
+EXAMPLES, IN_THE_WAY = 5, 3
+ExitCode = Literal[0, 1, 10]
+EXIT_CODES: dict[Ends, ExitCode] = {"kept": 0, "no promise asked": 0, "broken": 1, "undecided": 10}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of `encheck threshold`.
+
+    `models` are the new one, behind it the old one where `old_threshold` is not None, and last the verifier where it
+    `verifies`. At most `sample` clusters of the data are taken, None takes all. `budget` None asks for no promise.
+    `positives` is the share of production's pairs that are positive.
+    """
+
+    models: tuple[str, ...]
+    data: tuple[str, ...]
+    model_args: tuple[str, ...]
+    sample: int | None
+    seed: int
+    skip_bad_rows: bool
+    budget: float | None = BUDGET
+    old_threshold: float | None = None
+    way: Base = "hits"
+    own: float | None = None
+    positives: float | None = None
+    verifies: bool = False
+
+    def __post_init__(self) -> None:
+        """UsageError for a number that is none, or out of its range."""
+        for name, share in (("max-false-accepts", self.budget), ("positives", self.positives)):
+            if share is not None and not 0 < share < 1:
+                raise UsageError(f"--{name} is {share:g}, but should be a share between 0 and 1: 0.01 is 1%")
+        if self.old_threshold is not None and not math.isfinite(self.old_threshold):
+            raise UsageError(f"the threshold of the baseline is {self.old_threshold}, but should be a number")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The pairs: how many there are of each label, and in how many clusters; `repeated` ones stood there before, with
+    the same label.
+    """
+
+    name: str
+    pairs: int
+    clusters: int
+    positives: int
+    negatives: int
+    unlabelled: int
+    negative_clusters: int
+    repeated: int
+    hard: str
+    skipped: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A scorer that needs no understanding: the model's recall (or hits) costs it so many false accepts.
+
+    `kept` is what its own lowest threshold within the budget does, None if it has none.
+    """
+
+    name: str
+    false_accepts: Figure | None
+    kept: Point | None
+    curve: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The pairs with one value of a further column, at the threshold `at`."""
+
+    name: str
+    clusters: int
+    negatives: int
+    point: Point
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A negative, and its score."""
+
+    first: str
+    second: str
+    score: float
+
+
+@dataclass(frozen=True)
+class ThresholdReport:
+    """All that `encheck threshold` found, as threshold.json has it. Shares are from 0 to 1; None: the data cannot say.
+
+    `outcome` is what became of the promise; without one, "undecided" where the old threshold could not be matched.
+    `exit_code` is 0 for yes, 1 where the promise cannot be kept, 10 where that cannot be told. With a `cascade`, a
+    verifier behind the model, the outcome is that of both.
+
+    `at` is the threshold that slices, rivals and behaviours are of, and `why` says which one that is. Rates have 95%
+    intervals over clusters; a promise is a bound of its own. `examples` are negatives that this threshold accepts.
+    Where none keeps the budget, `in_the_way` has the highest-scoring negatives. `auc` is the share of pairs of a
+    positive and a negative that the scores rank right, None without both. `unsaid` says what could not be answered, and
+    why.
+    """
+
+    schema_version: Literal[1] = field(default=1, kw_only=True)
+    outcome: Ends
+    exit_code: ExitCode
+    model: str
+    baseline: str
+    data: Described
+    asked: Asked
+    promise: Promise | None
+    kept: Point | None
+    strictest: Point | None
+    own: Point | None
+    old: Point | None
+    same_number: Point | None
+    matches: tuple[Match, ...]
+    at: float
+    why: str
+    sweep: tuple[Point, ...]
+    rivals: tuple[Rival, ...]
+    slices: tuple[Slice, ...]
+    behaviours: tuple[Behaviour, ...]
+    examples: tuple[Example, ...]
+    auc: Figure | None
+    in_the_way: tuple[Example, ...]
+    cascade: Cascade | None
+    unsaid: tuple[str, ...]
+
+    @property
+    def chosen(self) -> Match | None:
+        """The match that was asked for."""
+        return next((one for one in self.matches if one.way == self.asked.way), None)
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """One model's scores of the pairs, and of the probes where it could score them."""
+
+    subject: Subject
+    scores: Floats
+    probes: Floats | None
+
+
+def decide(asked: Asked, settings: Settings, *, progress: Progress | None = None) -> ThresholdReport:
+    """Answer what was asked, of models as they are set; UsageError, DataError or EncoderError if that cannot be."""
+    pairs = load_pairs(asked.data[0], sample=asked.sample, seed=asked.seed, skip_bad_rows=asked.skip_bad_rows)
+    store = open_store(settings)
+    subjects: list[Subject] = []
+    try:
+        subjects += resolve_models(settings, store).values()
+        kept = _with_vectors(pairs, subjects, skip=asked.skip_bad_rows)
+        return _report(asked, pairs, kept, subjects, store, progress or Progress())
+    finally:
+        if store.size() > store.limit:
+            store.prune(keep=[one.fingerprint for one in subjects])
+        store.close()
+
+
+def _with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> Pairs:
+    """The pairs whose texts have vectors everywhere; EncoderError if some have none and `skip` is not set."""
+    texts = list(dict.fromkeys((*pairs.first, *pairs.second)))
+    lacking: set[str] = set()
+    for subject in subjects:
+        if isinstance(subject.model, StoredVectors) and (missing := subject.model.lacks(texts)):
+            if not skip:
+                raise EncoderError(
+                    f"{subject.model.place} has no vector of {len(missing)} of {len(texts)} texts, first of "
+                    f"{missing[0][:80]!r}. Remedy: add them, or pass --skip-bad-rows to leave their pairs out"
+                )
+            lacking |= set(missing)
+    kept = [i for i, pair in enumerate(pairs.texts) if lacking.isdisjoint(pair)]
+    if not kept:
+        raise DataError(f"{pairs.name}: no pair has vectors of both texts")
+    return pairs if len(kept) == len(pairs.first) else pairs.only(kept)
+
+
+def _report(
+    asked: Asked, loaded: Pairs, pairs: Pairs, subjects: Sequence[Subject], store: Store, progress: Progress
+) -> ThresholdReport:
+    population = Population(pairs, positives=asked.positives, seed=asked.seed)
+    if asked.budget is not None:
+        population.negatives(np.zeros(len(pairs.first)))  # refused before anything is encoded
+    if asked.verifies:
+        halves(pairs)
+    found = probes(asked.seed)
+    texts = [(one.first, one.second) for one in found]
+    scored = subjects[:-1] if asked.verifies else subjects
+    new, *others = [_scored(subject, pairs, texts, store, progress) for subject in scored]
+    old = others[0] if others else None
+    step = step_of(new.scores)
+    strictest = population.strictest(new.scores, step=step)
+    made = _promise(asked, population, new.scores, strictest, step)
+    matches = _matches(asked, population, old, new)
+    at, why = _at(asked, made, matches, strictest)
+    unsaid = list(_unsaid(asked, pairs, new, old, matches))
+    slices, few = _slices(asked, population, new.scores, at)
+
+    def point(threshold: float | None, scores: Floats = new.scores) -> Point | None:
+        return None if threshold is None else population.points(scores, [threshold])[0]
+
+    both = None
+    if asked.verifies:
+        both = _cascade(asked, pairs, new, found, EncoderService(subjects[-1], store, progress=progress))
+    refused = any(one.refused for one in matches if one.way == asked.way)
+    outcome: Ends = "undecided" if refused else "no promise asked"
+    if promised := both or made:
+        outcome = promised.outcome
+    return ThresholdReport(
+        outcome=outcome, exit_code=EXIT_CODES[outcome],
+        model=new.subject.label, baseline=old.subject.label if old else "",
+        data=_described(loaded, pairs), asked=asked, promise=made, kept=point(made.threshold if made else None),
+        strictest=point(strictest),
+        own=point(asked.own), old=point(asked.old_threshold, old.scores) if old else None,
+        same_number=point(asked.old_threshold) if old else None,
+        matches=tuple(matches), at=at, why=why,
+        sweep=tuple(population.points(new.scores, _grid(new.scores))),
+        rivals=tuple(_rivals(asked, population, new.scores, at)), slices=slices,
+        behaviours=tuple(by_kind(found, new.probes, at, seed=asked.seed)) if new.probes is not None else (),
+        examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc(pairs, new.scores, asked.seed),
+        in_the_way=_highest_negatives(pairs, new.scores, -math.inf, IN_THE_WAY)
+        if made and made.outcome == "broken" else (),
+        cascade=both, unsaid=(*unsaid, *few),
+    )  # fmt: skip
+
+
+def _scored(subject: Subject, pairs: Pairs, texts: list[tuple[str, str]], store: Store, progress: Progress) -> _Scored:
+    """A model's scores; vectors that were kept elsewhere are of the pairs alone."""
+    service = EncoderService(subject, store, progress=progress)
+    if isinstance(subject.model, StoredVectors):
+        return _Scored(subject, service.similarities(pairs.first, pairs.second), None)
+    score = service.scorer([*pairs.texts, *texts])
+    return _Scored(subject, score(pairs.first, pairs.second), score([a for a, _ in texts], [b for _, b in texts]))
+
+
+def _cascade(asked: Asked, pairs: Pairs, new: _Scored, found: list[Probe], verifier: EncoderService) -> Cascade:
+    """The new model with the verifier behind it, and what gets through both."""
+    assert asked.budget is not None
+
+    def verify(items: NDArray[np.intp]) -> Floats:
+        return verifier.similarities([pairs.first[i] for i in items], [pairs.second[i] for i in items])
+
+    both = cascade(pairs, new.scores, verify, verifier=verifier.label, budget=asked.budget, positives=asked.positives,
+                   seed=asked.seed)  # fmt: skip
+    if new.probes is None or isinstance(verifier.model, Partial):
+        return both
+    passed = np.flatnonzero(new.probes >= both.thresholds.first)
+    scores = np.full(len(found), np.nan)
+    scores[passed] = verifier.similarities([found[i].first for i in passed], [found[i].second for i in passed])
+    joined = both.thresholds.joined(new.probes, scores)
+    return replace(both, behaviours=tuple(by_kind(found, joined, both.thresholds.second, seed=asked.seed)))
+
+
+def _promise(
+    asked: Asked, population: Population, scores: Floats, strictest: float | None, step: float
+) -> Promise | None:
+    if asked.budget is None:
+        return None
+    negatives = population.negatives(scores)
+    return promise(negatives, budget=asked.budget, strictest=strictest, step=step)
+
+
+def _matches(asked: Asked, population: Population, old: _Scored | None, new: _Scored) -> list[Match]:
+    if old is None or asked.old_threshold is None:
+        return []
+    return [matched(population, old.scores, asked.old_threshold, new.scores, way) for way in BASES]
+
+
+def _at(asked: Asked, made: Promise | None, matches: Sequence[Match], strictest: float | None) -> tuple[float, str]:
+    """The threshold that slices, rivals and behaviours are shown at, and which one it is."""
+    if made and made.threshold is not None:
+        return made.threshold, f"keeping {100 * made.budget:g}%"
+    match = next((one for one in matches if one.way == asked.way and one.threshold), None)
+    if match and match.threshold:
+        return match.threshold.value, f"same {NAMED[asked.way]}"
+    if asked.own is not None:
+        return asked.own, "your threshold"
+    if asked.old_threshold is not None:
+        return asked.old_threshold, "the old number"
+    if strictest is not None:
+        return strictest, f"the strictest that {OF_USE}"
+    raise DataError(
+        f"{MIN_ACCEPTED} pairs or one with label 1 are needed to choose a threshold by, but there are fewer and none. "
+        "Remedy: more pairs"
+    )
+
+
+def _grid(scores: Floats) -> list[float]:
+    """Round thresholds, from where nearly everything is accepted to the highest score."""
+    low, high = (float(np.quantile(scores, q)) for q in (0.005, 1.0))
+    raw = max((high - low) / STEPS, 1e-9)
+    unit = 10.0 ** math.floor(math.log10(raw))
+    apart = next(unit * k for k in (1, 2, 5, 10) if unit * k >= raw)
+    digits = max(0, -math.floor(math.log10(apart) + 1e-9))
+    first = math.floor(low / apart)
+    return [round(k * apart, digits) for k in range(first, math.ceil(high / apart) + 1)]
+
+
+def _rivals(asked: Asked, population: Population, scores: Floats, at: float) -> Iterator[Rival]:
+    """Word overlap and tf-idf on the same pairs, where they have the model's recall, or its hits."""
+    way: Base = "recall" if population.has("recall") else "hits"
+    for name, theirs in rival_scores(population.pairs).items():
+        step, false = step_of(theirs), None
+        match = matched(population, scores, at, theirs, way, least=1)
+        if match.threshold and population.has("false_accepts"):
+            false = population.points(theirs, [match.threshold.value])[0].false_accepts
+        strictest = population.strictest(theirs, step=step)
+        made = _promise(asked, population, theirs, strictest, step)
+        kept = population.points(theirs, [made.threshold])[0] if made and made.threshold is not None else None
+        yield Rival(RIVALS[name], false, kept, tuple(population.points(theirs, _grid(theirs))))
+
+
+def _slices(asked: Asked, population: Population, scores: Floats, at: float) -> tuple[tuple[Slice, ...], list[str]]:
+    """The values of further columns with enough clusters of negatives, and what is said of the others."""
+    pairs, found, few = population.pairs, list[Slice](), 0
+    unfit = list[str]()
+    for column, values in pairs.slices.items():
+        counts = Counter(value for value in values if value)
+        if not 1 < len(counts) <= len(values) // 2:  # one value tells nothing, and a column of ids has no slices
+            unfit.append(f"{column} ({len(counts):,} value{'s' * (len(counts) != 1)})")
+            continue
+        for value in sorted(counts):
+            items = [i for i, other in enumerate(values) if other == value]
+            mine = pairs.only(items)
+            clusters = mine.clusters_of(NEGATIVE)
+            if clusters < MIN_SLICE_CLUSTERS:
+                few += 1
+                continue
+            labelled = {POSITIVE, NEGATIVE} <= set(mine.labels.tolist())
+            own = Population(mine, positives=asked.positives if labelled else None, seed=population.seed)
+            point = own.points(scores[items], [at])[0]
+            found.append(Slice(f"{column}={value}", clusters, len(mine.of(NEGATIVE)), point))
+    found.sort(key=lambda one: -one.clusters)
+    left = f"{few} slices have fewer than {MIN_SLICE_CLUSTERS} clusters of negatives and are left out"
+    more = f"{len(found) - MOST_SLICES} further slices are left out: those with the most clusters are shown"
+    none = f"columns that make no slices, which takes two values or more and two pairs of each: {', '.join(unfit)}"
+    said = ((left, few), (more, len(found) > MOST_SLICES), (none, unfit))
+    return tuple(found[:MOST_SLICES]), [text for text, is_so in said if is_so]
+
+
+def _unsaid(asked: Asked, pairs: Pairs, new: _Scored, old: _Scored | None, matches: Sequence[Match]) -> Iterator[str]:
+    labels = set(pairs.labels.tolist())
+    if NEGATIVE not in labels:
+        yield "no pair has label 0, so false accepts cannot be measured"
+    if POSITIVE not in labels:
+        yield "no pair has label 1, so recall cannot be measured"
+    elif asked.positives is None:
+        yield "precision needs the share of pairs that are positive in production: --positives 0.05"
+    yield from (f"same {NAMED[one.way]}: {one.refused}" for one in matches if one.refused)
+    if new.probes is None:
+        yield f"{new.subject.label} is a file of vectors without the probes, so its behaviour is unknown"
+    elif old is not None and old.probes is None:
+        yield (
+            f"{old.subject.label} is a file of vectors without the probes: the behaviour shown is that of "
+            f"{new.subject.label}"
+        )
+
+
+def _auc(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
+    """How well the scores rank positives above negatives, with its interval over clusters."""
+    labelled = np.flatnonzero(pairs.labels != UNKNOWN)
+    is_positive = pairs.labels[labelled] == POSITIVE
+    if is_positive.all() or not is_positive.any():
+        return None
+    draws = Resampler([pairs.clusters[i] for i in labelled.tolist()], seed=seed)
+    value, replicates = auc_of(scores[labelled], is_positive, draws)
+    return Figure(value, *map(float, interval(replicates)))
+
+
+def _highest_negatives(pairs: Pairs, scores: Floats, at: float, most: int) -> tuple[Example, ...]:
+    """The negatives with the highest scores that are accepted, one a cluster."""
+    items = pairs.of(NEGATIVE)
+    items = items[np.argsort(-scores[items], kind="stable")]
+    first = np.sort(np.unique(pairs.codes[items], return_index=True)[1])
+    chosen = [i for i in items[first].tolist() if scores[i] >= at][:most]
+    return tuple(Example(pairs.first[i], pairs.second[i], float(scores[i])) for i in chosen)
+
+
+def _described(loaded: Pairs, pairs: Pairs) -> Described:
+    counts = {label: len(pairs.of(label)) for label in (POSITIVE, NEGATIVE, UNKNOWN)}
+    repeated = sum(counts[label] - len(pairs.distinct(label)) for label in (POSITIVE, NEGATIVE))
+    return Described(
+        pairs.name, len(pairs.first), len(set(pairs.clusters)), counts[POSITIVE], counts[NEGATIVE], counts[UNKNOWN],
+        pairs.clusters_of(NEGATIVE), repeated, pairs.hard, len(pairs.skipped), len(loaded.first) - len(pairs.first),
+    )  # fmt: skip

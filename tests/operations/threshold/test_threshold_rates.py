@@ -1,0 +1,128 @@
+"""What thresholds accept, and which threshold of another model does the same: held to plain computations."""
+
+import numpy as np
+import pytest
+
+from encheck.errors import DataError, UsageError
+from encheck.operations.threshold.matching import matched
+from encheck.operations.threshold.pairs import Pairs
+from encheck.operations.threshold.rates import BASES, Population
+
+
+def pairs(labels, clusters):
+    n = len(labels)
+    texts = tuple(f"text {i}" for i in range(n))
+    return Pairs("d", texts, tuple(f"{t} too" for t in texts), np.array(labels, np.int8), tuple(map(str, clusters)))
+
+
+@pytest.fixture
+def sample():
+    """300 pairs in 60 clusters, a third of each label, and the scores of two models."""
+    rng = np.random.default_rng(0)
+    labels, clusters = np.tile([1, 0, -1], 100), rng.integers(0, 60, 300)
+    old = rng.normal(labels * 0.5, 1.0)
+    return pairs(labels, clusters), old, 0.5 * old + rng.normal(0, 0.3, 300)
+
+
+def test_false_accepts_and_recall_are_shares_of_pairs_and_hits_are_of_pairs_without_a_label(sample):
+    found, scores, _ = sample
+    (point,) = Population(found).points(scores, [0.4])
+    accepted = scores >= 0.4
+    assert point.false_accepts.value == pytest.approx(accepted[found.labels == 0].mean())
+    assert point.recall.value == pytest.approx(accepted[found.labels == 1].mean())
+    assert point.hits.value == pytest.approx(accepted[found.labels == -1].mean())
+    assert point.accepted == accepted[found.labels == -1].sum()
+    assert point.precision is None
+    for rate in (point.hits, point.recall, point.false_accepts):
+        assert rate.low < rate.value < rate.high
+
+
+def test_precision_is_by_bayes_and_hits_without_unlabelled_pairs_are_weighed(sample):
+    found, scores, _ = sample
+    labelled = found.only(np.flatnonzero(found.labels >= 0).tolist())
+    (point,) = Population(labelled, positives=0.05).points(scores[found.labels >= 0], [0.4])
+    recall, false = point.recall.value, point.false_accepts.value
+    assert point.precision.value == pytest.approx(0.05 * recall / (0.05 * recall + 0.95 * false))
+    assert point.hits.value == pytest.approx(0.05 * recall + 0.95 * false)
+    assert point.precision.low < point.precision.value < point.precision.high
+
+
+def test_a_rate_of_zero_is_no_surer_than_its_clusters_are():
+    found = pairs([0] * 50 + [1] * 50, range(100))
+    (point,) = Population(found, positives=0.5).points(np.repeat([0.0, 1.0], 50), [0.5])
+    assert point.false_accepts.value == 0
+    assert point.false_accepts.high == pytest.approx(1 - 0.025 ** (1 / 50))
+    assert point.precision.value == 1
+    assert point.precision.low < 0.95
+
+
+def test_the_strictest_threshold_accepts_so_many_pairs_and_no_higher_one_does(sample):
+    found, scores, _ = sample
+    unlabelled, positives = scores[found.labels == -1], scores[found.labels == 1]
+    half = Population(found).strictest(scores, step=0.001)  # 50 positives come before 30 pairs without a label
+    assert (positives >= half).sum() >= 50 > (positives >= half + 0.001).sum()
+    assert (unlabelled >= half).sum() < 30
+    cut = Population(found.only(np.flatnonzero(found.labels != 1))).strictest(scores[found.labels != 1], step=0.001)
+    assert (unlabelled >= cut).sum() >= 30 > (unlabelled >= cut + 0.001).sum()
+    others = [i for i in range(75) if found.labels[i] != 1]
+    assert Population(found.only(others)).strictest(scores[others], step=0.001) is None
+
+
+def drawn_by_hand(population, old, cut, new, replicate):
+    """The same hits on pairs that are drawn by repeating them."""
+    found, weights = population.pairs, population.weights[replicate]
+    items = np.repeat(np.arange(len(found.labels)), weights[found.codes].astype(int))
+    items = items[found.labels[items] == -1]
+    target = (old[items] >= cut).sum()
+    scores = np.sort(new[items])[::-1]
+    below = scores[scores < scores[target - 1]]
+    return (scores[target - 1] + below[0]) / 2
+
+
+def test_the_threshold_is_chosen_anew_in_every_replicate(sample):
+    found, old, new = sample
+    population = Population(found)
+    match = matched(population, old, 0.3, new, "hits", least=1)
+    by_hand = [drawn_by_hand(population, old, 0.3, new, r) for r in range(2_000)]
+    unlabelled = found.labels == -1
+    accepted = (old[unlabelled] >= 0.3).sum()
+    assert match.threshold.value == pytest.approx(np.sort(new[unlabelled])[::-1][accepted - 1 : accepted + 1].mean())
+    assert (match.threshold.low, match.threshold.high) == pytest.approx(np.percentile(by_hand, [2.5, 97.5]))
+    assert match.point.hits.value == pytest.approx(accepted / unlabelled.sum())
+    is_negative = found.labels == 0
+    change = (new >= match.threshold.value)[is_negative].mean() - (old >= 0.3)[is_negative].mean()
+    assert match.change.false_accepts.value == pytest.approx(change)
+
+
+@pytest.mark.parametrize("way", ["hits", "recall", "false_accepts"])
+def test_the_same_model_on_another_scale_is_matched_exactly(sample, way):
+    found, old, _ = sample
+    match = matched(Population(found), old, 0.3, 2 * old + 1, way, least=1)
+    assert match.threshold.low < 1.6 < match.threshold.high
+    changes = {base: change for base in BASES if (change := getattr(match.change, base))}
+    for change in changes.values():
+        assert change.value == pytest.approx(0, abs=0.03)
+        assert change.low <= 0 <= change.high
+    assert changes.keys() == {"hits", "recall", "false_accepts"} - {way}
+
+
+def test_too_few_accepted_pairs_are_refused(sample):
+    found, old, new = sample
+    cut = np.sort(old[found.labels == -1])[::-1][28]
+    match = matched(Population(found), old, cut, new, "hits")
+    assert match.threshold is None
+    assert match.refused == "the old threshold accepts 29 pairs, but 30 are needed to choose by"
+    negatives = found.only(np.flatnonzero(found.labels <= 0).tolist())
+    kept = found.labels <= 0
+    assert (
+        "no pair is labelled as positive" in matched(Population(negatives), old[kept], 0, new[kept], "recall").refused
+    )
+
+
+def test_what_cannot_be_measured_is_refused():
+    with pytest.raises(DataError, match="are one cluster"):
+        Population(pairs([0, 1], ["a", "a"]))
+    with pytest.raises(UsageError, match="do not have both"):
+        Population(pairs([0, 0], ["a", "b"]), positives=0.1)
+    with pytest.raises(DataError, match="no pair has label 0"):
+        Population(pairs([1, -1], ["a", "b"])).negatives(np.zeros(2))
