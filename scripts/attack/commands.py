@@ -11,11 +11,9 @@ import io
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +21,7 @@ from typing import Any
 
 import canary
 from attacks import Attack, Failed, add, attack
-from kills import COMMANDS, PROGRAM, STORE, fresh, kill, refuse_other, reference, state
+from kills import COMMANDS, PROGRAM, STORE, fresh, kill, reference, refuse_other, state
 from mutated import runs
 from reading import command
 
@@ -129,7 +127,7 @@ ADDOPTS = (
 
 @attack("commands", default=40, full=400, ready=lambda: reads(), seconds=60.0)
 def gates(seed: int, rng: random.Random, folder: Path) -> None:
-    """Whatever a model or a baseline is called, and whatever PYTEST_ADDOPTS holds: no exit code 0 without a decision."""
+    """Whatever a model is called, and whatever PYTEST_ADDOPTS holds: no exit code 0 without a decision."""
     os.chdir(folder)
     names = [rng.choice((*ODD, "jaccard", "bigrams", "none-such", f"./{rng.choice(ODD)}")) for _ in range(2)]
     separated = ["--"] if rng.random() < 0.5 else []
@@ -231,7 +229,7 @@ def placed(seed: int, rng: random.Random, folder: Path) -> None:
 def content(paths: Iterable[Path]) -> dict[str, Any]:
     """Of what is there, files by their bytes and links by where they lead."""
     there = [path for path in paths if path.is_symlink() or path.is_file()]
-    return {str(path): os.readlink(path) if path.is_symlink() else path.read_bytes() for path in there}
+    return {str(path): str(path.readlink()) if path.is_symlink() else path.read_bytes() for path in there}
 
 
 # cells

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four in full width
 
 
