@@ -35,6 +35,7 @@ from encheck.statistics import paired as stats
 from encheck.statistics.sharing import Sharing, sharing_of, side_by_side
 
 Floats = NDArray[np.float64]
+OWN_SPACE = "health"  # the family of what describes a model's own space, and no behaviour
 BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
 
@@ -409,8 +410,10 @@ def _verdict(
     doubts += [f"{one.name}: {one.says}" for one in moved if not one.passes]
     doubts += [f"{r.name}: {r.why}{_would_decide(r)}" for r in _open(rows)]
     doubts += [f"family {f.family}: {_family_doubt(f, rule)}" for f in families if not f.passes]
-    if not families and not moved:
-        doubts += ["no gate row that both sides have has enough items, clusters and headroom to count towards passing"]
+    if all(f.family == OWN_SPACE for f in families) and not moved:
+        doubts += [
+            "no gate row of behaviour that both sides have has enough items, clusters and headroom to count for a pass"
+        ]
         doubts += [f"{r.name}: {r.why}" for r in rows if f"{r.name}: {r.why}{_would_decide(r)}" not in doubts]
     return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())
 

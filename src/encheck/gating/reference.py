@@ -16,7 +16,7 @@ import numpy as np
 
 from encheck.gating.baseline import SUMMARY, Baseline, read
 from encheck.gating.capabilities import alone, pooled, pools_of
-from encheck.gating.decision import Figures, Weights, measure
+from encheck.gating.decision import OWN_SPACE, Figures, Weights, measure
 from encheck.gating.declared import declared_of
 from encheck.gating.pairing import Compared
 from encheck.gating.types import DEFAULT, Paired, Rule
@@ -29,7 +29,6 @@ from encheck.system.documents import json_of
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
 CERTAIN = 0.05  # of all capabilities together
 FIRST_LOOK = replace(DEFAULT, min_items=30, min_clusters=25)  # a look takes some 30 to 60 clusters of each property
-OWN_SPACE = "health"  # the family of what describes a model's own space
 
 
 def shipped(results: RunFile) -> Iterator[Baseline]:
