@@ -14,7 +14,8 @@ from encheck.reporting.decided import gate_command
 from encheck.reporting.failures import rounded
 from encheck.reporting.gate import terminal as gate
 from encheck.reporting.lost import in_a_line
-from encheck.reporting.profile import Line, profile, weakest_first
+from encheck.reporting.peers import peers_on
+from encheck.reporting.profile import Line, headlines, profile, weakest_first
 from encheck.reporting.text import joined, shortened, table
 from encheck.reporting.view import (
     WORDS,
@@ -158,10 +159,22 @@ def _lines(results: RunFile, *, verbose: bool) -> Iterator[str]:
         if why := skipped(rows):
             yield from _skipped(why)
         yield from _all_four(cell)
+        yield from _peers(results, cell)
         yield ""
     yield from reference.lines(results.references)
     yield from _ended(results)
     yield from _reasons([row for row in ran(judged(results)) if row.reason and row.verdict != "fail"])
+
+
+def _peers(results: RunFile, cell: MatrixCell) -> Iterator[str]:
+    """The profile with the figures of known models, on the probes that those were measured on."""
+    known = peers_on(results, cell.data)
+    rows = headlines(results, model=cell.model, data=cell.data)
+    beside = [(row, known.beside(row)) for row in rows.values() if known and known.beside(row)]
+    if known and beside:
+        yield f"  beside models that are known, on all of probes {known.version}:"
+        head = ("property", cell.model, *known.models)
+        yield from table([head, *((r.property, *map("{:.2f}".format, (r.value, *s.values()))) for r, s in beside)])
 
 
 def _reasons(rows: Sequence[Result]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from encheck.datasets.probes import domains
 from encheck.gating import contamination
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import decided, profile, reference, story, view
+from encheck.reporting import decided, peers, profile, reference, story, view
 from encheck.reporting.commands import commands
 from encheck.reporting.gate.view import views
 from encheck.reporting.html import rows
@@ -72,6 +72,7 @@ def render(
         unpaired=_unpaired(results, drawn),
         gate=results.gate,
         gate_views=views(results),
+        peers=peers.shipped(),
         references=results.references,
         reference=reference,
         surface=view.surface,

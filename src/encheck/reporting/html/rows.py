@@ -8,6 +8,7 @@ from typing import Literal
 
 from encheck.claims import CONTRACT, FAMILIES
 from encheck.reporting.html.sections import Section
+from encheck.reporting.peers import Peers, key, peers_on
 from encheck.reporting.profile import NO_PROPERTY, Against, Line, Standing, profile
 from encheck.reporting.story import percent
 from encheck.reporting.view import WORDS, best_surface, figure, ran
@@ -90,7 +91,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Property:
-    """A row of the profile: a mark for each model, and the checks that it opens to."""
+    """A row of the profile: a mark for each model, and the checks that it opens to.
+
+    `peers` are (name, share) of known models, where all marks are the same figure.
+    """
 
     name: str
     family: str
@@ -99,6 +103,7 @@ class Property:
     marks: Sequence[Mark]
     entries: Sequence[Entry]
     order: float = field(default=1.0)
+    peers: Sequence[tuple[str, str]] = ()
 
     @property
     def kinds(self) -> list[str]:
@@ -123,6 +128,11 @@ class Block:
         """Whether a model is paired with another."""
         return any(mark.other is not None for _, rows in self.families for row in rows for mark in row.marks)
 
+    @property
+    def has_peers(self) -> bool:
+        """Whether known models stand in its rows."""
+        return any(row.peers for _, rows in self.families for row in rows)
+
 
 def blocks(results: RunFile, found: Sequence[Section]) -> list[Block]:
     """A block for each data set that anything was measured on."""
@@ -137,7 +147,8 @@ def _block(results: RunFile, data: str, models: Sequence[str], found: Sequence[S
     by_property: dict[str, list[Section]] = {}
     for section in found:
         by_property.setdefault(section.tested, []).append(section)
-    rows = [_property(name, some, declared, models, lines) for name, some in by_property.items()]
+    known = peers_on(results, data)
+    rows = [_property(name, some, declared, models, lines, known) for name, some in by_property.items()]
     families = dict.fromkeys([*FAMILIES, CONTRACT, *(row.family for row in rows)])
     kept = {family: sorted((r for r in rows if r.family == family), key=_weakness) for family in families}
     return Block(data, [(_TITLES.get(family, family), some) for family, some in kept.items() if some])
@@ -153,6 +164,7 @@ def _property(
     declared: Mapping[str, Declaration],
     models: Sequence[str],
     lines: Mapping[tuple[str, str], Line],
+    known: Peers | None,
 ) -> Property:
     heads = {model: _head(found, declared, lines.get((model, name)), model) for model in models}
     several = len(models) > 1
@@ -166,7 +178,9 @@ def _property(
     entries.sort(key=lambda one: (one.section.check != first.check, one.is_control))
     order = min((mark.row.high - _chance(declared[mark.row.check]) for mark in marks
                  if mark.at is not None and mark.row.high is not None), default=2.0)  # fmt: skip
-    return Property(name, its.family, its.tells, its.means, marks, entries, order)
+    is_one = known and len({key(mark.row) for mark in marks}) == 1
+    peers = [(peer, percent(share)) for peer, share in known.beside(first).items()] if known and is_one else ()
+    return Property(name, its.family, its.tells, its.means, marks, entries, order, peers)
 
 
 def _chance(its: Declaration) -> float:
