@@ -72,3 +72,11 @@ def test_no_peer_stands_beside_figures_of_anything_else(other):
 def test_another_figure_of_the_same_check_has_no_peers():
     assert KNOWN.beside(result({**CHECK, **FIGURE, "metric": "mean_margin"})) == {}
     assert key(result(CHECK)) == "roles/1/margin_rate_calibrated"
+
+
+def test_the_table_of_the_docs_has_figures_of_the_peers():
+    lines = (ROOT / "docs/models.md").read_text("utf-8").split("\n")
+    rows = [line.split("|")[3:-1] for line in lines if line.startswith("| ") and line.count("%") >= 4]
+    there = {tuple(f"{100 * share:.0f}%" for share in one.values.values()) for one in KNOWN.figures.values()}
+    assert len(rows) == 17
+    assert [row for row in rows if tuple(cell.strip() for cell in row) not in there] == []
