@@ -214,7 +214,7 @@ def _refuse_others(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise BaselineError(f"{folder} is a file, but a baseline is a folder. {remedy}")
     with suppress(OSError, ValueError):  # what is damaged may be ours
-        found = json_of(folder / SUMMARY)
+        found = read_json(folder / SUMMARY)
         if not isinstance(found, dict) or "checksum" not in found:
             raise BaselineError(f"{folder}/{SUMMARY} is no baseline's. {remedy}")
     ours = {*WRITTEN, "README.md", *(path.name for path in files.leftover_files(folder, names=WRITTEN))}

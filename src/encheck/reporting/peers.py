@@ -10,8 +10,8 @@ from pathlib import Path
 
 from encheck.options.settings import Setting
 from encheck.run_file import Result, RunFile
-from encheck.system.documents import json_of
-from encheck.system.typed_files import Count, typed
+from encheck.system.documents import read_json
+from encheck.system.typed_files import Count, read_typed
 
 # What a figure depends on beside the sentences: peers stand only beside figures that the same settings gave.
 SETTINGS = ("epsilon", "median_scope", "near_duplicates", "generator_mode", "lexicon", "experimental", "passage_words")
@@ -53,7 +53,7 @@ def key(row: Result) -> str:
 @cache
 def shipped() -> Peers:
     """The peers that come with encheck."""
-    return typed(Peers, json_of(Path(str(resources.files("encheck.reporting") / "peers.json"))))
+    return read_typed(Peers, read_json(Path(str(resources.files("encheck.reporting") / "peers.json"))))
 
 
 def peers_on(results: RunFile, data: str) -> Peers | None:

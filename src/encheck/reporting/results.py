@@ -119,7 +119,7 @@ def write_named(path: Path, text: str) -> None:
         try:
             write_text(path, text)
         except OSError as error:
-            raise UsageError(f"cannot write {path}: {files.problem_of(error, folder=path.parent)}") from error
+            raise UsageError(f"cannot write {path}: {files.describe_os_error(error, folder=path.parent)}") from error
 
 
 @contextmanager
