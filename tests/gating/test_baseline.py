@@ -265,11 +265,11 @@ from encheck.gating.weighing import weigh
 from encheck.system import files
 from test_baseline import changed
 
-real = files.put
+real = files.move_into_place
 def put(path, to):
     real(path, to)
     os.kill(os.getpid(), signal.SIGKILL)
-files.put = put
+files.move_into_place = put
 changed(Path(sys.argv[1]))
 """
 
@@ -284,7 +284,7 @@ def test_what_a_killed_process_left_is_read_from_a_folder_that_may_not_be_writte
     assert found["items.parquet"] == both[0]["items.parquet"]
     with failing(0), pytest.raises(Killed):
         read(folder)  # it would mend
-    with failing(0, full=True), mock.patch.object(files, "alone", side_effect=PermissionError):
+    with failing(0, full=True), mock.patch.object(files, "lock_folder", side_effect=PermissionError):
         assert read(folder).cases
     assert told(folder) == found
     assert read_whole(folder, both) == 1
