@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 else:
     Json = object  # as files hold it
-    WholeDataSummary = Annotated[Any, DeferredClass("encheck.datasets.dataset", "Whole")]
+    WholeDataSummary = Annotated[Any, DeferredClass("encheck.datasets.dataset", "WholeDataSummary")]
     Gate = Annotated[Any, DeferredClass("encheck.gating.types", "Gate")]
 
 SCHEMA_VERSION: Literal[2] = 2

@@ -366,6 +366,10 @@ def _refuse_others(folder: Path) -> None:
     remedy = "Name a new folder, or one of an older baseline, for --save-baseline"
     if folder.exists() and not folder.is_dir():
         raise BaselineError(f"{folder} is a file, but a baseline is a folder. {remedy}")
+    with suppress(OSError, ValueError):  # what is damaged may be ours
+        found = read_json(folder / SUMMARY)
+        if not isinstance(found, dict) or "checksum" not in found:
+            raise BaselineError(f"{folder}/{SUMMARY} is no baseline's. {remedy}")
     ours = {*WRITTEN, "README.md", *(path.name for path in files.leftover_files(folder, names=WRITTEN))}
     others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.exists() else []
     if others:

@@ -28,7 +28,8 @@ from encheck.reporting.gate.words import (
     undecided,
     what_has_to_change,
 )
-from encheck.reporting.profile import ProfileLine, profile, weakest_first
+from encheck.reporting.peers import peers_on
+from encheck.reporting.profile import ProfileLine, headlines, profile, weakest_first
 from encheck.reporting.text import joined, shortened, table
 from encheck.reporting.view import (
     WORDS,
@@ -283,10 +284,22 @@ def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:
         if why := skip_reasons(rows):
             yield from _skipped(why)
         yield from _all_four(cell)
+        yield from _peers(results, cell)
         yield ""
     yield from reference.reference_lines(results.references)
     yield from _whole_run_lines(results)
     yield from _reasons([row for row in rows_that_ran(judged_rows(results)) if row.reason and row.verdict != "fail"])
+
+
+def _peers(results: RunFile, cell: MatrixCell) -> Iterator[str]:
+    """The profile with the figures of known models, on the probes that those were measured on."""
+    known = peers_on(results, cell.data)
+    rows = headlines(results, model=cell.model, data=cell.data)
+    beside = [(row, known.beside(row)) for row in rows.values() if known and known.beside(row)]
+    if known and beside:
+        yield f"  beside models that are known, on all of probes {known.version}:"
+        head = ("property", cell.model, *known.models)
+        yield from table([head, *((r.property, *map("{:.2f}".format, (r.value, *s.values()))) for r, s in beside)])
 
 
 def _reasons(rows: Sequence[Result]) -> Iterator[str]:

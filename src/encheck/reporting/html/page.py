@@ -21,7 +21,7 @@ from encheck.datasets.probes import domains
 from encheck.gating import contamination
 from encheck.gating.reference import SHIPPED
 from encheck.gating.types import Gate, GateAgainst
-from encheck.reporting import decisions, profile, reference, story, view
+from encheck.reporting import decisions, peers, profile, reference, story, view
 from encheck.reporting.decisions import NextStep, gate_commands, next_steps, run_commands
 from encheck.reporting.gate import words
 from encheck.reporting.gate.rows import GateLine, explanations, family_cells, overview
@@ -244,6 +244,7 @@ def render(
         unpaired=_unpaired(results, drawn),
         gate=results.gate,
         gate_views=gate_views(results),
+        peers=peers.shipped(),
         references=results.references,
         reference=reference,
         surface=view.surface,
