@@ -43,7 +43,7 @@ KIND, ENDING = "pairs", ".parquet"
 
 
 class LoadsInShards(Protocol):
-    """What measures labelled pairs shard by shard, a `LargeDataLoader` of scale/; it is imported where it is asked for."""
+    """What measures pairs shard by shard, a `LargeDataLoader` of scale/; it is imported where it is asked for."""
 
     def load(self, label: str, spec: str) -> Dataset:
         """The data of a specification, by their label."""
