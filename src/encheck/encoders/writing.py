@@ -9,8 +9,8 @@ that the model has no room for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -71,14 +71,20 @@ class Writer:
         """The one that it computes on."""
         return pick_devices(self.device)[:1]
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold what must be held while it computes."""
+        with ExitStack() as locks:
+            for lock in self._locks(self):
+                locks.enter_context(lock)
+            yield
+
     def __call__(self, texts: Sequence[str]) -> list[str]:
         """What it writes for each text, from the store where it is there."""
         distinct = list(dict.fromkeys(texts))
         written = self._stored(distinct)
         if missing := [text for text in distinct if text not in written]:
-            with ExitStack() as locks:
-                for lock in self._locks(self):
-                    locks.enter_context(lock)
+            with self.locked():
                 written |= self._stored(missing)  # another run may have written them meanwhile
                 written |= self._write([text for text in missing if text not in written])
         return [written[text] for text in texts]
@@ -98,8 +104,7 @@ class Writer:
         rows = [self.tokenizer(text, verbose=False)["input_ids"] for text in replace_half_surrogates(texts)]
         for positions in batches_of_one_length(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
             written = {texts[i]: "" for i in positions}
-            room = int(getattr(self.model.config, "max_position_embeddings", None) or UNLIMITED_TOKENS) - self.reserved
-            if fitting := [i for i in positions if 0 < len(rows[i]) <= room]:
+            if fitting := [i for i in positions if 0 < len(rows[i]) <= self.positions - self.reserved]:
                 batch = {"input_ids": [rows[i] for i in fitting]}
                 padded = self.tokenizer.pad(batch, return_tensors="pt", padding_side=self.padding)
                 with torch.inference_mode():
@@ -114,6 +119,11 @@ class Writer:
             every |= written
         self.written += len(every)
         return every
+
+    @property
+    def positions(self) -> int:
+        """How many tokens the model has room for."""
+        return int(getattr(self.model.config, "max_position_embeddings", None) or UNLIMITED_TOKENS)
 
     def new_tokens(self, tokens: Any, _padded: Any) -> Any:
         """The tokens that were written, of what `generate` gave."""
