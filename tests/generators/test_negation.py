@@ -5,7 +5,7 @@ import pytest
 from encheck.datasets.dataset import Dataset
 from encheck.generators.negation import NEGATION
 from encheck.generators.phenomenon import SIDES, phenomenon
-from encheck.items import builders, contrast
+from encheck.items import contrast, crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.scoring.triplets import surface_preference
@@ -172,7 +172,7 @@ def test_the_checks_take_negations_of_texts_without_labels():
     items = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(data, 1, Maker(0, ENGLISH))
     assert [item.source for item in items.kept] == [TEXTS[0], TEXTS[1], TEXTS[3]]
     assert all(item.near_why and item.far_why for item in items.kept)
-    for item in builders("negation")(data, 1, Maker(0, ENGLISH)).kept:
+    for item in crossed("negation")(data, 1, Maker(0, ENGLISH)).kept:
         first, second = item.sides
         assert (first.near, first.far) == (second.far, second.near)
         assert (

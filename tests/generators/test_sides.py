@@ -5,7 +5,7 @@ import pytest
 from encheck.datasets.dataset import Dataset
 from encheck.generators.base import OWN_TEXT, PROBES, name_of
 from encheck.generators.phenomenon import NO_MIRROR, SIDES, choose_sides, edit_between, phenomena, phenomenon
-from encheck.items import builders, contrast
+from encheck.items import contrast, crossed
 from encheck.items.catalogue import WORKS
 from encheck.items.variants import Maker
 from encheck.language.english import English
@@ -254,5 +254,5 @@ def test_the_checks_take_them_of_texts_without_labels():
         data = Dataset("own", (), groups, "yours", len(groups), universe=tuple(g.cluster for g in groups))
         items = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))(data, 1, Maker(0, ENGLISH))
         assert [item.source for item in items.kept] == texts
-        found = builders(name)(data, 1, Maker(0, ENGLISH))
+        found = crossed(name)(data, 1, Maker(0, ENGLISH))
         assert len(found.kept) + sum(found.excluded.values()) == len(texts)

@@ -16,7 +16,7 @@ from encheck.gating.baseline import tables_of
 from encheck.generators.invariance import casing
 from encheck.generators.phenomenon import phenomenon
 from encheck.ids import CaseId
-from encheck.items import builders, contrast, edited
+from encheck.items import contrast, crossed, edited
 from encheck.items.variants import Maker
 from encheck.metrics import both_directions, directions_mean, worse_direction
 from encheck.metrics.crossed import direction
@@ -75,7 +75,7 @@ def roles(tmp_path):
 
 
 def items_of(data, name="role_reversal"):
-    return builders(name)(data, 1, Maker(0)).kept
+    return crossed(name)(data, 1, Maker(0)).kept
 
 
 def scores(items, by=None):
@@ -130,7 +130,7 @@ def test_no_group_is_left_out_for_what_its_surface_favours(tmp_path):
     kept |= variant(one["sentence"], "negation_kept", "the shop is open here")
     changed |= variant(one["sentence"], "negation", "it closed")
     mirror |= variant(one["sentence"], "negation_mirror", "it closed early")
-    found = builders("negation")(dataset(tmp_path, [one, denied("door")]), 1, Maker(0))
+    found = crossed("negation")(dataset(tmp_path, [one, denied("door")]), 1, Maker(0))
     assert (len(found.kept), found.excluded) == (2, {})
 
 
@@ -138,7 +138,7 @@ def test_data_without_crossed_groups_are_skipped_with_the_reason():
     data = probes.embedded()
     plain = [group for group in data.groups if not group.is_contrast]
     with pytest.raises(NothingToMeasure, match=r"no crossed edits of role_reversal were written .*: 40"):
-        builders("role_reversal")(replace(data, groups=plain[:40]), 1, Maker(0))
+        crossed("role_reversal")(replace(data, groups=plain[:40]), 1, Maker(0))
 
 
 def test_each_side_of_a_crossed_group_is_a_single_contrast_of_its_cluster(roles):
