@@ -52,6 +52,13 @@ def test_the_shell_is_shell_and_stops_at_what_fails(name, tmp_path):
         assert not found.stdout
 
 
+def test_a_second_run_into_one_folder_removes_the_whole_report_of_the_first():
+    from encheck.engine.folder import CLEARED
+
+    removed = [set(re.search(r"for old in (.*?);", text, re.DOTALL)[1].split()) for text in (PLAIN, JENKINS)]
+    assert [set(CLEARED) - names for names in removed] == [set(), set()]
+
+
 @pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", PAGES, re.DOTALL))
 def test_the_examples_are_yaml(block):
     assert yaml.safe_load(block)
