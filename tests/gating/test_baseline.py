@@ -290,6 +290,15 @@ def test_what_a_killed_process_left_is_read_from_a_folder_that_may_not_be_writte
     assert told(folder) == both[1]
 
 
+@pytest.mark.parametrize("text", ["[1]", '{"mine": 1}'])
+def test_a_file_of_others_with_the_name_of_a_summary_is_left_as_it_is(folder, text):
+    (folder / "baseline.json").write_text(text)
+    for attempt in (refuse_place, write):
+        with pytest.raises(BaselineError, match=r"baseline.json is no baseline's\. Name a new"):
+            attempt(folder)
+    assert (folder / "baseline.json").read_text() == text
+
+
 def test_what_older_versions_left_is_swept_and_a_users_files_are_not(folder):
     (folder / ".baseline.json.4711").write_text("half")
     (folder / "README.md").write_text("mine")

@@ -5,7 +5,7 @@ import pytest
 from encheck.datasets.dataset import Dataset
 from encheck.generators.number import NUMBER
 from encheck.generators.phenomenon import SIDES, phenomenon
-from encheck.items import contrast, crossed
+from encheck.items import builders, contrast
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.types import Group, Variant
@@ -113,7 +113,7 @@ def test_the_checks_take_numbers_of_texts_without_labels():
 
 
 def test_a_mirrored_group_is_made_of_both_numbers_in_both_notations():
-    items = crossed("number")(texts(), 1, Maker(0, ENGLISH))
+    items = builders("number")(texts(), 1, Maker(0, ENGLISH))
     for item in items.kept:
         first, second = item.sides
         assert (first.near, first.far) == (second.far, second.near)

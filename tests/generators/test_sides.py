@@ -5,11 +5,11 @@ import pytest
 from encheck.datasets.dataset import Dataset
 from encheck.generators.base import OWN_TEXT, PROBES, name_of
 from encheck.generators.phenomenon import NO_MIRROR, SIDES, choose_sides, edit_between, phenomena, phenomenon
-from encheck.items import contrast, crossed
+from encheck.items import builders, contrast
 from encheck.items.catalogue import WORKS
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.scoring.differences import favour
+from encheck.scoring.triplets import surface_preference
 from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant, apply_edits
 
@@ -220,9 +220,9 @@ def test_a_mirror_is_none_of_the_other_texts():
 def test_the_edit_distance_favours_the_side_of_the_coin_and_the_mirror_the_other():
     kept, changed = ["a b c e", "a x y z d"], ["a b q d", "r s t d", "a b c"]
     found = [choose_sides("a b c d", kept, changed, Draws(seed, "x", "a b c d")) for seed in range(20)]
-    first = [favour("a b c d", one["kept"], one["changed"]) for one in found]
+    first = [surface_preference("a b c d", one["kept"], one["changed"]) for one in found]
     assert {1, -1} <= set(first)
-    second = [favour(one["mirror"], one["changed"], one["kept"]) for one in found]
+    second = [surface_preference(one["mirror"], one["changed"], one["kept"]) for one in found]
     assert all(b <= 0 for a, b in zip(first, second, strict=True) if a > 0)
     assert choose_sides("a", ["a"], ["b"], Draws(0, "x", "a")) == NO_MIRROR
 
@@ -254,5 +254,5 @@ def test_the_checks_take_them_of_texts_without_labels():
         data = Dataset("own", (), groups, "yours", len(groups), universe=tuple(g.cluster for g in groups))
         items = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))(data, 1, Maker(0, ENGLISH))
         assert [item.source for item in items.kept] == texts
-        found = crossed(name)(data, 1, Maker(0, ENGLISH))
+        found = builders(name)(data, 1, Maker(0, ENGLISH))
         assert len(found.kept) + sum(found.excluded.values()) == len(texts)

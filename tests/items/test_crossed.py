@@ -16,12 +16,12 @@ from encheck.gating.baseline import tables_of
 from encheck.generators.invariance import casing
 from encheck.generators.phenomenon import phenomenon
 from encheck.ids import CaseId
-from encheck.items import contrast, crossed, edited
+from encheck.items import builders, contrast, edited
 from encheck.items.variants import Maker
 from encheck.metrics import both_directions, directions_mean, worse_direction
 from encheck.metrics.crossed import direction
 from encheck.scoring.measure import SurfaceScorer
-from encheck.scoring.scores import CrossedScores, MarginScores, Scale, frame_of
+from encheck.scoring.scores import CrossedScores, MarginScores, Scale, item_frame
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import apply_edits
 
@@ -66,7 +66,7 @@ def denied(thing):
 def dataset(tmp_path, groups):
     path = tmp_path / "own.jsonl"
     path.write_text("".join(json.dumps(g) + "\n" for g in groups), "utf-8")
-    return probes.dataset(list(probes.groups(path, BadRows())))
+    return probes.dataset_of_groups(list(probes.groups(path, BadRows())))
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def roles(tmp_path):
 
 
 def items_of(data, name="role_reversal"):
-    return crossed(name)(data, 1, Maker(0)).kept
+    return builders(name)(data, 1, Maker(0)).kept
 
 
 def scores(items, by=None):
@@ -130,7 +130,7 @@ def test_no_group_is_left_out_for_what_its_surface_favours(tmp_path):
     kept |= variant(one["sentence"], "negation_kept", "the shop is open here")
     changed |= variant(one["sentence"], "negation", "it closed")
     mirror |= variant(one["sentence"], "negation_mirror", "it closed early")
-    found = crossed("negation")(dataset(tmp_path, [one, denied("door")]), 1, Maker(0))
+    found = builders("negation")(dataset(tmp_path, [one, denied("door")]), 1, Maker(0))
     assert (len(found.kept), found.excluded) == (2, {})
 
 
@@ -138,7 +138,7 @@ def test_data_without_crossed_groups_are_skipped_with_the_reason():
     data = probes.embedded()
     plain = [group for group in data.groups if not group.is_contrast]
     with pytest.raises(NothingToMeasure, match=r"no crossed edits of role_reversal were written .*: 40"):
-        crossed("role_reversal")(replace(data, groups=plain[:40]), 1, Maker(0))
+        builders("role_reversal")(replace(data, groups=plain[:40]), 1, Maker(0))
 
 
 def test_each_side_of_a_crossed_group_is_a_single_contrast_of_its_cluster(roles):
@@ -204,7 +204,7 @@ def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):
     items, case = items_of(roles)[:3], CaseId("roles", "m", "probes", "1")
     frame = scores(items).frame(case, items)
     columns = frame.to_columns()
-    again = frame_of(case, columns)
+    again = item_frame(case, columns)
     assert (again.kind.name, len(again), again.steps) == ("crossed", 6, (1, 2) * 3)
     assert columns["item"][:2] == [f"{items[0].id}/1", f"{items[0].id}/2"]
     assert [columns["near"][i] for i in (0, 1)] == [side.near for side in items[0].sides]

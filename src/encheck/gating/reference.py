@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from encheck.gating.baseline import SUMMARY, Baseline, read
-from encheck.gating.decision import RowTests, measure
+from encheck.gating.decision import OWN_SPACE, RowTests, measure
 from encheck.gating.gate_rows import pool_alone, pool_rows, pools_of
 from encheck.gating.pairing import Compared, ModelScores, compare_all, declared_of
 from encheck.gating.types import DEFAULT, Paired, Rule
@@ -26,7 +26,6 @@ from encheck.system.documents import read_json
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
 CERTAIN = 0.05  # of all capabilities together
 FIRST_LOOK = replace(DEFAULT, min_items=30, min_clusters=25)  # a look takes some 30 to 60 clusters of each property
-OWN_SPACE = "health"  # the family of what describes a model's own space
 
 
 def shipped(results: RunFile) -> Iterator[Baseline]:
