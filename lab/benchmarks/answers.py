@@ -1,6 +1,6 @@
 """How often a gate without labels lets a search pass whose answers truly change for more queries than it allows.
 
-Run: python lab/benchmarks/answers.py [--logs N]. The table goes into docs/search.md.
+Run: python lab/benchmarks/answers.py [--logs N]. The table goes into lab/notebook/search.md.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ better one, and prefers either of two that are as good.
 A cell of the table has, for a true loss of recall@1, how many logs are blocked and passed, and how many answers that
 takes on average.
 
-Run: python lab/benchmarks/judging.py [--logs N]. The table goes into docs/search.md.
+Run: python lab/benchmarks/judging.py [--logs N]. The table goes into lab/notebook/search.md.
 """
 
 from __future__ import annotations

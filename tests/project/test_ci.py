@@ -17,7 +17,8 @@ DOC = (ROOT / "docs/ci.md").read_text("utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", DOC, re.DOTALL)
 PAGES = DOC + (ROOT / "docs/gate.md").read_text("utf-8")
 GITHUB, GITLAB = (text for kind, text in BLOCKS if kind == "yaml")
-JENKINS, FOR_GITHUB = (text for kind, text in BLOCKS if kind == "groovy")
+JENKINS = (ROOT / "docs/Jenkinsfile").read_text("utf-8")
+(FOR_GITHUB,) = (text for kind, text in BLOCKS if kind == "groovy")
 (PLAIN,) = (text for kind, text in BLOCKS if kind == "bash")
 JOBS = yaml.safe_load(GITLAB)
 PUSH = yaml.safe_load(GITHUB)["jobs"]["baseline"]["steps"][-1]
@@ -49,6 +50,13 @@ def test_the_shell_is_shell_and_stops_at_what_fails(name, tmp_path):
     if shellcheck := shutil.which("shellcheck"):
         found = subprocess.run([shellcheck, "--severity=warning", path], capture_output=True, text=True)
         assert not found.stdout
+
+
+def test_a_second_run_into_one_folder_removes_the_whole_report_of_the_first():
+    from encheck.engine.folder import CLEARED
+
+    removed = [set(re.search(r"for old in (.*?);", text, re.DOTALL)[1].split()) for text in (PLAIN, JENKINS)]
+    assert [set(CLEARED) - names for names in removed] == [set(), set()]
 
 
 @pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", PAGES, re.DOTALL))
